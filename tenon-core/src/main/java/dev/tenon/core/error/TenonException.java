@@ -1,0 +1,41 @@
+package dev.tenon.core.error;
+
+/**
+ * Every fault that Tenon reports. The message is one line that names the operation, the values and what was expected, in the form {@code matmul: inner dimensions differ: lhs [2,3], rhs [4,5]; expected rhs dim 0 = 3 (node
+ * "/layer.0/q")}.
+ */
+public abstract sealed class TenonException extends RuntimeException
+        permits ShapeException,
+                DTypeException,
+                VerificationException,
+                UnsupportedException,
+                DataException,
+                InputException,
+                OutOfMemoryException,
+                ClosedException,
+                NativeException,
+                ImportException {
+    private static final long serialVersionUID = 1L;
+
+    TenonException(String message) {
+        super(message);
+    }
+
+    TenonException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** The same fault with the node that it happened at in its message; an exception that names one already is returned as it is. */
+    public final TenonException at(String node) {
+        String message = getMessage();
+        if (node.isEmpty() || message == null || message.contains("(node \"")) {
+            return this;
+        }
+        TenonException located = located(message + " (node \"" + node + "\")");
+        located.initCause(this);
+        return located;
+    }
+
+    /** A new exception of the same kind with another message. */
+    abstract TenonException located(String message);
+}

@@ -1,0 +1,113 @@
+package dev.tenon.core.ir;
+
+import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.error.TenonException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Makes one graph, front to back. Types are inferred and checked as nodes are added, so a fault is reported at the node that has it.
+ *
+ * <p>Not thread-safe.
+ */
+public final class GraphBuilder implements Ops {
+    private final String name;
+    private final List<Value> inputs = new ArrayList<>();
+    private final List<Value> parameters = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
+    private final Map<String, Value> outputs = new LinkedHashMap<>();
+    private final Set<String> names = new HashSet<>();
+    private int counter;
+
+    public GraphBuilder(String name) {
+        this.name = name;
+    }
+
+    /** A value that each run gives. */
+    public Value input(String name, TensorType type) {
+        Value value = new Value(claim(name), type, new Value.Origin.Input());
+        inputs.add(value);
+        return value;
+    }
+
+    public Value input(String name, DType dtype, Dim... dims) {
+        return input(name, new TensorType(dtype, Shape.of(dims)));
+    }
+
+    /** A value that is given once, when the graph is compiled. */
+    public Value parameter(String name, DType dtype, long... sizes) {
+        Value value = new Value(claim(name), TensorType.of(dtype, sizes), new Value.Origin.Parameter());
+        parameters.add(value);
+        return value;
+    }
+
+    public Value constant(String name, ConstantData data) {
+        return new Value(unique(name), data.type(), new Value.Origin.Constant(data));
+    }
+
+    @Override
+    public Value constant(ConstantData data) {
+        return constant("const", data);
+    }
+
+    /** Adds a node with the given name for its messages; the results in order. */
+    public List<Value> add(String nodeName, Op op, List<Value> operands) {
+        try {
+            List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
+            List<String> resultNames = new ArrayList<>();
+            for (int i = 0; i < types.size(); i++) {
+                resultNames.add(unique(op.mnemonic()));
+            }
+            return addTyped(nodeName, op, operands, resultNames, types);
+        } catch (TenonException e) {
+            throw e.at(nodeName);
+        }
+    }
+
+    /** Adds a node whose results have names and types of their own choosing; {@link Verifier} checks the types. */
+    public List<Value> addTyped(
+            String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
+        Node node = new Node(
+                nodeName, op, operands, resultNames.stream().map(this::unique).toList(), types);
+        nodes.add(node);
+        return node.outputs();
+    }
+
+    @Override
+    public List<Value> addAll(Op op, List<Value> operands) {
+        return add("", op, operands);
+    }
+
+    /** Makes a value a result of the graph. @throws ShapeException when the name is taken */
+    public void output(String outputName, Value value) {
+        if (outputs.putIfAbsent(outputName, value) != null) {
+            throw new ShapeException("graph \"" + name + "\" has two outputs named \"" + outputName + "\"");
+        }
+    }
+
+    /** The verified graph. @throws dev.tenon.core.error.VerificationException with all findings */
+    public Graph build() {
+        Graph graph = new Graph(name, inputs, parameters, nodes, outputs);
+        Verifier.verify(graph);
+        return graph;
+    }
+
+    private String claim(String wanted) {
+        if (!names.add(wanted)) {
+            throw new ShapeException("graph \"" + name + "\" has two values named \"" + wanted + "\"");
+        }
+        return wanted;
+    }
+
+    private String unique(String wanted) {
+        String candidate = wanted;
+        while (!names.add(candidate)) {
+            candidate = wanted + "." + counter++;
+        }
+        return candidate;
+    }
+}

@@ -1,0 +1,23 @@
+package dev.tenon.core.ir;
+
+import java.util.List;
+
+/** The values of a {@link dev.tenon.core.ir.op.Deferred} operation's needed inputs. */
+public interface Known {
+    /** The value of an input, by its index. */
+    NdArray value(int input);
+
+    /** The value as longs, for shapes, axes and counts. */
+    default long[] longs(int input) {
+        return value(input).toLongs();
+    }
+
+    /** The only element of an input's value. */
+    default long single(int input) {
+        return value(input).getLong(0);
+    }
+
+    static Known of(List<NdArray> values) {
+        return values::get;
+    }
+}

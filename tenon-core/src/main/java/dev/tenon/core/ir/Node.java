@@ -1,0 +1,53 @@
+package dev.tenon.core.ir;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** One application of an operation. Identity counts. Immutable once its graph is built. */
+public final class Node {
+    private final String name;
+    private final Op op;
+    private final List<Value> inputs;
+    private final List<Value> outputs;
+
+    Node(String name, Op op, List<Value> inputs, List<String> outputNames, List<TensorType> outputTypes) {
+        this.name = name;
+        this.op = op;
+        this.inputs = List.copyOf(inputs);
+        List<Value> results = new ArrayList<>();
+        for (int i = 0; i < outputTypes.size(); i++) {
+            results.add(new Value(outputNames.get(i), outputTypes.get(i), new Value.Origin.Result(this, i)));
+        }
+        this.outputs = List.copyOf(results);
+    }
+
+    /** The name the model gave the node, or one made from its operation; for messages, not an identity. */
+    public String name() {
+        return name;
+    }
+
+    public Op op() {
+        return op;
+    }
+
+    public List<Value> inputs() {
+        return inputs;
+    }
+
+    public Value input(int index) {
+        return inputs.get(index);
+    }
+
+    public List<Value> outputs() {
+        return outputs;
+    }
+
+    public Value output() {
+        return outputs.getFirst();
+    }
+
+    @Override
+    public String toString() {
+        return op + " \"" + name + "\" " + inputs + " -> " + outputs;
+    }
+}

@@ -1,0 +1,49 @@
+package dev.tenon.core.ir;
+
+import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Deferred;
+import dev.tenon.core.ir.op.Primitive;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a node does: a record that checks its own attributes and owns its rules.
+ *
+ * <p>A {@link Primitive} is what backends run; a {@link Composite} is written in terms of other operations, and a backend may still claim it whole; a {@link Deferred} becomes other operations once the values that its result's shape
+ * hangs on are known.
+ *
+ * <p>Optional inputs are declared by the record's own flags: a node never has holes among its inputs.
+ */
+public sealed interface Op permits Primitive, Composite, Deferred {
+    /** How many inputs the operation takes. */
+    Arity arity();
+
+    /** The element types of the results, from those of the inputs. @throws dev.tenon.core.error.DTypeException when they do not fit */
+    List<DType> dtypes(List<DType> inputs);
+
+    /**
+     * The shapes of the results, from those of the inputs, all of which have a rank here. Dims may be named or unknown; the rule answers what it can tell.
+     *
+     * @throws dev.tenon.core.error.ShapeException when they cannot fit
+     */
+    List<Shape> shapes(List<Shape> inputs);
+
+    /** Both rules at once, after the number of inputs; results have no rank where an input has none. */
+    default List<TensorType> infer(List<TensorType> inputs) {
+        arity().check(mnemonic(), inputs.size());
+        List<DType> dtypes = dtypes(inputs.stream().map(TensorType::dtype).toList());
+        boolean ranked = inputs.stream().allMatch(type -> type.shape().isRanked());
+        List<Shape> shapes =
+                ranked ? shapes(inputs.stream().map(TensorType::shape).toList()) : List.of();
+        List<TensorType> results = new ArrayList<>();
+        for (int i = 0; i < dtypes.size(); i++) {
+            results.add(new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked()));
+        }
+        return results;
+    }
+
+    /** The name in the text form and in messages: the record's, in lower-case words joined by {@code _}. */
+    default String mnemonic() {
+        return Mnemonics.of(getClass());
+    }
+}

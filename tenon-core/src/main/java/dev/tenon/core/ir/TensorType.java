@@ -1,0 +1,19 @@
+package dev.tenon.core.ir;
+
+/** What a value is: its element type and its shape. */
+public record TensorType(DType dtype, Shape shape) {
+    public static TensorType of(DType dtype, long... sizes) {
+        return new TensorType(dtype, Shape.of(sizes));
+    }
+
+    /** Bytes of a concrete type. @throws ArithmeticException past 2^63 */
+    public long bytes() {
+        return dtype.bytesFor(shape.elements());
+    }
+
+    /** {@code f32[2,3]}. */
+    @Override
+    public String toString() {
+        return dtype.toString() + shape;
+    }
+}

@@ -1,0 +1,60 @@
+package dev.tenon.core.ir;
+
+/**
+ * One tensor of a graph, assigned once. Identity counts: two values are the same only when they are the same object.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class Value {
+    /** Where a value comes from. */
+    public sealed interface Origin {
+        /** Given by each run. */
+        record Input() implements Origin {}
+
+        /** Given once, when the graph is compiled. */
+        record Parameter() implements Origin {}
+
+        /** Part of the graph. */
+        record Constant(ConstantData data) implements Origin {}
+
+        /** A node's output. */
+        record Result(Node node, int index) implements Origin {}
+    }
+
+    private final String name;
+    private final TensorType type;
+    private final Origin origin;
+
+    Value(String name, TensorType type, Origin origin) {
+        this.name = name;
+        this.type = type;
+        this.origin = origin;
+    }
+
+    /** Unique within its graph. */
+    public String name() {
+        return name;
+    }
+
+    public TensorType type() {
+        return type;
+    }
+
+    public DType dtype() {
+        return type.dtype();
+    }
+
+    public Shape shape() {
+        return type.shape();
+    }
+
+    public Origin origin() {
+        return origin;
+    }
+
+    /** {@code %name: f32[2,3]}. */
+    @Override
+    public String toString() {
+        return "%" + name + ": " + type;
+    }
+}

@@ -1,0 +1,30 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
+import java.util.List;
+
+/** One function of two numbers of one type, element by element, with numpy broadcasting. [a, b]. */
+public record Binary(BinaryFn fn) implements Primitive {
+    @Override
+    public Arity arity() {
+        return Arity.exactly(2);
+    }
+
+    @Override
+    public List<DType> dtypes(List<DType> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<Shape> shapes(List<Shape> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<NdArray> evaluate(List<NdArray> inputs) {
+        throw Unwritten.rule(this);
+    }
+}

@@ -1,0 +1,7 @@
+package dev.tenon.core.ir.op;
+
+/** Running reductions. */
+public enum CumulativeFn {
+    SUM,
+    PROD
+}

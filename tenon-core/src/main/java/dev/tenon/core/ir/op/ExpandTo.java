@@ -1,0 +1,38 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Known;
+import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import java.util.List;
+import java.util.Set;
+
+/** Broadcasts to sizes given as a value, both ways: a 1 keeps the input's own size. [x, sizes i64]. ONNX Expand-13. */
+public record ExpandTo() implements Deferred {
+    @Override
+    public Arity arity() {
+        return Arity.exactly(2);
+    }
+
+    @Override
+    public List<DType> dtypes(List<DType> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<Shape> shapes(List<Shape> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public Set<Integer> neededValues() {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
+        throw Unwritten.rule(this);
+    }
+}

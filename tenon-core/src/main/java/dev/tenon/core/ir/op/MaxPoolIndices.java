@@ -1,0 +1,38 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
+import java.util.List;
+
+/** Maximum over windows and the flat i64 index of each within the whole input. [x [B,C,...]] -> [y, indices]. ONNX MaxPool's second output. */
+public record MaxPoolIndices(
+        List<Long> kernel,
+        List<Long> strides,
+        List<Long> padsBefore,
+        List<Long> padsAfter,
+        List<Long> dilations,
+        boolean ceil,
+        boolean columnMajor)
+        implements Primitive {
+    @Override
+    public Arity arity() {
+        return Arity.exactly(1);
+    }
+
+    @Override
+    public List<DType> dtypes(List<DType> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<Shape> shapes(List<Shape> inputs) {
+        throw Unwritten.rule(this);
+    }
+
+    @Override
+    public List<NdArray> evaluate(List<NdArray> inputs) {
+        throw Unwritten.rule(this);
+    }
+}
