@@ -5,4 +5,9 @@ module dev.tenon.core {
     exports dev.tenon.core.error;
     exports dev.tenon.core.ir;
     exports dev.tenon.core.ir.op;
+    exports dev.tenon.core.compiler;
+    exports dev.tenon.core.runtime;
+    exports dev.tenon.core.runtime.spi;
+
+    uses dev.tenon.core.runtime.spi.Backend;
 }

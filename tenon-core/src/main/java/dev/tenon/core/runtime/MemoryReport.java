@@ -1,0 +1,15 @@
+package dev.tenon.core.runtime;
+
+/**
+ * Bytes that Tenon holds on a device now.
+ *
+ * @param weights prepared constants of all models; what is used where it lies in a mapped file counts nothing
+ * @param activations arenas of all sessions
+ * @param workspace scratch memory of all sessions
+ * @param limit the cap that was set, Long.MAX_VALUE for none
+ */
+public record MemoryReport(long weights, long activations, long workspace, long limit) {
+    public long total() {
+        return weights + activations + workspace;
+    }
+}

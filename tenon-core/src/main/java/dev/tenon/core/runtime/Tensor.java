@@ -1,0 +1,205 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.error.DTypeException;
+import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/**
+ * Elements of one type under a shape, row-major, in host memory outside the heap, of any size. Little-endian.
+ *
+ * <p>The memory lives as long as the tensor is reachable, or as long as the arena that it was allocated in. The shape and type never change, the elements may; reading while another thread writes gives mixed values, nothing worse.
+ */
+public final class Tensor {
+    /** Vector loads want no more than this. */
+    private static final long ALIGNMENT = 64;
+
+    private final TensorType type;
+    private final MemorySegment segment;
+
+    private Tensor(TensorType type, MemorySegment segment) {
+        this.type = type;
+        this.segment = segment;
+    }
+
+    /** Zeros in memory that is freed when the tensor is unreachable. @throws OutOfMemoryException naming the bytes */
+    public static Tensor zeros(DType dtype, long... sizes) {
+        return zeros(TensorType.of(dtype, sizes));
+    }
+
+    public static Tensor zeros(TensorType type) {
+        return allocate(Arena.ofAuto(), type);
+    }
+
+    /** Zeros in the arena's memory, gone when the arena closes; use after that is an IllegalStateException. */
+    public static Tensor allocate(Arena arena, TensorType type) {
+        long bytes;
+        try {
+            bytes = type.bytes();
+        } catch (ArithmeticException e) {
+            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
+        }
+        try {
+            return new Tensor(type, arena.allocate(bytes, ALIGNMENT));
+        } catch (OutOfMemoryError | IllegalArgumentException e) {
+            throw new OutOfMemoryException(
+                    "no " + bytes + " bytes of host memory for tensor " + type
+                            + " (the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize)",
+                    e);
+        }
+    }
+
+    /** A tensor over memory that exists; nothing is copied. @throws ShapeException when the sizes differ */
+    public static Tensor wrap(TensorType type, MemorySegment segment) {
+        if (segment.byteSize() != type.bytes()) {
+            throw new ShapeException(
+                    "tensor " + type + " takes " + type.bytes() + " bytes, the segment has " + segment.byteSize());
+        }
+        return new Tensor(type, segment);
+    }
+
+    public static Tensor of(float[] values, long... sizes) {
+        Tensor tensor = sized(DType.F32, values.length, sizes);
+        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_FLOAT, 0, values.length);
+        return tensor;
+    }
+
+    public static Tensor of(double[] values, long... sizes) {
+        Tensor tensor = sized(DType.F64, values.length, sizes);
+        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_DOUBLE, 0, values.length);
+        return tensor;
+    }
+
+    public static Tensor of(long[] values, long... sizes) {
+        Tensor tensor = sized(DType.I64, values.length, sizes);
+        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_LONG, 0, values.length);
+        return tensor;
+    }
+
+    public static Tensor of(int[] values, long... sizes) {
+        Tensor tensor = sized(DType.I32, values.length, sizes);
+        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_INT, 0, values.length);
+        return tensor;
+    }
+
+    public static Tensor of(byte[] values, long... sizes) {
+        Tensor tensor = sized(DType.I8, values.length, sizes);
+        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_BYTE, 0, values.length);
+        return tensor;
+    }
+
+    public static Tensor of(boolean[] values, long... sizes) {
+        Tensor tensor = sized(DType.BOOL, values.length, sizes);
+        for (int i = 0; i < values.length; i++) {
+            tensor.segment.set(ValueLayout.JAVA_BOOLEAN, i, values[i]);
+        }
+        return tensor;
+    }
+
+    /** A tensor of any type from numbers, each rounded or saturated to it. */
+    public static Tensor of(DType dtype, double[] values, long... sizes) {
+        Tensor tensor = sized(dtype, values.length, sizes);
+        for (int i = 0; i < values.length; i++) {
+            Elements.setDouble(dtype, tensor.segment, i, values[i]);
+        }
+        return tensor;
+    }
+
+    private static Tensor sized(DType dtype, int count, long... sizes) {
+        TensorType type = TensorType.of(dtype, sizes);
+        if (type.shape().elements() != count) {
+            throw new ShapeException(
+                    "shape " + type.shape() + " has " + type.shape().elements() + " elements, the array has " + count);
+        }
+        return zeros(type);
+    }
+
+    public TensorType type() {
+        return type;
+    }
+
+    public DType dtype() {
+        return type.dtype();
+    }
+
+    public Shape shape() {
+        return type.shape();
+    }
+
+    /** The number of elements. */
+    public long elements() {
+        return type.shape().elements();
+    }
+
+    public long byteSize() {
+        return segment.byteSize();
+    }
+
+    /** The elements' memory itself, not a copy. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** One element as a number, by its row-major position. */
+    public double getDouble(long index) {
+        return Elements.getDouble(dtype(), segment, index);
+    }
+
+    /** One element as an integer, by its row-major position. */
+    public long getLong(long index) {
+        return Elements.getLong(dtype(), segment, index);
+    }
+
+    /** A copy of the elements of an f32 tensor. @throws ShapeException when an array cannot hold them */
+    public float[] toFloats() {
+        require(DType.F32);
+        return segment.asSlice(0, 4L * arrayLength()).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+    }
+
+    /** A copy of the elements of an i64 tensor. */
+    public long[] toLongs() {
+        require(DType.I64);
+        return segment.asSlice(0, 8L * arrayLength()).toArray(ValueLayout.JAVA_LONG_UNALIGNED);
+    }
+
+    /** A copy of the elements, of any type, as doubles. */
+    public double[] toDoubles() {
+        double[] values = new double[arrayLength()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = getDouble(i);
+        }
+        return values;
+    }
+
+    private int arrayLength() {
+        long count = elements();
+        if (count > Integer.MAX_VALUE - 8) {
+            throw new ShapeException(
+                    "tensor " + type + " is too large for a Java array: " + count + " elements; use segment()");
+        }
+        return (int) count;
+    }
+
+    private void require(DType wanted) {
+        if (dtype() != wanted) {
+            throw new DTypeException("the tensor is " + type + ", asked for as " + wanted);
+        }
+    }
+
+    /** The type and the first few elements. */
+    @Override
+    public String toString() {
+        long shown = Math.min(elements(), 8);
+        return LongStream.range(0, shown)
+                .mapToObj(i -> dtype().isFloat() ? Float.toString((float) getDouble(i)) : Long.toString(getLong(i)))
+                .collect(Collectors.joining(", ", type + " {", shown < elements() ? ", …}" : "}"));
+    }
+}

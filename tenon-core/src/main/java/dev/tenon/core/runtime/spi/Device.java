@@ -1,0 +1,51 @@
+package dev.tenon.core.runtime.spi;
+
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.MemoryReport;
+
+/** An open device. Thread-safe. */
+public interface Device extends AutoCloseable {
+    DeviceInfo info();
+
+    /** Whether the device runs this composite, of concrete types, whole; otherwise it is decomposed. */
+    boolean claims(Node composite);
+
+    /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
+    Weights newWeights();
+
+    /**
+     * Makes a plan runnable.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException naming the node that the device cannot run
+     */
+    Program compile(Plan plan, Weights weights);
+
+    /** What one session needs: an arena that grows to its largest plan, a stream. */
+    Context newContext();
+
+    /** What is held now. */
+    MemoryReport memory();
+
+    @Override
+    void close();
+
+    /** The prepared constants of a model; closed with it. Thread-safe. */
+    interface Weights extends AutoCloseable {
+        /** Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file) counts nothing. */
+        long bytes();
+
+        @Override
+        void close();
+    }
+
+    /** A session's state. Used by one thread at a time. */
+    interface Context extends AutoCloseable {
+        /** Bytes of the arena and the workspace. */
+        long bytes();
+
+        @Override
+        void close();
+    }
+}
