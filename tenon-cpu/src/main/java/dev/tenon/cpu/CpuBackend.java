@@ -1,0 +1,36 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.runtime.spi.Device;
+import java.util.List;
+
+/** The CPU, always there. */
+public final class CpuBackend implements Backend {
+    @Override
+    public String name() {
+        return "cpu";
+    }
+
+    @Override
+    public int preference() {
+        return 0;
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return List.of();
+    }
+
+    @Override
+    public String unavailable() {
+        return "";
+    }
+
+    @Override
+    public Device open(int ordinal, RuntimeOptions options) {
+        throw new UnsupportedException("to be written");
+    }
+}

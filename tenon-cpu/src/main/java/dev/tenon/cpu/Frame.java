@@ -1,0 +1,40 @@
+package dev.tenon.cpu;
+
+import java.lang.foreign.MemorySegment;
+
+/** What the steps of one run see: the memory of every value by its slot, workers, scratch. One a session and plan; used by one run at a time. */
+final class Frame {
+    private final MemorySegment[] slots;
+    private final MemorySegment[] scratch;
+    private final WorkerPool pool;
+
+    Frame(MemorySegment[] slots, MemorySegment[] scratch, WorkerPool pool) {
+        this.slots = slots;
+        this.scratch = scratch;
+        this.pool = pool;
+    }
+
+    /** The memory of a value: exactly its bytes. */
+    MemorySegment at(int slot) {
+        return slots[slot];
+    }
+
+    /** Sets the memory of an input or output for this run. */
+    void bind(int slot, MemorySegment segment) {
+        slots[slot] = segment;
+    }
+
+    /** Memory that a worker may write during a step, at least the step's {@link Step#scratchBytes}, aligned to 64 bytes. */
+    MemorySegment scratch(int worker) {
+        return scratch[worker];
+    }
+
+    int threads() {
+        return pool.threads();
+    }
+
+    /** Runs the iterations [0, count) on the workers, in pieces of at least {@code grain}; returns when all are done, or throws what one threw. */
+    void parallel(RangeTask task, long count, long grain) {
+        pool.run(this, task, count, grain);
+    }
+}
