@@ -158,8 +158,7 @@ final class Gemm {
             if (columns == NR) {
                 kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
             } else {
-                kernels.tile(
-                        rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
+                kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
                 copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
             }
         }

@@ -59,11 +59,7 @@ final class TileProgram {
     final boolean byRow;
 
     TileProgram(
-            List<DType> types,
-            int inputs,
-            List<Instruction> instructions,
-            List<Integer> results,
-            Broadcast broadcast) {
+            List<DType> types, int inputs, List<Instruction> instructions, List<Integer> results, Broadcast broadcast) {
         this.inputs = inputs;
         this.types = types.toArray(DType[]::new);
         this.broadcast = broadcast;
@@ -140,7 +136,8 @@ final class TileProgram {
             }
             for (int h = held.size() - 1; h >= 0; h--) {
                 int other = held.get(h);
-                // an operand's own buffer too, if its elements are as wide: operations read an element before they write it
+                // an operand's own buffer too, if its elements are as wide: operations read an element before they
+                // write it
                 boolean done = lastUse[other] < i
                         || (lastUse[other] == i && TileKind.of(types[other]) == TileKind.of(types[value]));
                 if (done) {
