@@ -24,7 +24,6 @@ final class AttentionStep implements Step, RangeTask {
     /** Fewer queries than that read keys unpacked. */
     private static final int FEW = 4;
 
-    private static final int NR = Gemm.NR;
     private static final float NONE = Float.NEGATIVE_INFINITY;
 
     private final AttentionRows rows;
@@ -275,7 +274,7 @@ final class AttentionStep implements Step, RangeTask {
         for (int i = 0; i < sizeV; i++) {
             check += 0 * scratch.get(Kernels.F32, sums + 4L * i);
         }
-        if (check != check && total == total) {
+        if (Float.isNaN(check) && !Double.isNaN(total)) {
             rows.row(frame, row, scratch, slowAt);
             return;
         }

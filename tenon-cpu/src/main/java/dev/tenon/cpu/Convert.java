@@ -135,8 +135,8 @@ final class Convert {
     /** Round to nearest even. */
     static short bfloat16(float value) {
         int bits = Float.floatToRawIntBits(value);
-        int rounded = bits + 0x7FFF + (bits >>> 16 & 1) >>> 16;
-        return (short) (value == value ? rounded : bits >>> 16 | 0x40);
+        int rounded = (bits + 0x7FFF + (bits >>> 16 & 1)) >>> 16;
+        return (short) (Float.isNaN(value) ? bits >>> 16 | 0x40 : rounded);
     }
 
     /** Rounds a tile of floats to the values that a short float type has. */

@@ -297,7 +297,7 @@ final class FloatProduct {
         int spans = whole ? 1 : rows;
         int length = whole ? rows * columns : columns;
         for (int r = 0; r < spans; r++) {
-            long at = resultOffset + 4 * r * resultStride;
+            long at = resultOffset + 4L * r * resultStride;
             long element = cAtElement + (long) r * n;
             if (activation != null) {
                 kernels.unary(activation, result, at, result, at, length);

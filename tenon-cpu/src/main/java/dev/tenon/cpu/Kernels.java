@@ -59,8 +59,8 @@ class Kernels {
             MemorySegment bias,
             long biasOffset) {
         for (int row = 0; row < rows; row++) {
-            long aRow = aOffset + 4 * row * lda;
-            long cRow = cOffset + 4 * row * ldc;
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
             for (int j = 0; j < Vectors.PANEL; j += 4) {
                 tile1x4(k, a, aRow, b, bOffset + 4L * j, c, cRow + 4L * j, start, bias, biasOffset + 4L * j);
             }

@@ -48,9 +48,7 @@ final class TileCasts {
     private static void toFloat(DType from, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         switch (TileKind.of(from)) {
             case FLOAT -> {
-                if (a != y || ao != yo) {
-                    MemorySegment.copy(a, ao, y, yo, 4L * n);
-                }
+                MemorySegment.copy(a, ao, y, yo, 4L * n);
             }
             case DOUBLE -> {
                 for (int i = 0; i < n; i++) {
@@ -100,9 +98,7 @@ final class TileCasts {
                 }
             }
             case LONG -> {
-                if (a != y || ao != yo) {
-                    MemorySegment.copy(a, ao, y, yo, 8L * n);
-                }
+                MemorySegment.copy(a, ao, y, yo, 8L * n);
                 TileLoops.wrap(to, y, yo, n);
             }
             case BOOL -> {

@@ -120,7 +120,8 @@ final class TileProgram {
             } else if (broadcast.isScalar(i) && !broadcast.isWhole(i)) {
                 homes[i] = Home.SPLAT;
                 buffers[i] = count++;
-            } else if (TileKind.isDirect(types[i]) && (broadcast.isWhole(i) || (byRow && innerStride(i) == 1))) {
+            } else if (TileKind.isDirect(types[i])
+                    && (broadcast.isWhole(i) || (byRow && broadcast.innerStride(i) == 1))) {
                 homes[i] = Home.MEMORY;
             } else {
                 homes[i] = Home.BUFFER;
@@ -142,7 +143,7 @@ final class TileProgram {
                         || (lastUse[other] == i && TileKind.of(types[other]) == TileKind.of(types[value]));
                 if (done) {
                     free.push(buffers[other]);
-                    held.remove(h);
+                    held.remove(/* index */ h);
                 }
             }
             if (resultIndex(value) >= 0 && TileKind.isDirect(types[value])) {
@@ -154,10 +155,6 @@ final class TileProgram {
             }
         }
         return count;
-    }
-
-    private long innerStride(int input) {
-        return broadcast.dims() == 0 ? 0 : broadcast.strides()[input][broadcast.dims() - 1];
     }
 
     /** The first output that is this value, or -1. */
