@@ -64,18 +64,7 @@ class Kernels {
             long aRow = aOffset + 4 * row * lda;
             long cRow = cOffset + 4 * row * ldc;
             for (int j = 0; j < Vectors.PANEL; j += 4) {
-                tile1x4(
-                        k,
-                        a,
-                        aRow,
-                        b,
-                        bOffset + 4L * j,
-                        ldb,
-                        c,
-                        cRow + 4L * j,
-                        start,
-                        bias,
-                        biasOffset + 4L * j);
+                tile1x4(k, a, aRow, b, bOffset + 4L * j, ldb, c, cRow + 4L * j, start, bias, biasOffset + 4L * j);
             }
         }
     }
