@@ -118,7 +118,6 @@ final class Gemm {
                         lda,
                         b,
                         bOffset + 4L * column * k + 4L * from * NR,
-                        NR,
                         c,
                         cOffset + 4L * column,
                         ldc,
@@ -143,7 +142,6 @@ final class Gemm {
             long lda,
             MemorySegment b,
             long bOffset,
-            long ldb,
             MemorySegment c,
             long cOffset,
             long ldc,
@@ -158,10 +156,10 @@ final class Gemm {
             long aRow = aOffset + 4 * row * lda;
             long cRow = cOffset + 4 * row * ldc;
             if (columns == NR) {
-                kernels.tile(rows, k, a, aRow, lda, b, bOffset, ldb, c, cRow, ldc, start, bias, biasOffset);
+                kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
             } else {
                 kernels.tile(
-                        rows, k, a, aRow, lda, b, bOffset, ldb, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
+                        rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
                 copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
             }
         }

@@ -42,7 +42,6 @@ class Kernels {
      *
      * @param rows 1 to {@link #rows}
      * @param lda elements from a row of a to the next
-     * @param ldb elements from a row of b to the next: PANEL in a packed panel
      * @param start {@link #ZERO}, {@link #ACCUMULATE} or {@link #BIAS}
      */
     void tile(
@@ -53,7 +52,6 @@ class Kernels {
             long lda,
             MemorySegment b,
             long bOffset,
-            long ldb,
             MemorySegment c,
             long cOffset,
             long ldc,
@@ -64,7 +62,17 @@ class Kernels {
             long aRow = aOffset + 4 * row * lda;
             long cRow = cOffset + 4 * row * ldc;
             for (int j = 0; j < Vectors.PANEL; j += 4) {
-                tile1x4(k, a, aRow, b, bOffset + 4L * j, ldb, c, cRow + 4L * j, start, bias, biasOffset + 4L * j);
+                tile1x4(
+                        k,
+                        a,
+                        aRow,
+                        b,
+                        bOffset + 4L * j,
+                        c,
+                        cRow + 4L * j,
+                        start,
+                        bias,
+                        biasOffset + 4L * j);
             }
         }
     }
@@ -75,7 +83,6 @@ class Kernels {
             long aOffset,
             MemorySegment b,
             long bOffset,
-            long ldb,
             MemorySegment c,
             long cOffset,
             int start,
@@ -95,7 +102,7 @@ class Kernels {
         }
         for (int i = 0; i < k; i++) {
             float x = a.get(F32, aOffset + 4L * i);
-            long at = bOffset + 4 * i * ldb;
+            long at = bOffset + 4L * Vectors.PANEL * i;
             c0 += x * b.get(F32, at);
             c1 += x * b.get(F32, at + 4);
             c2 += x * b.get(F32, at + 8);

@@ -15,4 +15,27 @@ final class VectorKernels extends Kernels {
     String tier() {
         return "vector";
     }
+
+    @Override
+    int rows() {
+        return VectorTile.ROWS;
+    }
+
+    @Override
+    void tile(
+            int rows,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset) {
+        VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc, start, bias, biasOffset);
+    }
 }
