@@ -31,11 +31,11 @@ final class CpuWeights implements Device.Weights {
         this.ledger = ledger;
     }
 
-    /** All elements of a constant. Dense data is used where it lies if every element is at a multiple of its size. */
-    MemorySegment dense(ConstantData data) {
+    /** All elements of a constant. Dense data is used where it lies if every element is at a multiple of its size, and if it is mapped only where {@code mapped} says that nothing but copying reads it: see {@link Segments}. */
+    MemorySegment dense(ConstantData data, boolean mapped) {
         return switch (data) {
             case ConstantData.Dense(TensorType type, MemorySegment segment) ->
-                isUsable(segment, type)
+                isUsable(segment, type, mapped)
                         ? segment
                         : prepared(
                                 data,
@@ -49,10 +49,12 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether kernels can read the memory as it is: outside the heap, and no element across its natural boundary. */
-    static boolean isUsable(MemorySegment segment, TensorType type) {
+    /** Whether steps can read the memory as it is: outside the heap, no element across its natural boundary, and not mapped unless that is allowed. */
+    static boolean isUsable(MemorySegment segment, TensorType type, boolean mapped) {
         int bits = type.dtype().bits();
-        return segment.isNative() && (bits <= 8 || segment.address() % (bits / 8) == 0);
+        return segment.isNative()
+                && (mapped || !segment.isMapped())
+                && (bits <= 8 || segment.address() % (bits / 8) == 0);
     }
 
     synchronized MemorySegment prepared(
