@@ -79,7 +79,7 @@ abstract class WindowRowStep extends LoopStep {
                 long line = plane * windows.inputArea()
                         + ((long) (startD + d * depth.dilation()) * height.input()
                                         + startH
-                                        + firstH * height.dilation())
+                                        + (long) firstH * height.dilation())
                                 * inW;
                 int cell = (d * height.kernel() + firstH) * windows.width().kernel();
                 lines(frame, plane, source, line, lines, cell, target, to);
