@@ -56,13 +56,18 @@ public final class GraphBuilder implements Ops {
 
     /** Adds a node with the given name for its messages; the results in order. */
     public List<Value> add(String nodeName, Op op, List<Value> operands) {
+        return add(nodeName, op, operands, List.of());
+    }
+
+    /** Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the types. */
+    public List<Value> add(String nodeName, Op op, List<Value> operands, List<String> wantedNames) {
         try {
             List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-            List<String> resultNames = new ArrayList<>();
+            List<String> names = new ArrayList<>();
             for (int i = 0; i < types.size(); i++) {
-                resultNames.add(unique(op.mnemonic()));
+                names.add(i < wantedNames.size() ? wantedNames.get(i) : op.mnemonic());
             }
-            return addTyped(nodeName, op, operands, resultNames, types);
+            return addTyped(nodeName, op, operands, names, types);
         } catch (TenonException e) {
             throw e.at(nodeName);
         }
