@@ -16,7 +16,6 @@ import java.util.Set;
 
 /** Cuts a specialised graph before its first operations whose meaning waits for values of the run. */
 final class StageSplit {
-    private static final String OUTPUT = "out:";
     private static final String CROSSING = "value:";
 
     private final Graph graph;
@@ -72,31 +71,35 @@ final class StageSplit {
         graph.nodes().stream().filter(node -> !late.contains(node)).forEach(node -> copy(node, builder, mapped));
         graph.outputs().forEach((name, value) -> {
             if (!lateValues.contains(value)) {
-                builder.output(OUTPUT + name, map(value, builder, mapped));
+                builder.output(name, map(value, builder, mapped));
             }
         });
-        crossing.forEach(value -> builder.output(CROSSING + value.name(), map(value, builder, mapped)));
+        crossing.forEach(value -> builder.output(crossingName(value), map(value, builder, mapped)));
         return builder.build();
     }
 
     Stage.Rest rest() {
         GraphBuilder builder = new GraphBuilder(graph.name());
         Map<Value, Value> mapped = new HashMap<>();
-        crossing.forEach(value -> mapped.put(value, builder.input(CROSSING + value.name(), value.type())));
+        crossing.forEach(value -> mapped.put(value, builder.input(crossingName(value), value.type())));
         graph.nodes().stream().filter(late::contains).forEach(node -> copy(node, builder, mapped));
         graph.outputs().forEach((name, value) -> {
             if (lateValues.contains(value)) {
-                builder.output(OUTPUT + name, map(value, builder, mapped));
+                builder.output(name, map(value, builder, mapped));
             }
         });
         Set<String> names = new HashSet<>();
-        needed.forEach(value -> names.add(CROSSING + value.name()));
+        needed.forEach(value -> names.add(crossingName(value)));
         return new Stage.Rest(builder.build(), names);
     }
 
-    /** The name that an output of the whole graph has as an output of a stage. */
-    static String outputName(String name) {
-        return OUTPUT + name;
+    /** A name that no output of the graph has. */
+    private String crossingName(Value value) {
+        String name = CROSSING + value.name();
+        while (graph.outputs().containsKey(name)) {
+            name = CROSSING + name;
+        }
+        return name;
     }
 
     private static void copy(Node node, GraphBuilder builder, Map<Value, Value> mapped) {

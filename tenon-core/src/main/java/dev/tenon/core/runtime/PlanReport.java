@@ -1,0 +1,26 @@
+package dev.tenon.core.runtime;
+
+import java.util.List;
+
+/**
+ * One compiled plan.
+ *
+ * @param inputs the types that it was made for, with the inputs' names
+ * @param steps in the order they run
+ * @param arenaBytes the session's memory for values between steps
+ * @param unplannedBytes what that memory would be if no two values shared any
+ * @param workspaceBytes scratch memory beside it
+ * @param continues whether values of this run decide about a further plan
+ */
+public record PlanReport(
+        List<String> inputs,
+        List<StepReport> steps,
+        long arenaBytes,
+        long unplannedBytes,
+        long workspaceBytes,
+        boolean continues) {
+    public PlanReport {
+        inputs = List.copyOf(inputs);
+        steps = List.copyOf(steps);
+    }
+}
