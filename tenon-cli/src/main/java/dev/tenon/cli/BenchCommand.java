@@ -6,7 +6,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** In-process benchmarks. */
-@Command(name = "bench", mixinStandardHelpOptions = true, description = "In-process benchmarks: median, p95, min, max.", subcommands = BenchModelCommand.class)
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        description = "In-process benchmarks: median, p95, min, max.",
+        subcommands = BenchModelCommand.class)
 final class BenchCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

@@ -31,18 +31,36 @@ final class BenchModelCommand implements Callable<Integer> {
     CommandSpec spec;
 
     @Parameters(paramLabel = "MODEL", arity = "0..1", description = "An .onnx file; all-MiniLM-L6-v2 by default.")
-    @Nullable Path model;
+    @Nullable
+    Path model;
 
-    @Option(names = "--shapes", split = ",", paramLabel = "AxB", description = "Sizes of the model's named dims, in order; 1x8,1x32,1x128,1x256,32x128 by default where there are two, else 1 each.")
+    @Option(
+            names = "--shapes",
+            split = ",",
+            paramLabel = "AxB",
+            description =
+                    "Sizes of the model's named dims, in order; 1x8,1x32,1x128,1x256,32x128 by default where there are two, else 1 each.")
     List<String> shapes = List.of();
 
-    @Option(names = "--thread-counts", split = ",", paramLabel = "N", description = "Numbers of worker threads to measure with; 1,2 by default.")
+    @Option(
+            names = "--thread-counts",
+            split = ",",
+            paramLabel = "N",
+            description = "Numbers of worker threads to measure with; 1,2 by default.")
     List<Integer> threadCounts = List.of(1, 2);
 
-    @Option(names = "--runs", paramLabel = "N", defaultValue = "20", description = "Least number of measured runs (20).")
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Least number of measured runs (20).")
     int runs;
 
-    @Option(names = "--seconds", paramLabel = "S", defaultValue = "1", description = "Least time to warm up and to measure, each (1).")
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            defaultValue = "1",
+            description = "Least time to warm up and to measure, each (1).")
     double seconds;
 
     @Option(names = "--json", description = "One object a measurement.")
@@ -60,14 +78,23 @@ final class BenchModelCommand implements Callable<Integer> {
         Table table = new Table("shape", "threads", "median", "p95", "min", "max", "runs");
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
             for (int threads : device.threads != 0 ? List.of(device.threads) : threadCounts) {
-                try (Runtime runtime = Runtime.open(device.target(), device.options().withThreads(threads));
-                        CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), CompileOptions.defaults());
+                try (Runtime runtime =
+                                Runtime.open(device.target(), device.options().withThreads(threads));
+                        CompiledModel compiled =
+                                runtime.compile(onnx.graph(), Weights.none(), CompileOptions.defaults());
                         Session session = compiled.newSession()) {
                     for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
                         Samples samples = Samples.measure(() -> session.run(inputs), runs, seconds);
-                        table.row(shape, threads, Units.duration(samples.median()), Units.duration(samples.p95()), Units.duration(samples.min()), Units.duration(samples.max()), samples.count());
+                        table.row(
+                                shape,
+                                threads,
+                                Units.duration(samples.median()),
+                                Units.duration(samples.p95()),
+                                Units.duration(samples.min()),
+                                Units.duration(samples.max()),
+                                samples.count());
                         if (json) {
                             Json.print(out, object(file, runtime, shape, threads, samples));
                         }
@@ -100,13 +127,16 @@ final class BenchModelCommand implements Callable<Integer> {
     }
 
     private static List<String> defaultShapes(int dims) {
-        return dims == 2 ? List.of("1x8", "1x32", "1x128", "1x256", "32x128") : List.of(String.join("x", java.util.Collections.nCopies(Math.max(dims, 1), "1")));
+        return dims == 2
+                ? List.of("1x8", "1x32", "1x128", "1x256", "32x128")
+                : List.of(String.join("x", java.util.Collections.nCopies(Math.max(dims, 1), "1")));
     }
 
     private static Map<String, Long> sizes(String shape, List<String> dims) {
         String[] parts = shape.split("[x×]");
         if (parts.length != dims.size() && !(dims.isEmpty() && parts.length == 1)) {
-            throw new InputException("shape " + shape + " has " + parts.length + " size(s); the model's dims are " + dims);
+            throw new InputException(
+                    "shape " + shape + " has " + parts.length + " size(s); the model's dims are " + dims);
         }
         Map<String, Long> sizes = new LinkedHashMap<>();
         for (int i = 0; i < dims.size(); i++) {

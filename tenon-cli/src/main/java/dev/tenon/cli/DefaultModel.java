@@ -15,7 +15,9 @@ final class DefaultModel {
         Path folder = Path.of(System.getProperty(PROPERTY, "models"));
         Path model = folder.resolve("all-minilm-l6-v2.onnx");
         if (!Files.isRegularFile(model)) {
-            throw new ImportException("the default model is not at " + model.toAbsolutePath() + "; start this command through ./tenon, which builds what is missing, or name another with --model");
+            throw new ImportException(
+                    "the default model is not at " + model.toAbsolutePath()
+                            + "; start this command through ./tenon, which builds what is missing, or name another with --model");
         }
         return model;
     }

@@ -6,13 +6,25 @@ import picocli.CommandLine.Option;
 
 /** Where to run. */
 final class DeviceOptions {
-    @Option(names = "--device", paramLabel = "D", defaultValue = "best", description = "cpu, cuda, cuda:N or best (the default).")
+    @Option(
+            names = "--device",
+            paramLabel = "D",
+            defaultValue = "best",
+            description = "cpu, cuda, cuda:N or best (the default).")
     String device = "best";
 
-    @Option(names = "--threads", paramLabel = "N", defaultValue = "0", description = "Worker threads of the CPU backend; 0 (the default): one a core.")
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Worker threads of the CPU backend; 0 (the default): one a core.")
     int threads;
 
-    @Option(names = "--memory-limit", paramLabel = "BYTES", defaultValue = "0", description = "Cap on the bytes held on the device; 0 (the default): none.")
+    @Option(
+            names = "--memory-limit",
+            paramLabel = "BYTES",
+            defaultValue = "0",
+            description = "Cap on the bytes held on the device; 0 (the default): none.")
     long memoryLimit;
 
     Target target() {

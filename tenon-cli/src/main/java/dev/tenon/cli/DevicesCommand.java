@@ -31,7 +31,8 @@ final class DevicesCommand implements Callable<Integer> {
             return 0;
         }
         Table table = new Table("device", "name", "memory", "detail");
-        devices.forEach(device -> table.row(target(device), device.name(), Units.bytes(device.memoryBytes()), device.detail()));
+        devices.forEach(
+                device -> table.row(target(device), device.name(), Units.bytes(device.memoryBytes()), device.detail()));
         table.print(out);
         Target.unavailable().forEach(out::println);
         out.println("best: " + Target.best() + " (" + Target.best().reason() + ")");

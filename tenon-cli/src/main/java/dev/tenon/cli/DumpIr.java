@@ -19,8 +19,10 @@ final class DumpIr {
         }
         String pass = argument.startsWith(AFTER) ? argument.substring(AFTER.length()) : "";
         if (!pass.equals("all") && !Compiler.passNames().contains(pass)) {
-            throw new InputException("--dump-ir takes after:PASS, PASS being all or one of " + Compiler.passNames() + "; got " + argument);
+            throw new InputException("--dump-ir takes after:PASS, PASS being all or one of " + Compiler.passNames()
+                    + "; got " + argument);
         }
-        return CompilerOptions.defaults().withDump(Set.of(pass), (name, text) -> err.println("// after " + name + "\n" + text));
+        return CompilerOptions.defaults()
+                .withDump(Set.of(pass), (name, text) -> err.println("// after " + name + "\n" + text));
     }
 }

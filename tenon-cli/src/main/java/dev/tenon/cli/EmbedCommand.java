@@ -22,22 +22,37 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Texts to vectors. */
-@Command(name = "embed", mixinStandardHelpOptions = true, description = "Sentence embeddings and their cosine similarities.")
+@Command(
+        name = "embed",
+        mixinStandardHelpOptions = true,
+        description = "Sentence embeddings and their cosine similarities.")
 final class EmbedCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
-    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "The texts; without any, one a line from standard input.")
+    @Parameters(
+            paramLabel = "TEXT",
+            arity = "0..*",
+            description = "The texts; without any, one a line from standard input.")
     List<String> texts = List.of();
 
-    @Option(names = "--model", paramLabel = "FILE", description = "A BERT-like .onnx model with its tokenizer.json beside it; all-MiniLM-L6-v2 by default.")
-    @Nullable Path model;
+    @Option(
+            names = "--model",
+            paramLabel = "FILE",
+            description = "A BERT-like .onnx model with its tokenizer.json beside it; all-MiniLM-L6-v2 by default.")
+    @Nullable
+    Path model;
 
     @Option(names = "--tokenizer", paramLabel = "FILE", description = "The tokenizer.json, where it lies elsewhere.")
-    @Nullable Path tokenizer;
+    @Nullable
+    Path tokenizer;
 
-    @Option(names = "--max-tokens", paramLabel = "N", defaultValue = "512", description = "Longer texts are cut to this many tokens (512).")
+    @Option(
+            names = "--max-tokens",
+            paramLabel = "N",
+            defaultValue = "512",
+            description = "Longer texts are cut to this many tokens (512).")
     int maxTokens;
 
     @Option(names = "--json", description = "One object a text: {\"text\": …, \"vector\": […]}.")
@@ -55,7 +70,8 @@ final class EmbedCommand implements Callable<Integer> {
         float[][] vectors;
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
             progress.say("loading " + file.getFileName() + " …");
-            EncoderOptions options = EncoderOptions.defaults().withRuntime(device.options()).withMaxTokens(maxTokens);
+            EncoderOptions options =
+                    EncoderOptions.defaults().withRuntime(device.options()).withMaxTokens(maxTokens);
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
                 vectors = encoder.encode(all);
@@ -101,7 +117,9 @@ final class EmbedCommand implements Callable<Integer> {
 
     private static String shortened(String text) {
         String line = text.replaceAll("\\s+", " ");
-        return line.codePointCount(0, line.length()) <= 48 ? line : line.substring(0, line.offsetByCodePoints(0, 47)) + "…";
+        return line.codePointCount(0, line.length()) <= 48
+                ? line
+                : line.substring(0, line.offsetByCodePoints(0, 47)) + "…";
     }
 
     private static double cosine(float[] a, float[] b) {

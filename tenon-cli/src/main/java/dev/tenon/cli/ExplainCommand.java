@@ -24,20 +24,25 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The plan, in words. */
-@Command(name = "explain", mixinStandardHelpOptions = true, description = "The compiled plan: steps, tiers taken and passed over, memory.")
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        description = "The compiled plan: steps, tiers taken and passed over, memory.")
 final class ExplainCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
     @Parameters(paramLabel = "MODEL", arity = "0..1", description = "An .onnx file; all-MiniLM-L6-v2 by default.")
-    @Nullable Path model;
+    @Nullable
+    Path model;
 
     @Option(names = "--dim", paramLabel = "NAME=N", description = "The size of a named dim; 1 where not given.")
     Map<String, Long> dims = new LinkedHashMap<>();
 
     @Option(names = "--dump-ir", paramLabel = "after:PASS", description = "Print the graph after a pass, or after:all.")
-    @Nullable String dumpIr;
+    @Nullable
+    String dumpIr;
 
     @Option(names = "--json", description = "One object a step, then one for the plan.")
     boolean json;
@@ -49,7 +54,8 @@ final class ExplainCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
-        CompileOptions options = CompileOptions.defaults().withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
+        CompileOptions options = CompileOptions.defaults()
+                .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         try (Runtime runtime = Runtime.open(device.target(), device.options());
                 CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), options)) {
             try (Session session = compiled.newSession()) {
@@ -77,16 +83,27 @@ final class ExplainCommand implements Callable<Integer> {
             Json.print(out, total);
             return;
         }
-        out.println(report.graph() + " on " + report.target() + " (" + report.device().name() + ", " + report.device().detail() + ")");
+        out.println(report.graph() + " on " + report.target() + " ("
+                + report.device().name() + ", " + report.device().detail() + ")");
         out.println("inputs  " + String.join(", ", plan.inputs()));
         Table table = new Table("#", "op", "tier", "types", "node");
         List<StepReport> steps = plan.steps();
         for (int i = 0; i < steps.size(); i++) {
-            table.row(i + 1, steps.get(i).op(), steps.get(i).tier(), steps.get(i).types(), steps.get(i).node());
+            table.row(
+                    i + 1,
+                    steps.get(i).op(),
+                    steps.get(i).tier(),
+                    steps.get(i).types(),
+                    steps.get(i).node());
         }
         table.print(out);
-        steps.stream().filter(step -> !step.passedOver().isEmpty()).forEach(step -> out.println(step.op() + " \"" + step.node() + "\" passed over: " + String.join("; ", step.passedOver())));
-        out.println("weights " + Units.bytes(report.weightBytes()) + " prepared, arena " + Units.bytes(plan.arenaBytes()) + " (" + Units.bytes(plan.unplannedBytes()) + " if nothing shared memory), workspace " + Units.bytes(plan.workspaceBytes()));
+        steps.stream()
+                .filter(step -> !step.passedOver().isEmpty())
+                .forEach(step -> out.println(
+                        step.op() + " \"" + step.node() + "\" passed over: " + String.join("; ", step.passedOver())));
+        out.println("weights " + Units.bytes(report.weightBytes()) + " prepared, arena "
+                + Units.bytes(plan.arenaBytes()) + " (" + Units.bytes(plan.unplannedBytes())
+                + " if nothing shared memory), workspace " + Units.bytes(plan.workspaceBytes()));
         if (plan.continues()) {
             out.println("the graph goes on after this plan: a shape or branch hangs on values that it brings forth");
         }

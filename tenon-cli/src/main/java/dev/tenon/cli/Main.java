@@ -18,7 +18,14 @@ import picocli.CommandLine.ScopeType;
         description = "Tensor graphs on GPUs and CPUs, from plain Java.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        subcommands = {EmbedCommand.class, RunCommand.class, ExplainCommand.class, DoctorCommand.class, DevicesCommand.class, BenchCommand.class})
+        subcommands = {
+            EmbedCommand.class,
+            RunCommand.class,
+            ExplainCommand.class,
+            DoctorCommand.class,
+            DevicesCommand.class,
+            BenchCommand.class
+        })
 public final class Main implements Runnable {
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")
     boolean stacktrace;
@@ -26,14 +33,17 @@ public final class Main implements Runnable {
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getModule().getDescriptor() == null ? null : Main.class.getModule().getDescriptor().rawVersion().orElse(null);
+            String version = Main.class.getModule().getDescriptor() == null
+                    ? null
+                    : Main.class.getModule().getDescriptor().rawVersion().orElse(null);
             return new String[] {"tenon " + (version == null ? "0.1.0-SNAPSHOT" : version)};
         }
     }
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(new CommandLine(this), "say what to do: embed, run, explain, doctor, devices or bench");
+        throw new CommandLine.ParameterException(
+                new CommandLine(this), "say what to do: embed, run, explain, doctor, devices or bench");
     }
 
     public static void main(String[] args) {
@@ -68,8 +78,11 @@ public final class Main implements Runnable {
             case NoSuchFileException _ -> "no such file: " + message;
             case AccessDeniedException _ -> "no permission for " + message;
             case IOException _ -> message;
-            case OutOfMemoryError _ -> "the Java heap is too small: " + message + " (TENON_JAVA_OPTS=-Xmx… makes it larger)";
-            default -> "unexpected " + e.getClass().getSimpleName() + ": " + message + " (please report it, with the output of --stacktrace)";
+            case OutOfMemoryError _ ->
+                "the Java heap is too small: " + message + " (TENON_JAVA_OPTS=-Xmx… makes it larger)";
+            default ->
+                "unexpected " + e.getClass().getSimpleName() + ": " + message
+                        + " (please report it, with the output of --stacktrace)";
         };
     }
 }

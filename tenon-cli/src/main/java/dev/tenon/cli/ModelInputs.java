@@ -53,7 +53,8 @@ final class ModelInputs {
 
     private static Tensor generate(Value input, Map<String, Long> dims, SplittableRandom random) {
         if (!input.shape().isRanked()) {
-            throw new InputException("input \"" + input.name() + "\" declares no shape; give it with --input " + input.name() + "=FILE.npy");
+            throw new InputException("input \"" + input.name() + "\" declares no shape; give it with --input "
+                    + input.name() + "=FILE.npy");
         }
         List<Dim> sizes = new ArrayList<>();
         for (Dim dim : input.shape().dims()) {
@@ -62,7 +63,8 @@ final class ModelInputs {
         DType dtype = input.dtype();
         Tensor tensor = Tensor.zeros(new TensorType(dtype, Shape.of(sizes)));
         for (long i = 0; i < tensor.elements(); i++) {
-            dev.tenon.core.ir.Elements.setDouble(dtype, tensor.segment(), i, dtype.isFloat() ? random.nextDouble(-1, 1) : 1);
+            dev.tenon.core.ir.Elements.setDouble(
+                    dtype, tensor.segment(), i, dtype.isFloat() ? random.nextDouble(-1, 1) : 1);
         }
         return tensor;
     }

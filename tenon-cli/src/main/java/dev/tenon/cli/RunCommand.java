@@ -27,7 +27,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Any model, on given or generated inputs. */
-@Command(name = "run", mixinStandardHelpOptions = true, description = "Runs an ONNX model: inputs from .npy files or generated, outputs to .npy files.")
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        description = "Runs an ONNX model: inputs from .npy files or generated, outputs to .npy files.")
 final class RunCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -40,20 +43,33 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--input", paramLabel = "NAME=FILE.npy", description = "An input; what is not given is generated.")
     Map<String, Path> inputs = new LinkedHashMap<>();
 
-    @Option(names = "--dim", paramLabel = "NAME=N", description = "The size of a named dim of generated inputs; 1 where not given.")
+    @Option(
+            names = "--dim",
+            paramLabel = "NAME=N",
+            description = "The size of a named dim of generated inputs; 1 where not given.")
     Map<String, Long> dims = new LinkedHashMap<>();
 
     @Option(names = "--output-dir", paramLabel = "DIR", description = "Where to write NAME.npy for each output.")
-    @Nullable Path outputDir;
+    @Nullable
+    Path outputDir;
 
-    @Option(names = "--compile", paramLabel = "jit|aot", defaultValue = "jit", description = "When plans are made: at the first run (jit), or before it (aot).")
+    @Option(
+            names = "--compile",
+            paramLabel = "jit|aot",
+            defaultValue = "jit",
+            description = "When plans are made: at the first run (jit), or before it (aot).")
     CompileMode compile = CompileMode.JIT;
 
-    @Option(names = "--runs", paramLabel = "N", defaultValue = "1", description = "How often to run; the times of the first and of the others are printed.")
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How often to run; the times of the first and of the others are printed.")
     int runs;
 
     @Option(names = "--dump-ir", paramLabel = "after:PASS", description = "Print the graph after a pass, or after:all.")
-    @Nullable String dumpIr;
+    @Nullable
+    String dumpIr;
 
     @Option(names = "--json", description = "One object with types and times.")
     boolean json;
@@ -90,7 +106,8 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private CompileOptions options() {
-        CompileOptions options = CompileOptions.defaults().withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
+        CompileOptions options = CompileOptions.defaults()
+                .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         if (compile == CompileMode.JIT) {
             return options;
         }
@@ -113,7 +130,9 @@ final class RunCommand implements Callable<Integer> {
     /** What was given, and generated tensors for the rest. */
     private Map<String, Tensor> complete(CompiledModel compiled, Map<String, Tensor> given) {
         Map<String, Tensor> all = new LinkedHashMap<>(given);
-        var missing = compiled.inputs().stream().filter(input -> !given.containsKey(input.name())).toList();
+        var missing = compiled.inputs().stream()
+                .filter(input -> !given.containsKey(input.name()))
+                .toList();
         ModelInputs.generate(missing, dims).forEach(all::put);
         return all;
     }
@@ -130,7 +149,13 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void print(PrintWriter out, Runtime runtime, Map<String, Tensor> inputs, Map<String, Tensor> results, double loaded, double[] times) {
+    private void print(
+            PrintWriter out,
+            Runtime runtime,
+            Map<String, Tensor> inputs,
+            Map<String, Tensor> results,
+            double loaded,
+            double[] times) {
         double best = java.util.Arrays.stream(times).min().orElse(0);
         if (json) {
             Map<String, Object> object = new LinkedHashMap<>();
@@ -146,7 +171,13 @@ final class RunCommand implements Callable<Integer> {
         }
         inputs.forEach((name, tensor) -> out.println("input   " + name + ": " + tensor));
         results.forEach((name, tensor) -> out.println("output  " + name + ": " + tensor));
-        out.printf(java.util.Locale.ROOT, "%s: loaded in %.0f ms, first run %.2f ms%s%n", runtime.target(), loaded, times[0], runs == 1 ? "" : String.format(java.util.Locale.ROOT, ", best of %d %.2f ms", runs, best));
+        out.printf(
+                java.util.Locale.ROOT,
+                "%s: loaded in %.0f ms, first run %.2f ms%s%n",
+                runtime.target(),
+                loaded,
+                times[0],
+                runs == 1 ? "" : String.format(java.util.Locale.ROOT, ", best of %d %.2f ms", runs, best));
     }
 
     private static Map<String, String> types(Map<String, Tensor> tensors) {

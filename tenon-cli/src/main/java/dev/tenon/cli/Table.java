@@ -26,14 +26,17 @@ final class Table {
         boolean[] numbers = new boolean[widths.length];
         for (int column = 0; column < widths.length; column++) {
             int at = column;
-            widths[column] = rows.stream().mapToInt(row -> width(row.get(at))).max().orElse(0);
-            numbers[column] = rows.size() > 1 && rows.stream().skip(1).allMatch(row -> row.get(at).matches("[-+]?[0-9][0-9.,]*[a-zA-Z%×]*|"));
+            widths[column] =
+                    rows.stream().mapToInt(row -> width(row.get(at))).max().orElse(0);
+            numbers[column] = rows.size() > 1
+                    && rows.stream().skip(1).allMatch(row -> row.get(at).matches("[-+]?[0-9][0-9.,]*[a-zA-Z%×]*|"));
         }
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();
             for (int column = 0; column < widths.length; column++) {
                 String padding = " ".repeat(widths[column] - width(row.get(column)));
-                line.append(column == 0 ? "" : "  ").append(numbers[column] ? padding + row.get(column) : row.get(column) + padding);
+                line.append(column == 0 ? "" : "  ")
+                        .append(numbers[column] ? padding + row.get(column) : row.get(column) + padding);
             }
             out.println(line.toString().stripTrailing());
         }

@@ -17,6 +17,8 @@ final class Units {
 
     /** Microseconds or milliseconds, three significant figures or more: {@code 845 us}, {@code 12.3 ms}. */
     static String duration(double micros) {
-        return micros < 1000 ? String.format(Locale.ROOT, "%.1f us", micros) : String.format(Locale.ROOT, "%.2f ms", micros / 1000);
+        return micros < 1000
+                ? String.format(Locale.ROOT, "%.1f us", micros)
+                : String.format(Locale.ROOT, "%.2f ms", micros / 1000);
     }
 }

@@ -74,8 +74,12 @@ public final class EmbeddingEncoder implements AutoCloseable {
     /** Where a model's tokenizer lies. @throws ImportException naming the places looked at */
     public static Path tokenizerBeside(Path model) {
         String name = String.valueOf(model.getFileName()).replaceFirst("\\.[^.]*$", "");
-        List<Path> places = List.of(model.resolveSibling(name + "-tokenizer.json"), model.resolveSibling("tokenizer.json"));
-        return places.stream().filter(Files::isRegularFile).findFirst().orElseThrow(() -> new ImportException("no tokenizer beside " + model + "; looked for " + places));
+        List<Path> places =
+                List.of(model.resolveSibling(name + "-tokenizer.json"), model.resolveSibling("tokenizer.json"));
+        return places.stream()
+                .filter(Files::isRegularFile)
+                .findFirst()
+                .orElseThrow(() -> new ImportException("no tokenizer beside " + model + "; looked for " + places));
     }
 
     /** One vector a text, in the order of the texts. */
@@ -126,8 +130,12 @@ public final class EmbeddingEncoder implements AutoCloseable {
         if (named != null) {
             return named;
         }
-        return outputs.values().stream().filter(tensor -> tensor.shape().rank() == 3 && tensor.dtype().isFloat()).findFirst().orElseThrow(
-                () -> new UnsupportedException("an encoder gives a vector for each token, [batch, tokens, width]; this model's outputs: " + outputs));
+        return outputs.values().stream()
+                .filter(tensor -> tensor.shape().rank() == 3 && tensor.dtype().isFloat())
+                .findFirst()
+                .orElseThrow(() -> new UnsupportedException(
+                        "an encoder gives a vector for each token, [batch, tokens, width]; this model's outputs: "
+                                + outputs));
     }
 
     public CompiledModel model() {

@@ -39,7 +39,10 @@ final class EncoderInputs {
             case "input_ids" -> texts.stream().map(Encoding::ids).toList();
             case "attention_mask" -> texts.stream().map(Encoding::attentionMask).toList();
             case "token_type_ids" -> texts.stream().map(Encoding::typeIds).toList();
-            default -> throw new UnsupportedException("an encoder takes input_ids, attention_mask and token_type_ids; this model wants \"" + input + "\"");
+            default ->
+                throw new UnsupportedException(
+                        "an encoder takes input_ids, attention_mask and token_type_ids; this model wants \"" + input
+                                + "\"");
         };
     }
 

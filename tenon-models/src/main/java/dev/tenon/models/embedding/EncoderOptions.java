@@ -15,7 +15,8 @@ import dev.tenon.core.runtime.ShapePolicy;
 public record EncoderOptions(RuntimeOptions runtime, int maxTokens, int batch, ShapePolicy lengths, boolean normalise) {
     public EncoderOptions {
         if (maxTokens < 3 || batch < 1) {
-            throw new InputException("an encoder needs at least 3 tokens a text and 1 text a batch, got " + maxTokens + " and " + batch);
+            throw new InputException(
+                    "an encoder needs at least 3 tokens a text and 1 text a batch, got " + maxTokens + " and " + batch);
         }
     }
 

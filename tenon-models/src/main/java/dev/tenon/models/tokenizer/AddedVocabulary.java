@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -16,7 +17,7 @@ final class AddedVocabulary {
     private final Set<String> special = new HashSet<>();
     private final int size;
 
-    /** Throws {@link TokenizerException} for an id that is not the token's own. */
+    /** Throws {@link ImportException} for an id that is not the token's own. */
     AddedVocabulary(List<AddedToken> tokens, Vocabulary model, Normalizer normalizer) {
         int next = model.size();
         int beyondModel = 0;
@@ -30,13 +31,13 @@ final class AddedVocabulary {
                 if (before.equals(token)) {
                     continue;
                 }
-                throw new TokenizerException(
+                throw new ImportException(
                         "added_tokens: '" + token.content() + "' is there twice, with different settings");
             }
             int known = model.id(token.content());
             int expected = known >= 0 ? known : next;
             if (token.id() != expected) {
-                throw new TokenizerException("added_tokens: '" + token.content() + "' has id " + token.id() + ", but "
+                throw new ImportException("added_tokens: '" + token.content() + "' has id " + token.id() + ", but "
                         + (known >= 0 ? "it is already known by id " : "the next free id is ") + expected);
             }
             if (known < 0) {

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +18,9 @@ final class JsonObject {
         this.fields = fields;
     }
 
-    TokenizerException error(String field, String message) {
+    ImportException error(String field, String message) {
         String name = path.isEmpty() ? field : field.isEmpty() ? path : path + "." + field;
-        return new TokenizerException("tokenizer.json, object at byte " + offset + ": " + name + " " + message);
+        return new ImportException("tokenizer.json, object at byte " + offset + ": " + name + " " + message);
     }
 
     boolean has(String field) {

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -37,8 +38,8 @@ final class JsonReader {
         this.bytes = bytes;
     }
 
-    TokenizerException error(String message) {
-        return new TokenizerException("tokenizer.json, byte " + at + ": " + message);
+    ImportException error(String message) {
+        return new ImportException("tokenizer.json, byte " + at + ": " + message);
     }
 
     /** Where the reader is, in bytes. */
@@ -72,7 +73,7 @@ final class JsonReader {
         }
     }
 
-    private TokenizerException unexpected(String wanted) {
+    private ImportException unexpected(String wanted) {
         int b = peek();
         String found = b < 0 ? "the file ends" : b > ' ' && b < 0x7F ? "found '" + (char) b + "'" : "found byte " + b;
         return error("expected " + wanted + ", but " + found);

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -27,7 +28,7 @@ public interface Tokenizer {
     /**
      * Reads a {@code tokenizer.json} with a WordPiece model.
      *
-     * @throws TokenizerException if the file is not what it should be, or has a part that is not supported
+     * @throws ImportException if the file is not what it should be, or has a part that is not supported
      * @throws IOException if the file cannot be read
      */
     static Tokenizer load(Path file) throws IOException {
@@ -40,7 +41,7 @@ public interface Tokenizer {
     static Tokenizer load(InputStream in) throws IOException {
         byte[] bytes = in.readNBytes(MAX_FILE_BYTES + 1);
         if (bytes.length > MAX_FILE_BYTES) {
-            throw new TokenizerException("tokenizer.json has more than " + MAX_FILE_BYTES + " bytes");
+            throw new ImportException("tokenizer.json has more than " + MAX_FILE_BYTES + " bytes");
         }
         return load(bytes);
     }
@@ -60,7 +61,7 @@ public interface Tokenizer {
      *
      * @param specialTokens whether to add those of the model's template ({@code [CLS] … [SEP]}); those that stand in the
      *     text are found in either case
-     * @throws TokenizerException if the text is too long and the truncation's strategy cannot shorten it
+     * @throws ImportException if the text is too long and the truncation's strategy cannot shorten it
      */
     Encoding encode(String text, boolean specialTokens);
 
@@ -72,7 +73,7 @@ public interface Tokenizer {
     /**
      * Encodes a pair of texts, such as a question and a passage.
      *
-     * @throws TokenizerException if the texts are too long and the truncation's strategy cannot shorten them
+     * @throws ImportException if the texts are too long and the truncation's strategy cannot shorten them
      */
     Encoding encode(String first, String second, boolean specialTokens);
 

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import org.jspecify.annotations.Nullable;
 
 /** Shortens the tokens of a text or a pair of texts. */
@@ -28,7 +29,7 @@ final class Truncator {
             case ONLY_FIRST -> only(first, total - room, rules);
             case ONLY_SECOND -> {
                 if (second == null) {
-                    throw new TokenizerException("the text has " + total + " tokens where " + room
+                    throw new ImportException("the text has " + total + " tokens where " + room
                             + " fit, and truncation ONLY_SECOND cannot shorten a text that has no second");
                 }
                 only(second, total - room, rules);
@@ -38,7 +39,7 @@ final class Truncator {
 
     private static void only(TokenList tokens, int over, Truncation rules) {
         if (tokens.size() <= over) {
-            throw new TokenizerException("truncation " + rules.strategy() + " must remove " + over
+            throw new ImportException("truncation " + rules.strategy() + " must remove " + over
                     + " tokens from a text that has " + tokens.size());
         }
         tokens.truncate(tokens.size() - over, rules.direction());

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,7 @@ final class Vocabulary {
         }
         longest = maxLength;
         if (maxId >= 8L * builder.count + 1024) {
-            throw new TokenizerException("model.vocab has " + builder.count + " tokens, but ids up to " + maxId
+            throw new ImportException("model.vocab has " + builder.count + " tokens, but ids up to " + maxId
                     + ": ids must be close to consecutive, they index the embedding table");
         }
         byId = new @Nullable String[maxId + 1];
@@ -47,7 +48,7 @@ final class Vocabulary {
             insert(i, token);
             String other = byId[ids[i]];
             if (other != null) {
-                throw new TokenizerException(
+                throw new ImportException(
                         "model.vocab gives id " + ids[i] + " to both '" + other + "' and '" + token + "'");
             }
             byId[ids[i]] = token;
@@ -62,10 +63,10 @@ final class Vocabulary {
         for (int probes = 0; slots[slot] != 0; probes++) {
             int other = slots[slot] - 1;
             if (hashes[other] == hash && tokens[other].equals(token)) {
-                throw new TokenizerException("model.vocab has the token '" + token + "' twice");
+                throw new ImportException("model.vocab has the token '" + token + "' twice");
             }
             if (probes == MAX_PROBES) {
-                throw new TokenizerException("model.vocab has more than " + MAX_PROBES
+                throw new ImportException("model.vocab has more than " + MAX_PROBES
                         + " tokens of the same hash (the last is '" + token + "'): this is no real vocabulary");
             }
             slot = (slot + 1) & mask;
@@ -142,7 +143,7 @@ final class Vocabulary {
             ids[count++] = id;
         }
 
-        /** Throws {@link TokenizerException} if a token or an id is there twice, or ids are far from consecutive. */
+        /** Throws {@link ImportException} if a token or an id is there twice, or ids are far from consecutive. */
         Vocabulary build() {
             return new Vocabulary(this);
         }

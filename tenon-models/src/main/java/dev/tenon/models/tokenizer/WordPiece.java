@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,7 @@ final class WordPiece {
         this.prefixHash = Vocabulary.hash(prefix);
         this.maxWordLength = maxWordLength;
         if (unknownId < 0) {
-            throw new TokenizerException("model.unk_token '" + unknownToken + "' is not in model.vocab");
+            throw new ImportException("model.unk_token '" + unknownToken + "' is not in model.vocab");
         }
     }
 

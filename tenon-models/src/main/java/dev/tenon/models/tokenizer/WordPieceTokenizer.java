@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -88,7 +89,7 @@ final class WordPieceTokenizer implements Tokenizer {
         int special = specialTokens ? postProcessor.added(second != null) : 0;
         int length = truncation.maxLength();
         if (length < special) {
-            throw new TokenizerException("truncation to " + length + " tokens leaves no room for the " + special
+            throw new ImportException("truncation to " + length + " tokens leaves no room for the " + special
                     + " special tokens of a pair");
         }
         // a text that ONLY_SECOND must not shorten has to be seen whole, to be refused

@@ -4,6 +4,7 @@ import static dev.tenon.models.tokenizer.SmallFile.added;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.error.ImportException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -69,7 +70,7 @@ class AddedTokensTest {
     @Test
     void idsMustBeTheTokensOwn() {
         assertThatThrownBy(() -> new SmallFile().withAdded(added(99, "FOO")).load())
-                .isInstanceOf(TokenizerException.class)
+                .isInstanceOf(ImportException.class)
                 .hasMessage("added_tokens: 'FOO' has id 99, but the next free id is 12");
         assertThatThrownBy(() -> new SmallFile().withAdded(added(5, "a")).load())
                 .hasMessage("added_tokens: 'a' has id 5, but it is already known by id 4");

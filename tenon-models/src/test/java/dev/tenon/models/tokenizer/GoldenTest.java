@@ -3,6 +3,7 @@ package dev.tenon.models.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.error.ImportException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -56,7 +57,7 @@ class GoldenTest {
             } else {
                 refused++;
                 assertThatThrownBy(() -> tokenizer.encode(first, second))
-                        .isInstanceOf(TokenizerException.class)
+                        .isInstanceOf(ImportException.class)
                         .hasMessageContaining("truncation " + truncation.strategy());
             }
         }

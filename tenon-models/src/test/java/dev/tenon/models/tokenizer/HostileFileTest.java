@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.tenon.core.error.ImportException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,7 +24,7 @@ class HostileFileTest {
 
     private static void refused(String json, String... parts) {
         assertThatThrownBy(() -> Tokenizer.load(json.getBytes(StandardCharsets.UTF_8)))
-                .isExactlyInstanceOf(TokenizerException.class)
+                .isExactlyInstanceOf(ImportException.class)
                 .hasMessageContainingAll(parts);
     }
 
@@ -47,7 +48,7 @@ class HostileFileTest {
         refused("{\"a\":" + "[".repeat(100_000), "nested deeper than 64");
         refused("{\"a\":" + "{\"a\":".repeat(100_000), "nested deeper than 64");
         assertThatThrownBy(() -> Tokenizer.load(new byte[] {'{', '"', (byte) 0xC3, '"', ':', '1', '}'}))
-                .isInstanceOf(TokenizerException.class)
+                .isInstanceOf(ImportException.class)
                 .hasMessageContaining("byte 2: this is not UTF-8");
     }
 
@@ -56,7 +57,7 @@ class HostileFileTest {
         byte[] json = new SmallFile().json().getBytes(StandardCharsets.UTF_8);
         for (int length = 0; length < json.length; length++) {
             byte[] part = Arrays.copyOf(json, length);
-            assertThatThrownBy(() -> Tokenizer.load(part)).isExactlyInstanceOf(TokenizerException.class);
+            assertThatThrownBy(() -> Tokenizer.load(part)).isExactlyInstanceOf(ImportException.class);
         }
         byte[] half = Arrays.copyOf(MiniLm.json(), 300_000);
         assertThatThrownBy(() -> Tokenizer.load(half)).hasMessageContaining("byte ");
@@ -78,7 +79,7 @@ class HostileFileTest {
             }
             try {
                 Tokenizer.load(damaged).encode("ab [CLS] \u00E9 new", "x");
-            } catch (TokenizerException e) {
+            } catch (ImportException e) {
                 refused++;
                 assertThat(e.getMessage()).isNotBlank();
             } catch (RuntimeException e) {
@@ -89,7 +90,7 @@ class HostileFileTest {
         for (int i = 0; i < 2_000; i++) {
             byte[] noise = new byte[random.nextInt(200)];
             random.nextBytes(noise);
-            assertThatThrownBy(() -> Tokenizer.load(noise)).isExactlyInstanceOf(TokenizerException.class);
+            assertThatThrownBy(() -> Tokenizer.load(noise)).isExactlyInstanceOf(ImportException.class);
         }
     }
 
@@ -200,7 +201,7 @@ class HostileFileTest {
         }
         assertThat(id).isEqualTo(3000);
         assertThatThrownBy(builder::build)
-                .isInstanceOf(TokenizerException.class)
+                .isInstanceOf(ImportException.class)
                 .hasMessageContaining("this is no real vocabulary");
     }
 

@@ -3,6 +3,7 @@ package dev.tenon.models.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.error.ImportException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +38,7 @@ class SettingsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("less than the 2 special tokens");
         assertThatThrownBy(() -> MiniLm.TOKENIZER.withTruncation(2).encode("a", "b"))
-                .isInstanceOf(TokenizerException.class)
+                .isInstanceOf(ImportException.class)
                 .hasMessageContaining("3 special tokens");
         assertThatThrownBy(() -> Truncation.to(0)).isInstanceOf(IllegalArgumentException.class);
     }
@@ -48,7 +49,7 @@ class SettingsTest {
                 MiniLm.TOKENIZER.withTruncation(new Truncation(4, Truncation.Strategy.ONLY_SECOND, Direction.RIGHT));
         assertThat(tokenizer.encode("a b").size()).isEqualTo(4);
         assertThatThrownBy(() -> tokenizer.encode("a b c"))
-                .isInstanceOf(TokenizerException.class)
+                .isInstanceOf(ImportException.class)
                 .hasMessageContaining("ONLY_SECOND");
     }
 
