@@ -2,11 +2,12 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** The same bits as another type of as many bits. [x]. */
+/** The same bits as another type of as many bits. [x] → [y], of x's shape and type {@code to}. */
 public record BitCast(DType to) implements Primitive {
     @Override
     public Arity arity() {
@@ -15,16 +16,35 @@ public record BitCast(DType to) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        DType from = inputs.getFirst();
+        Rules.require(
+                mnemonic(),
+                "input",
+                from,
+                type -> type.bits() == to.bits(),
+                "a type of " + to.bits() + " bits, as " + to + " has");
+        return List.of(to);
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        return inputs;
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        NdArray x = inputs.getFirst();
+        NdArray y = Rules.result(this, inputs);
+        for (int i = 0; i < y.size(); i++) {
+            long bits = x.dtype().isFloat()
+                    ? Elements.fromDouble(x.dtype(), x.get(i))
+                    : Elements.fromLong(x.dtype(), x.getLong(i));
+            if (to.isFloat()) {
+                y.set(i, Elements.toDouble(to, bits));
+            } else {
+                y.set(i, Elements.toLong(to, bits));
+            }
+        }
+        return List.of(y);
     }
 }

@@ -2,12 +2,21 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** The inputs one after another along an axis; all other dims equal. [x...]. */
+/**
+ * The inputs one after another along an axis.
+ *
+ * <p>[x...] → [y], of their one type; all have one rank and equal dims but along the axis, where the sizes add up. An empty input adds nothing, but its other dims must fit as well. ONNX Concat-13.
+ */
 public record Concat(int axis) implements Primitive {
+    public Concat {
+        Rules.fromFront("concat", axis);
+    }
+
     @Override
     public Arity arity() {
         return Arity.atLeast(1);
@@ -15,16 +24,35 @@ public record Concat(int axis) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return List.of(Rules.same(mnemonic(), inputs));
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape all = inputs.getFirst();
+        Rules.axis(mnemonic(), axis, all);
+        for (int i = 1; i < inputs.size(); i++) {
+            Shape next = inputs.get(i);
+            Rules.rank(mnemonic(), "input " + i, next, all.rank());
+            Dim sum = all.dim(axis).plus(next.dim(axis));
+            all = Rules.merge(mnemonic(), "inputs so far", all.with(axis, sum), "input " + i, next.with(axis, sum));
+        }
+        return List.of(all);
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        NdArray y = Rules.result(this, inputs);
+        int inner = Math.toIntExact(y.shape().elements(axis + 1, y.shape().rank()));
+        int block = Math.toIntExact(y.shape().size(axis)) * inner;
+        int start = 0;
+        for (NdArray x : inputs) {
+            int own = Math.toIntExact(x.shape().size(axis)) * inner;
+            for (int i = 0; i < x.size(); i++) {
+                y.copy(i / own * block + start + i % own, x, i);
+            }
+            start += own;
+        }
+        return List.of(y);
     }
 }

@@ -1,13 +1,21 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** Numpy broadcast of the input to exactly these sizes. [x]. */
+/** Numpy broadcast of the input to exactly these sizes. [x] → [y], of x's type: each of x's dims, from the back, equals the size there or is 1. */
 public record Expand(List<Long> sizes) implements Primitive {
+    public Expand {
+        sizes = List.copyOf(sizes);
+        if (sizes.stream().anyMatch(size -> size < 0)) {
+            throw new ShapeException("expand: sizes " + sizes + " have a negative one; expected 0 or more");
+        }
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -15,16 +23,19 @@ public record Expand(List<Long> sizes) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return inputs;
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape y = Shape.ofSizes(sizes);
+        Rules.broadcastsTo(mnemonic(), "x", inputs.getFirst(), y);
+        return List.of(y);
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        return List.of(Indexing.broadcast(
+                inputs.getFirst(), Rules.results(this, inputs).getFirst().shape()));
     }
 }

@@ -6,8 +6,16 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** x - max - log(sum(exp(x - max))) over one axis. [x]. */
+/**
+ * x - max - log(sum(exp(x - max))) over one axis.
+ *
+ * <p>[x] → [y], of x's shape and float type. NaN where {@link Softmax} is; -inf where that is 0. ONNX LogSoftmax-13.
+ */
 public record LogSoftmax(int axis) implements Primitive {
+    public LogSoftmax {
+        Rules.fromFront("log_softmax", axis);
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -15,16 +23,27 @@ public record LogSoftmax(int axis) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return List.of(Rules.sameFloat(mnemonic(), inputs));
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Rules.axis(mnemonic(), axis, inputs.getFirst());
+        return inputs;
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        NdArray x = inputs.getFirst();
+        NdArray y = Rules.result(this, inputs);
+        int size = Math.toIntExact(x.shape().size(axis));
+        Indexing.forEachLane(x.shape(), axis, (base, stride) -> {
+            double max = Softmax.max(x, base, stride, size);
+            double log = Math.log(Summation.sum(size, i -> Math.exp(x.get(base + i * stride) - max)));
+            for (int i = 0; i < size; i++) {
+                y.set(base + i * stride, x.get(base + i * stride) - max - log);
+            }
+        });
+        return List.of(y);
     }
 }

@@ -1,9 +1,13 @@
 package dev.tenon.core.ir.op;
 
-/** What lies outside: a constant, the mirror image without and with... see ONNX Pad-21: {@code REFLECT} does not repeat the edge, {@code EDGE} repeats it, {@code WRAP} starts again at the other end. */
+/** What lies outside of a padded axis. ONNX Pad-21. */
 public enum PadMode {
+    /** The fill value. */
     CONSTANT,
+    /** The mirror image, the edge not repeated: c b | a b c | b a. An axis of one element repeats it. */
     REFLECT,
+    /** The nearest element. */
     EDGE,
+    /** The other end: b c | a b c | a b. */
     WRAP
 }

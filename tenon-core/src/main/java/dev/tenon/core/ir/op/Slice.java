@@ -1,13 +1,45 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** Along each axis, {@code sizes} elements from {@code starts} on, {@code steps} apart (negative steps run backwards); everything in range. [x]. */
+/**
+ * Along each axis, {@code sizes} elements from {@code starts} on, {@code steps} apart (negative steps run backwards); everything in range.
+ *
+ * <p>[x] → [y], of x's type and those sizes. Where a size is 0 its start is not looked at.
+ */
 public record Slice(List<Long> starts, List<Long> sizes, List<Long> steps) implements Primitive {
+    public Slice {
+        starts = List.copyOf(starts);
+        sizes = List.copyOf(sizes);
+        steps = List.copyOf(steps);
+        if (starts.size() != sizes.size() || steps.size() != sizes.size()) {
+            throw new ShapeException("slice: starts " + starts + ", sizes " + sizes + " and steps " + steps
+                    + " differ in number; expected one each an axis");
+        }
+        for (int axis = 0; axis < sizes.size(); axis++) {
+            if (sizes.get(axis) < 0
+                    || steps.get(axis) == 0
+                    || (sizes.get(axis) > 0 && least(starts, sizes, steps, axis) < 0)) {
+                throw new ShapeException("slice: start " + starts.get(axis) + ", size " + sizes.get(axis) + ", step "
+                        + steps.get(axis) + " of axis " + axis
+                        + " leave the axis; expected indices and a size of 0 or more, and a step other than 0");
+            }
+        }
+    }
+
+    private static long last(List<Long> starts, List<Long> sizes, List<Long> steps, int axis) {
+        return Math.addExact(starts.get(axis), Math.multiplyExact(sizes.get(axis) - 1, steps.get(axis)));
+    }
+
+    private static long least(List<Long> starts, List<Long> sizes, List<Long> steps, int axis) {
+        return Math.min(starts.get(axis), last(starts, sizes, steps, axis));
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -15,16 +47,33 @@ public record Slice(List<Long> starts, List<Long> sizes, List<Long> steps) imple
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return inputs;
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        Rules.rank(mnemonic(), "x", x, sizes.size());
+        for (int axis = 0; axis < sizes.size(); axis++) {
+            long greatest = Math.max(starts.get(axis), last(starts, sizes, steps, axis));
+            if (sizes.get(axis) > 0 && x.dim(axis).isFixed() && greatest >= x.size(axis)) {
+                throw new ShapeException(mnemonic() + ": reads index " + greatest + " of axis " + axis + " of " + x
+                        + "; expected at most " + (x.size(axis) - 1));
+            }
+        }
+        return List.of(Shape.ofSizes(sizes));
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        NdArray x = inputs.getFirst();
+        Shape shape = Rules.results(this, inputs).getFirst().shape();
+        long[] strides = x.shape().strides();
+        long base = 0;
+        for (int axis = 0; axis < strides.length; axis++) {
+            base += starts.get(axis) * strides[axis];
+            strides[axis] *= steps.get(axis);
+        }
+        return List.of(Indexing.view(x, shape, base, strides));
     }
 }

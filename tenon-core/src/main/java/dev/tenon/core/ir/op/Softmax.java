@@ -6,8 +6,16 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import java.util.List;
 
-/** exp(x - max) / sum over one axis. [x]. A row all -inf or with +inf or NaN is NaN, as the formula says. */
+/**
+ * exp(x - max) / sum over one axis.
+ *
+ * <p>[x] → [y], of x's shape and float type. A row all -inf, or with +inf or NaN in it, is NaN, as the formula says; other rows are untouched by it. ONNX Softmax-13.
+ */
 public record Softmax(int axis) implements Primitive {
+    public Softmax {
+        Rules.fromFront("softmax", axis);
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -15,16 +23,36 @@ public record Softmax(int axis) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return List.of(Rules.sameFloat(mnemonic(), inputs));
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Rules.axis(mnemonic(), axis, inputs.getFirst());
+        return inputs;
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        throw Unwritten.rule(this);
+        NdArray x = inputs.getFirst();
+        NdArray y = Rules.result(this, inputs);
+        int size = Math.toIntExact(x.shape().size(axis));
+        Indexing.forEachLane(x.shape(), axis, (base, stride) -> {
+            double max = max(x, base, stride, size);
+            double sum = Summation.sum(size, i -> Math.exp(x.get(base + i * stride) - max));
+            for (int i = 0; i < size; i++) {
+                y.set(base + i * stride, Math.exp(x.get(base + i * stride) - max) / sum);
+            }
+        });
+        return List.of(y);
+    }
+
+    /** The largest of a lane, NaN where there is one, -inf for none. */
+    static double max(NdArray x, int base, int stride, int size) {
+        double max = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < size; i++) {
+            max = Math.max(max, x.get(base + i * stride));
+        }
+        return max;
     }
 }

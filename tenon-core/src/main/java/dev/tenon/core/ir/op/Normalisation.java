@@ -1,0 +1,48 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import java.util.Arrays;
+import java.util.List;
+
+/** What the normalisations share. */
+final class Normalisation {
+    private Normalisation() {}
+
+    static void epsilon(String op, double epsilon) {
+        if (!(epsilon >= 0)) {
+            throw new ShapeException(op + ": epsilon is " + epsilon + "; expected a number of 0 or more");
+        }
+    }
+
+    /** The shape rule of a norm over the dims from {@code axis} on, whose other inputs broadcast to them. */
+    static Shape shape(String op, int axis, List<Shape> inputs) {
+        Shape x = inputs.getFirst();
+        Rules.axis(op, axis, x);
+        for (Shape parameter : inputs.subList(1, inputs.size())) {
+            Rules.broadcastsTo(op, "scale or bias", parameter, x.range(axis, x.rank()));
+        }
+        return x;
+    }
+
+    /** y = (x - mean) / sqrt(variance + epsilon) over a run of elements; two passes, so a large mean cancels nothing. */
+    static void standardise(NdArray x, NdArray y, int base, int size, double epsilon) {
+        double mean = Summation.sum(size, i -> x.get(base + i)) / size;
+        double variance = Summation.sum(size, i -> (x.get(base + i) - mean) * (x.get(base + i) - mean)) / size;
+        double root = Math.sqrt(variance + epsilon);
+        for (int i = 0; i < size; i++) {
+            y.set(base + i, (x.get(base + i) - mean) / root);
+        }
+    }
+
+    /** A per-channel vector as [C,1,1,...], to broadcast over x [B,C,...]. */
+    static Value perChannel(Ops g, Value vector, int rank) {
+        long[] sizes = new long[rank - 1];
+        Arrays.fill(sizes, 1);
+        sizes[0] = vector.shape().size(0);
+        return g.reshape(vector, sizes);
+    }
+}
