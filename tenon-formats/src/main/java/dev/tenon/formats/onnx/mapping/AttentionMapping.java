@@ -48,7 +48,8 @@ final class AttentionMapping {
         Value v = n.has(PAST_VALUE) ? n.add(new Concat(2), n.in(PAST_VALUE), newValue) : newValue;
 
         boolean causal = n.attrFlag("is_causal", false);
-        // ours counts from the last key back, the operator from the first key on: the same where there are as many new keys as queries
+        // ours counts from the last key back, the operator from the first key on: the same where there are as many new
+        // keys as queries
         Dim queries = q.shape().dim(2);
         boolean square = queries.equals(newKey.shape().dim(2)) && queries != Dim.unknown() && !n.has(LENGTHS);
         Value mask = mask(n, q, newKey, k, causal && !square);
@@ -56,7 +57,8 @@ final class AttentionMapping {
         Value attended;
         Value scores = null;
         if (n.results() > 3) {
-            Spelled spelled = Spelled.of(n, q, k, v, causal && square ? both(n, mask, causalMask(n, q, newKey, k)) : mask);
+            Spelled spelled =
+                    Spelled.of(n, q, k, v, causal && square ? both(n, mask, causalMask(n, q, newKey, k)) : mask);
             attended = spelled.result();
             scores = spelled.scores();
         } else {
@@ -110,9 +112,8 @@ final class AttentionMapping {
         List<Long> before = Collections.nCopies(rank, 0L);
         List<Long> after = new ArrayList<>(before);
         after.set(rank - 1, keys.size() - has.size());
-        Value hidden = mask.dtype() == DType.BOOL
-                ? n.scalar(DType.BOOL, 0)
-                : n.scalar(mask.dtype(), Double.NEGATIVE_INFINITY);
+        Value hidden =
+                mask.dtype() == DType.BOOL ? n.scalar(DType.BOOL, 0) : n.scalar(mask.dtype(), Double.NEGATIVE_INFINITY);
         return n.add(new Pad(PadMode.CONSTANT, before, after), mask, hidden);
     }
 
@@ -154,8 +155,8 @@ final class AttentionMapping {
             double scale = n.hasAttr("scale") ? n.attrFloat("scale", 1) : 1 / Math.sqrt(size.size());
             double cap = n.attrFloat("softcap", 0);
             Value keys = repeated(n, k, q);
-            Value raw = n.times(
-                    n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeOps.scalarLike(n, q, scale));
+            Value raw =
+                    n.times(n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeOps.scalarLike(n, q, scale));
             Value capped = raw;
             if (cap > 0) {
                 Value limit = ShapeOps.scalarLike(n, q, cap);
@@ -166,14 +167,13 @@ final class AttentionMapping {
                     ? capped
                     : mask.dtype() == DType.BOOL ? n.where(mask, capped, hidden) : n.plus(capped, mask);
             Value weights = n.add(new Softmax(3), masked);
-            Value scores =
-                    switch ((int) n.attrInt("qk_matmul_output_mode", 0)) {
-                        case 0 -> raw;
-                        case 1 -> capped;
-                        case 2 -> masked;
-                        case 3 -> weights;
-                        default -> throw n.error("qk_matmul_output_mode must be 0 to 3");
-                    };
+            Value scores = switch ((int) n.attrInt("qk_matmul_output_mode", 0)) {
+                case 0 -> raw;
+                case 1 -> capped;
+                case 2 -> masked;
+                case 3 -> weights;
+                default -> throw n.error("qk_matmul_output_mode must be 0 to 3");
+            };
             return new Spelled(n.matmul(weights, repeated(n, v, q)), scores);
         }
 

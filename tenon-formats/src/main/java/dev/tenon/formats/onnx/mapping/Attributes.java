@@ -76,7 +76,8 @@ public final class Attributes {
         return attribute == null ? List.of() : attribute.texts();
     }
 
-    @Nullable TensorProto tensor(String name) {
+    @Nullable
+    TensorProto tensor(String name) {
         AttributeProto attribute = find(name, AttributeProto.TENSOR);
         return attribute == null ? null : attribute.tensor();
     }

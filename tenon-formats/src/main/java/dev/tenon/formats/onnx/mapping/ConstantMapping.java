@@ -38,9 +38,8 @@ final class ConstantMapping {
             return NdArray.of(TensorType.of(DType.I64), n.attrInt("value_int")).toConstant();
         }
         if (n.hasAttr("value_ints")) {
-            long[] values = n.attrInts("value_ints").stream()
-                    .mapToLong(Long::longValue)
-                    .toArray();
+            long[] values =
+                    n.attrInts("value_ints").stream().mapToLong(Long::longValue).toArray();
             return NdArray.ofLongs(values).toConstant();
         }
         if (n.hasAttr("value_float")) {
@@ -66,11 +65,10 @@ final class ConstantMapping {
         if (type.shape().elements() != 1) {
             throw n.error("the value must be one element, is " + type);
         }
-        long bits =
-                switch (value) {
-                    case ConstantData.Dense dense -> Elements.bits(type.dtype(), dense.segment(), 0);
-                    case ConstantData.Splat splat -> splat.element();
-                };
+        long bits = switch (value) {
+            case ConstantData.Dense dense -> Elements.bits(type.dtype(), dense.segment(), 0);
+            case ConstantData.Splat splat -> splat.element();
+        };
         return new ConstantData.Splat(TensorType.of(type.dtype()), bits);
     }
 

@@ -15,8 +15,9 @@ final class ContractionMapping {
                 switch (n.op()) {
                     case "MatMul" -> matMul(n, n.in(0), n.in(1));
                     case "Gemm" -> gemm(n);
-                    case "Einsum" -> n.addAll(new Einsum(n.attrString("equation", "")), n.all())
-                            .getFirst();
+                    case "Einsum" ->
+                        n.addAll(new Einsum(n.attrString("equation", "")), n.all())
+                                .getFirst();
                     default -> throw OnnxOps.unlisted(n);
                 });
     }

@@ -29,7 +29,6 @@ final class ControlMapping {
         Branches.Captured captured = n.branches().graphs(List.of(thenBranch, elseBranch));
         List<Value> operands = new ArrayList<>(List.of(n.in(0)));
         operands.addAll(captured.captures());
-        return n.addAll(
-                new If(captured.graphs().get(0), captured.graphs().get(1)), operands);
+        return n.addAll(new If(captured.graphs().get(0), captured.graphs().get(1)), operands);
     }
 }

@@ -53,8 +53,7 @@ final class ConvolutionMapping {
         Window.Over over = Window.of(n, n.in(0), kernel(n, n.in(1)), 0);
         Window w = over.window();
         Epilogue epilogue = n.has(2) ? Epilogue.NONE.withBias() : Epilogue.NONE;
-        Conv op =
-                new Conv(w.strides(), w.before(), w.after(), w.dilations(), n.attrInt("group", 1), epilogue);
+        Conv op = new Conv(w.strides(), w.before(), w.after(), w.dilations(), n.attrInt("group", 1), epilogue);
         return n.has(2) ? n.add(op, over.x(), n.in(1), n.in(2)) : n.add(op, over.x(), n.in(1));
     }
 
@@ -130,9 +129,8 @@ final class ConvolutionMapping {
         if (shape.size() < dims) {
             throw n.error("output_shape " + shape + " should be " + dims + " numbers");
         }
-        dev.tenon.core.ir.Dim in = n.in(0).shape().isRanked()
-                ? n.in(0).shape().dim(dim + 2)
-                : dev.tenon.core.ir.Dim.unknown();
+        dev.tenon.core.ir.Dim in =
+                n.in(0).shape().isRanked() ? n.in(0).shape().dim(dim + 2) : dev.tenon.core.ir.Dim.unknown();
         if (!in.isFixed()) {
             throw n.error("output_shape needs the input's size, which is not known before it runs: "
                     + n.in(0).shape());
@@ -204,8 +202,7 @@ final class ConvolutionMapping {
 
     private static Value global(NodeContext n, ReduceFn fn) {
         Value x = n.in(0);
-        return n.add(
-                new Reduce(fn, IntStream.range(2, n.rank(x)).boxed().toList(), true), x);
+        return n.add(new Reduce(fn, IntStream.range(2, n.rank(x)).boxed().toList(), true), x);
     }
 
     private static Value globalLp(NodeContext n) {

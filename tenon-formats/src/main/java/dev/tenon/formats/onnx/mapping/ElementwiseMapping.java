@@ -198,9 +198,9 @@ final class ElementwiseMapping {
     private static Value prelu(NodeContext n) {
         Value slope = n.in(1);
         // before opset 7 a slope a channel stood without the dims behind it
-        boolean byChannel = !n.since(7) && n.rank(slope) == 1 && !slope.shape().dim(0).is(1);
-        return n.binary(
-                BinaryFn.PRELU, n.in(0), byChannel ? trailingOnes(n, slope, n.rank(n.in(0)) - 2) : slope);
+        boolean byChannel =
+                !n.since(7) && n.rank(slope) == 1 && !slope.shape().dim(0).is(1);
+        return n.binary(BinaryFn.PRELU, n.in(0), byChannel ? trailingOnes(n, slope, n.rank(n.in(0)) - 2) : slope);
     }
 
     private static Value fold(NodeContext n, BinaryOperator<Value> fn) {

@@ -36,15 +36,16 @@ final class IndexMapping {
                 one(n.add(new GatherElements(n.axis(n.in(0), n.attrInt("axis", 0))), n.in(0), n.in(1)));
             case "GatherND" ->
                 one(n.add(
-                        new GatherNd(Math.toIntExact(n.attrInt("batch_dims", 0))), n.in(0), n.cast(n.in(1), DType.I64)));
+                        new GatherNd(Math.toIntExact(n.attrInt("batch_dims", 0))),
+                        n.in(0),
+                        n.cast(n.in(1), DType.I64)));
             case "Scatter", "ScatterElements" ->
                 one(n.add(
                         new ScatterElements(n.axis(n.in(0), n.attrInt("axis", 0)), reduction(n)),
                         n.in(0),
                         n.in(1),
                         n.in(2)));
-            case "ScatterND" ->
-                one(n.add(new ScatterNd(reduction(n)), n.in(0), n.cast(n.in(1), DType.I64), n.in(2)));
+            case "ScatterND" -> one(n.add(new ScatterNd(reduction(n)), n.in(0), n.cast(n.in(1), DType.I64), n.in(2)));
             case "Slice" -> one(n.since(10) ? slice(n) : sliceByAttributes(n));
             case "Split" -> split(n);
             case "Pad" -> one(n.since(11) ? pad(n) : padByAttributes(n));
@@ -79,16 +80,12 @@ final class IndexMapping {
         Value x = n.in(0);
         List<Long> starts = n.knownLongs(1);
         List<Long> ends = n.knownLongs(2);
-        boolean settled = starts != null
-                && ends != null
-                && (!n.has(3) || n.known(3) != null)
-                && (!n.has(4) || n.known(4) != null);
-        if (settled) {
+        boolean settled = (!n.has(3) || n.known(3) != null) && (!n.has(4) || n.known(4) != null);
+        if (starts != null && ends != null && settled) {
             List<Long> axes = n.has(3)
                     ? n.constantLongs(3, "axes")
                     : LongStream.range(0, starts.size()).boxed().toList();
-            List<Long> steps =
-                    n.has(4) ? n.constantLongs(4, "steps") : Collections.nCopies(starts.size(), 1L);
+            List<Long> steps = n.has(4) ? n.constantLongs(4, "steps") : Collections.nCopies(starts.size(), 1L);
             return slice(n, x, starts, ends, axes, steps);
         }
         List<Value> operands = new ArrayList<>(List.of(x, n.in(1), n.in(2)));
@@ -147,7 +144,9 @@ final class IndexMapping {
             return result.equals(x.shape()) && !by.stream().anyMatch(step -> step < 0)
                     ? x
                     : n.add(
-                            new Slice(from, LongStream.of(result.sizes()).boxed().toList(), by), x);
+                            new Slice(
+                                    from, LongStream.of(result.sizes()).boxed().toList(), by),
+                            x);
         }
         return n.addTyped(
                 new SliceBy(true, true),

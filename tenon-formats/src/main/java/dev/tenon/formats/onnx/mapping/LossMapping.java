@@ -60,7 +60,6 @@ final class LossMapping {
     }
 
     private static Value total(NodeContext n, Value x, ReduceFn fn) {
-        return n.add(
-                new Reduce(fn, IntStream.range(0, n.rank(x)).boxed().toList(), false), x);
+        return n.add(new Reduce(fn, IntStream.range(0, n.rank(x)).boxed().toList(), false), x);
     }
 }

@@ -36,7 +36,8 @@ final class MovementMapping {
     static List<Value> map(NodeContext n) {
         return List.of(
                 switch (n.op()) {
-                    case "Reshape" -> n.since(5) ? reshape(n) : ShapeOps.reshape(n, n.in(0), n.attrInts("shape"), false);
+                    case "Reshape" ->
+                        n.since(5) ? reshape(n) : ShapeOps.reshape(n, n.in(0), n.attrInts("shape"), false);
                     case "Transpose" -> transpose(n);
                     case "Concat" -> concat(n);
                     case "Squeeze" -> squeeze(n, n.since(13) ? inputAxes(n) : n.attrInts("axes"));
@@ -44,7 +45,8 @@ final class MovementMapping {
                     case "Flatten" -> flatten(n);
                     case "Expand" -> expand(n, n.in(0), n.in(1));
                     case "Tile" -> tile(n);
-                    case "Shape" -> n.add(new ShapeOf(n.attrInt("start", 0), n.attrInt("end", Long.MAX_VALUE)), n.in(0));
+                    case "Shape" ->
+                        n.add(new ShapeOf(n.attrInt("start", 0), n.attrInt("end", Long.MAX_VALUE)), n.in(0));
                     case "Size" -> n.add(new SizeOf(), n.in(0));
                     case "Identity" -> n.in(0);
                     case "DepthToSpace" -> depthToSpace(n);
@@ -122,9 +124,7 @@ final class MovementMapping {
     }
 
     private static Value unsqueeze(NodeContext n, @Nullable List<Long> axes) {
-        return axes == null
-                ? n.add(new UnsqueezeAxes(), n.in(0), n.in(1))
-                : ShapeOps.unsqueeze(n, n.in(0), axes);
+        return axes == null ? n.add(new UnsqueezeAxes(), n.in(0), n.in(1)) : ShapeOps.unsqueeze(n, n.in(0), axes);
     }
 
     private static Value flatten(NodeContext n) {

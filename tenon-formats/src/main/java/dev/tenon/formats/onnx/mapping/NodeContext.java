@@ -110,7 +110,8 @@ public final class NodeContext implements Ops {
     }
 
     /** The elements of an input that is a small constant; null for any other. */
-    @Nullable NdArray known(int input) {
+    @Nullable
+    NdArray known(int input) {
         return has(input) ? known(in(input)) : null;
     }
 
@@ -131,7 +132,8 @@ public final class NodeContext implements Ops {
     }
 
     /** The integers of an input that is a constant; null for any other. */
-    @Nullable List<Long> knownLongs(int input) {
+    @Nullable
+    List<Long> knownLongs(int input) {
         NdArray known = known(input);
         return known == null ? null : LongStream.of(known.toLongs()).boxed().toList();
     }
@@ -191,7 +193,8 @@ public final class NodeContext implements Ops {
         return type;
     }
 
-    @Nullable ConstantData attrTensor(String name) {
+    @Nullable
+    ConstantData attrTensor(String name) {
         TensorProto tensor = attributes.tensor(name);
         return tensor == null ? null : tensors.read(tensor);
     }

@@ -128,8 +128,8 @@ final class NormalisationMapping {
         if (n.has(2)) {
             operands.add(n.cast(n.in(2), x.dtype()));
         }
-        Value y = n.addAll(new LayerNorm(axis, epsilon, true, n.has(2)), operands)
-                .getFirst();
+        Value y =
+                n.addAll(new LayerNorm(axis, epsilon, true, n.has(2)), operands).getFirst();
         if (n.results() < 2) {
             return List.of(y);
         }
@@ -177,7 +177,8 @@ final class NormalisationMapping {
         }
         DType maskType = n.since(10) ? DType.BOOL : x.dtype();
         ConstantData.Splat kept = new ConstantData.Splat(
-                TensorType.of(maskType), maskType == DType.BOOL ? 1 : dev.tenon.core.ir.Elements.fromDouble(maskType, 1));
+                TensorType.of(maskType),
+                maskType == DType.BOOL ? 1 : dev.tenon.core.ir.Elements.fromDouble(maskType, 1));
         return List.of(x, MovementMapping.fill(n, kept, ShapeOps.sizes(n, x)));
     }
 }

@@ -14,29 +14,24 @@ import java.util.stream.Stream;
  */
 public final class OnnxOps {
     private enum Family {
-        ELEMENTWISE(
-                "Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor IsNaN Log Mish Neg Not"
-                        + " Reciprocal Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh"
-                        + " Celu Elu HardSigmoid HardSwish LeakyRelu Selu Shrink Swish ThresholdedRelu Gelu IsInf Clip"
-                        + " Add Sub Mul Div And Or Xor BitwiseAnd BitwiseOr BitwiseXor BitShift Mod Pow PRelu"
-                        + " Equal Greater GreaterOrEqual Less LessOrEqual Max Min Sum Mean Where Cast CastLike BitCast"),
-        REDUCTION(
-                "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp"
-                        + " ReduceSumSquare ArgMax ArgMin CumSum CumProd TopK"),
-        MOVEMENT(
-                "Reshape Transpose Concat Squeeze Unsqueeze Flatten Expand Tile Shape Size Identity DepthToSpace"
-                        + " SpaceToDepth Trilu OneHot Range"),
+        ELEMENTWISE("Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor IsNaN Log Mish Neg Not"
+                + " Reciprocal Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh"
+                + " Celu Elu HardSigmoid HardSwish LeakyRelu Selu Shrink Swish ThresholdedRelu Gelu IsInf Clip"
+                + " Add Sub Mul Div And Or Xor BitwiseAnd BitwiseOr BitwiseXor BitShift Mod Pow PRelu"
+                + " Equal Greater GreaterOrEqual Less LessOrEqual Max Min Sum Mean Where Cast CastLike BitCast"),
+        REDUCTION("ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp"
+                + " ReduceSumSquare ArgMax ArgMin CumSum CumProd TopK"),
+        MOVEMENT("Reshape Transpose Concat Squeeze Unsqueeze Flatten Expand Tile Shape Size Identity DepthToSpace"
+                + " SpaceToDepth Trilu OneHot Range"),
         INDEX("Gather GatherElements GatherND Scatter ScatterElements ScatterND Slice Split Pad"),
         CONSTANT("Constant ConstantOfShape EyeLike HannWindow HammingWindow BlackmanWindow"),
         CONTRACTION("MatMul Gemm Einsum"),
         CONVOLUTION(
                 "Conv ConvInteger ConvTranspose MaxPool AveragePool LpPool GlobalAveragePool GlobalMaxPool GlobalLpPool"),
         RESIZE("Resize Upsample"),
-        NORMALISATION(
-                "Softmax LogSoftmax Hardmax BatchNormalization InstanceNormalization GroupNormalization"
-                        + " LayerNormalization RMSNormalization LpNormalization LRN MeanVarianceNormalization Dropout"),
-        QUANTISATION(
-                "QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearMatMul QLinearConv"),
+        NORMALISATION("Softmax LogSoftmax Hardmax BatchNormalization InstanceNormalization GroupNormalization"
+                + " LayerNormalization RMSNormalization LpNormalization LRN MeanVarianceNormalization Dropout"),
+        QUANTISATION("QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearMatMul QLinearConv"),
         RECURRENT("LSTM GRU RNN"),
         ATTENTION("Attention RotaryEmbedding"),
         LOSS("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
@@ -99,7 +94,8 @@ public final class OnnxOps {
     /** The operators whose names are most like one that is not there, for messages. */
     public static List<String> nearest(String op) {
         return FAMILIES.keySet().stream()
-                .sorted(Comparator.<String>comparingInt(name -> distance(name, op)).thenComparing(name -> name))
+                .sorted(Comparator.<String>comparingInt(name -> distance(name, op))
+                        .thenComparing(name -> name))
                 .limit(3)
                 .toList();
     }

@@ -102,11 +102,7 @@ final class QuantisationMapping {
         Value x = n.in(0);
         Value weight = n.in(3);
         Value sums = ConvolutionMapping.convInteger(
-                n,
-                x,
-                weight,
-                List.of(parameter(n, n.in(2))),
-                List.of(parameter(n, n.in(5))));
+                n, x, weight, List.of(parameter(n, n.in(2))), List.of(parameter(n, n.in(5))));
         int spatial = n.rank(x) - 2;
         if (n.has(8)) {
             sums = n.plus(sums, byChannel(n, n.in(8), spatial));

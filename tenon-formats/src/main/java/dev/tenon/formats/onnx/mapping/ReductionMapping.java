@@ -88,7 +88,10 @@ final class ReductionMapping {
         }
         return n.add(
                 new Cumulative(
-                        fn, n.axis(n.in(0), axis.getFirst()), n.attrFlag("exclusive", false), n.attrFlag("reverse", false)),
+                        fn,
+                        n.axis(n.in(0), axis.getFirst()),
+                        n.attrFlag("exclusive", false),
+                        n.attrFlag("reverse", false)),
                 n.in(0));
     }
 

@@ -117,11 +117,7 @@ final class ShapeOps {
         }
         return settled
                 ? n.add(new Reshape(inferred(x.shape(), known)), x)
-                : n.addTyped(
-                        new ReshapeTo(allowZero),
-                        new TensorType(x.dtype(), Shape.of(dims)),
-                        x,
-                        n.longs(sizes));
+                : n.addTyped(new ReshapeTo(allowZero), new TensorType(x.dtype(), Shape.of(dims)), x, n.longs(sizes));
     }
 
     /** The sizes with a number for -1 where the input's shape tells it. */
@@ -145,8 +141,7 @@ final class ShapeOps {
     static Value like(NodeContext n, Value x, Value other) {
         return other.shape().isConcrete()
                 ? n.reshape(x, other.shape().sizes())
-                : n.addTyped(
-                        new ReshapeTo(true), new TensorType(x.dtype(), other.shape()), x, sizes(n, other));
+                : n.addTyped(new ReshapeTo(true), new TensorType(x.dtype(), other.shape()), x, sizes(n, other));
     }
 
     /** Flattens to two dims at an axis: [product of those before it, product of the others]. */

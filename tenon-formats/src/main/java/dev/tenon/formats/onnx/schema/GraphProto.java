@@ -34,11 +34,6 @@ public record GraphProto(
             }
         }
         return new GraphProto(
-                name,
-                List.copyOf(nodes),
-                List.copyOf(initializers),
-                sparse,
-                List.copyOf(inputs),
-                List.copyOf(outputs));
+                name, List.copyOf(nodes), List.copyOf(initializers), sparse, List.copyOf(inputs), List.copyOf(outputs));
     }
 }

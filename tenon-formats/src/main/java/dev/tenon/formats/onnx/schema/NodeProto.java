@@ -37,13 +37,7 @@ public record NodeProto(
             throw in.error("a node without an operator");
         }
         return new NodeProto(
-                name,
-                domain,
-                opType,
-                overload,
-                List.copyOf(inputs),
-                List.copyOf(outputs),
-                List.copyOf(attributes));
+                name, domain, opType, overload, List.copyOf(inputs), List.copyOf(outputs), List.copyOf(attributes));
     }
 
     /** The node's name; where it has none, its operator and its first result. */

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param elementType the code of the element type, 0 when it is not declared
  * @param dims null where not even the rank is declared
  */
-public record TypeProto(Kind kind, int elementType, @Nullable List<DimProto> dims) {
+public record TypeProto(
+        Kind kind, int elementType, @Nullable List<DimProto> dims) {
     /** The declared type of a value that declares none. */
     public static final TypeProto NONE = new TypeProto(Kind.NONE, 0, null);
 

@@ -47,8 +47,9 @@ public final class WireReader {
      */
     public static WireReader of(String source, MemorySegment segment) {
         if (segment.byteSize() > Integer.MAX_VALUE) {
-            throw new ImportException(source + ": " + segment.byteSize()
-                    + " bytes; an ONNX file holds less than 2 GiB (larger models keep their weights in external files)");
+            throw new ImportException(
+                    source + ": " + segment.byteSize()
+                            + " bytes; an ONNX file holds less than 2 GiB (larger models keep their weights in external files)");
         }
         ByteBuffer buffer = segment.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
         return new WireReader(source, segment, buffer, 0, (int) segment.byteSize(), 0);
@@ -127,13 +128,12 @@ public final class WireReader {
 
     /** A reader of a repeated number field: of all elements where they are packed, else of this one. */
     WireReader numbers() {
-        int length =
-                switch (wireType) {
-                    case LENGTH -> length();
-                    case FIXED32 -> 4;
-                    case FIXED64 -> 8;
-                    default -> varintLength();
-                };
+        int length = switch (wireType) {
+            case LENGTH -> length();
+            case FIXED32 -> 4;
+            case FIXED64 -> 8;
+            default -> varintLength();
+        };
         return slice(length, depth);
     }
 

@@ -66,8 +66,8 @@ public final class ExternalFiles {
         }
         MemorySegment file = map(what, location);
         if (offset > file.byteSize() || length > file.byteSize() - offset) {
-            throw new ImportException(what + " wants " + length + " bytes from offset " + offset + "; the file has "
-                    + file.byteSize());
+            throw new ImportException(
+                    what + " wants " + length + " bytes from offset " + offset + "; the file has " + file.byteSize());
         }
         return file.asSlice(offset, length);
     }

@@ -33,8 +33,8 @@ public final class Tensors {
         String label = file + ": tensor \"" + tensor.name() + "\"";
         DType dtype = ElementTypes.of(tensor.dataType());
         if (dtype == null) {
-            throw new ImportException(
-                    label + " has the element type " + ElementTypes.name(tensor.dataType()) + ", which is not supported");
+            throw new ImportException(label + " has the element type " + ElementTypes.name(tensor.dataType())
+                    + ", which is not supported");
         }
         if (tensor.segmented()) {
             throw new ImportException(label + " is split into segments, which is not supported");
