@@ -54,9 +54,9 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
         Shape q = inputs.get(0);
         Shape k = inputs.get(1);
         Shape v = inputs.get(2);
-        Expect.rank(NAME, "q", q, 4);
-        Expect.rank(NAME, "k", k, 4);
-        Expect.rank(NAME, "v", v, 4);
+        Rules.rank(NAME, "q", q, 4);
+        Rules.rank(NAME, "k", k, 4);
+        Rules.rank(NAME, "v", v, 4);
         Dim batch = Expect.dim(NAME, "v", v, 0, Expect.dim(NAME, "k", k, 0, q.dim(0)));
         Dim size = Expect.dim(NAME, "k", k, 3, q.dim(3));
         Expect.shape(!size.is(0), NAME, () -> "heads are empty: q " + q);
@@ -68,7 +68,7 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
                 NAME,
                 () -> "query heads are not a multiple of key heads: q " + q + ", k " + k);
         if (mask != AttentionMask.NONE) {
-            Expect.broadcasts(NAME, "mask", inputs.get(3), Shape.of(batch, heads, q.dim(2), keys));
+            Rules.broadcastsTo(NAME, "mask", inputs.get(3), Shape.of(batch, heads, q.dim(2), keys));
         }
         return List.of(Shape.of(batch, heads, q.dim(2), v.dim(3)));
     }
@@ -79,7 +79,7 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         double[] q = inputs.get(0).toDoubles();
         double[] k = inputs.get(1).toDoubles();
         double[] v = inputs.get(2).toDoubles();
@@ -94,7 +94,7 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
         double factor = scaleFor(size);
         int[] maskAt = mask == AttentionMask.NONE
                 ? new int[0]
-                : BroadcastIndex.of(inputs.get(3).shape(), Shape.of(shape.size(0), heads, queries, keys));
+                : Indexing.broadcast(inputs.get(3).shape(), Shape.of(shape.size(0), heads, queries, keys));
         double[] scores = new double[keys];
         for (int row = 0; row < shape.size(0) * heads * queries; row++) {
             int query = row % queries;

@@ -40,8 +40,7 @@ public record Conv(
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        Expect.allSame(NAME, inputs);
-        return List.of(Expect.floating(NAME, "x", inputs.getFirst()));
+        return List.of(Rules.sameFloat(NAME, inputs));
     }
 
     @Override
@@ -63,7 +62,7 @@ public record Conv(
             List<Long> padsBefore,
             List<Long> padsAfter,
             List<Long> dilations) {
-        Expect.rank(op, "w", weights, strides.size() + 2);
+        Rules.rank(op, "w", weights, strides.size() + 2);
         List<Dim> kernel = weights.dims().subList(2, weights.rank());
         Expect.shape(kernel.stream().noneMatch(dim -> dim.is(0)), op, () -> "the kernel of w " + weights + " is empty");
         return new Windows(op, kernel, strides, padsBefore, padsAfter, dilations, false);
@@ -88,7 +87,7 @@ public record Conv(
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         double[] x = inputs.get(0).toDoubles();
         double[] w = inputs.get(1).toDoubles();
         Shape xShape = inputs.get(0).shape();

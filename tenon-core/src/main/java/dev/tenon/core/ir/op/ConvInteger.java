@@ -61,10 +61,10 @@ public record ConvInteger(
         Windows windows = Conv.windows(NAME, w, strides, padsBefore, padsAfter, dilations);
         Shape result = Conv.shape(windows, groups, inputs.get(0), w);
         if (zeroPointX) {
-            Expect.broadcasts(NAME, "x zero point", inputs.get(2), Shape.of(1));
+            Rules.broadcastsTo(NAME, "x zero point", inputs.get(2), Shape.of(1));
         }
         if (zeroPointW) {
-            Expect.broadcasts(NAME, "w zero point", inputs.getLast(), Shape.of(w.dim(0)));
+            Rules.broadcastsTo(NAME, "w zero point", inputs.getLast(), Shape.of(w.dim(0)));
         }
         return List.of(result);
     }
@@ -72,7 +72,7 @@ public record ConvInteger(
     /** Through {@link Conv} in float64, exact as long as there are fewer than 2^36 products in a sum. */
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         NdArray zeroX = zeroPointX ? inputs.get(2) : NdArray.ofLongs(0);
         NdArray zeroW = zeroPointW ? inputs.getLast() : NdArray.ofLongs(0);
         NdArray x = less(inputs.get(0), zeroX);

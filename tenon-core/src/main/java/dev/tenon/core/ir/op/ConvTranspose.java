@@ -48,8 +48,7 @@ public record ConvTranspose(
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        Expect.allSame(NAME, inputs);
-        return List.of(Expect.floating(NAME, "x", inputs.getFirst()));
+        return List.of(Rules.sameFloat(NAME, inputs));
     }
 
     @Override
@@ -99,7 +98,7 @@ public record ConvTranspose(
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         double[] x = inputs.get(0).toDoubles();
         double[] w = inputs.get(1).toDoubles();
         Shape xShape = inputs.get(0).shape();

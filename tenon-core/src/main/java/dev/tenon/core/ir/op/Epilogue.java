@@ -71,7 +71,7 @@ public record Epilogue(boolean bias, @Nullable Unary activation, boolean residua
             int channel = bias ? channelOf.applyAsInt(i) : 0;
             if (result.dtype().isFloat()) {
                 double value = result.get(i) + (bias ? inputs.get(2).get(channel) : 0);
-                value = activation == null ? value : ActivationMath.apply(activation, value);
+                value = activation == null ? value : ScalarMath.apply(activation, value);
                 result.set(i, value + (residual ? inputs.getLast().get(i) : 0));
             } else {
                 long value = result.getLong(i) + (bias ? inputs.get(2).getLong(channel) : 0);

@@ -9,7 +9,7 @@ import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
 
-/** Broadcasts to sizes given as a value, both ways: a 1 keeps the input's own size. [x, sizes i64]. ONNX Expand-13. */
+/** Broadcasts to sizes given as a value, both ways: a 1 keeps the input's own size. [x, sizes i64] → [y], of x's type. ONNX Expand-13. */
 public record ExpandTo() implements Deferred {
     @Override
     public Arity arity() {
@@ -18,21 +18,29 @@ public record ExpandTo() implements Deferred {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.counts(mnemonic(), "sizes", inputs.get(1));
+        return List.of(inputs.getFirst());
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape wanted = Rules.rankFrom(mnemonic(), "sizes", inputs.get(1));
+        return List.of(
+                wanted.isRanked()
+                        ? Shape.unknown(
+                                Math.max(wanted.rank(), inputs.getFirst().rank()))
+                        : wanted);
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        Shape wanted = Shape.of(known.longs(1));
+        Shape y = Rules.broadcast(mnemonic(), List.of(inputs.getFirst().shape(), wanted));
+        return List.of(g.expand(inputs.getFirst(), y.sizes()));
     }
 }

@@ -26,7 +26,7 @@ public record GatherNd(int batchDims) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        Rules.sizes(mnemonic(), "indices", inputs.get(1));
+        Rules.tuples(mnemonic(), "indices", inputs.get(1));
         return List.of(inputs.getFirst());
     }
 

@@ -34,9 +34,9 @@ public record GroupedMatMul() implements Primitive {
         Shape tokens = inputs.get(0);
         Shape weights = inputs.get(1);
         Shape counts = inputs.get(2);
-        Expect.rank(mnemonic(), "tokens", tokens, 2);
-        Expect.rank(mnemonic(), "weights", weights, 3);
-        Expect.rank(mnemonic(), "counts", counts, 1);
+        Rules.rank(mnemonic(), "tokens", tokens, 2);
+        Rules.rank(mnemonic(), "weights", weights, 3);
+        Rules.rank(mnemonic(), "counts", counts, 1);
         Expect.dim(mnemonic(), "weights", weights, 1, tokens.dim(1));
         Expect.dim(mnemonic(), "counts", counts, 0, weights.dim(0));
         return List.of(Shape.of(tokens.dim(0), weights.dim(2)));
@@ -45,7 +45,7 @@ public record GroupedMatMul() implements Primitive {
     /** @throws DataException when a count is negative, or they do not sum to the number of rows */
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         Shape weights = inputs.get(1).shape();
         int k = (int) weights.size(1);
         int n = (int) weights.size(2);

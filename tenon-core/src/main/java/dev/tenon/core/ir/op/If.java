@@ -1,39 +1,139 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Known;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 
-/** Either branch, by a value. [bool condition, then the inputs of both branches, in the same order]. Both give as many results. ONNX If-21. */
+/**
+ * Either branch, by a value: the branch taken is put in the node's place, the other one never runs.
+ *
+ * <p>[bool condition of one element, then the inputs of both branches, in the same order] → the branch's outputs, in order. Both branches take as many inputs and give as many results, of the same types; of the shapes only what both
+ * agree on is known before. ONNX If-21.
+ */
 public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
+    public If {
+        for (Graph branch : List.of(thenBranch, elseBranch)) {
+            if (!branch.parameters().isEmpty()) {
+                throw new ShapeException("if: branch \"" + branch.name() + "\" has parameters; expected inputs only");
+            }
+        }
+        if (thenBranch.inputs().size() != elseBranch.inputs().size()
+                || thenBranch.outputs().size() != elseBranch.outputs().size()) {
+            throw new ShapeException("if: branches take " + thenBranch.inputs().size() + " and "
+                    + elseBranch.inputs().size() + " inputs, give "
+                    + thenBranch.outputs().size() + " and "
+                    + elseBranch.outputs().size()
+                    + " results; expected the same numbers");
+        }
+    }
+
     @Override
     public Arity arity() {
-        return Arity.atLeast(1);
+        return Arity.exactly(1 + thenBranch.inputs().size());
     }
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.require(mnemonic(), "condition", inputs.getFirst(), type -> type == DType.BOOL, "bool");
+        List<DType> types = new ArrayList<>();
+        List<Value> other = List.copyOf(elseBranch.outputs().values());
+        for (Value result : thenBranch.outputs().values()) {
+            types.add(Rules.same(
+                    mnemonic() + " results",
+                    List.of(result.dtype(), other.get(types.size()).dtype())));
+        }
+        return types;
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Rules.single(mnemonic(), "condition", inputs.getFirst());
+        return merged();
+    }
+
+    /** The results hang on what the branches say, not on the inputs' shapes: they may have a rank where an input has none. */
+    @Override
+    public List<TensorType> infer(List<TensorType> inputs) {
+        if (inputs.size() != arity().min()
+                || inputs.stream().allMatch(type -> type.shape().isRanked())) {
+            return Deferred.super.infer(inputs);
+        }
+        List<DType> dtypes = dtypes(inputs.stream().map(TensorType::dtype).toList());
+        List<Shape> shapes = merged();
+        return IntStream.range(0, dtypes.size())
+                .mapToObj(i -> new TensorType(dtypes.get(i), shapes.get(i)))
+                .toList();
+    }
+
+    private List<Shape> merged() {
+        List<Shape> shapes = new ArrayList<>();
+        List<Value> other = List.copyOf(elseBranch.outputs().values());
+        for (Value result : thenBranch.outputs().values()) {
+            shapes.add(common(result.shape(), other.get(shapes.size()).shape()));
+        }
+        return shapes;
+    }
+
+    private static Shape common(Shape a, Shape b) {
+        if (!a.isRanked() || !b.isRanked() || a.rank() != b.rank()) {
+            return Shape.unranked();
+        }
+        return Shape.of(IntStream.range(0, a.rank())
+                .mapToObj(i -> a.dim(i).equals(b.dim(i)) ? a.dim(i) : Dim.unknown())
+                .toList());
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(0);
+    }
+
+    @Override
+    public boolean needsShapes() {
+        return false;
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        Graph branch = known.single(0) != 0 ? thenBranch : elseBranch;
+        Map<Value, Value> here = new HashMap<>();
+        for (int i = 0; i < branch.inputs().size(); i++) {
+            here.put(branch.inputs().get(i), inputs.get(i + 1));
+        }
+        for (Value value : branch.constants()) {
+            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
+                here.put(value, g.constant(data));
+            }
+        }
+        for (Node node : branch.nodes()) {
+            List<Value> results = g.addAll(node.op(), translate(here, node.inputs()));
+            for (int i = 0; i < results.size(); i++) {
+                here.put(node.outputs().get(i), results.get(i));
+            }
+        }
+        return translate(here, List.copyOf(branch.outputs().values()));
+    }
+
+    /** The values of this graph that stand for those of the branch; a verified branch uses no others. */
+    private static List<Value> translate(Map<Value, Value> here, List<Value> values) {
+        return values.stream()
+                .map(value -> Objects.requireNonNull(here.get(value)))
+                .toList();
     }
 }

@@ -25,9 +25,7 @@ public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) 
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        DType dtype = inputs.getFirst();
-        Expect.allSame(NAME, inputs);
-        Expect.dtype(dtype.isNumeric(), NAME, () -> "operands are " + dtype + "; expected numbers");
+        DType dtype = Rules.sameNumeric(NAME, inputs);
         epilogue.checkType(NAME, dtype);
         return List.of(dtype);
     }
@@ -68,7 +66,7 @@ public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) 
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         NdArray a = inputs.get(0);
         NdArray b = inputs.get(1);
         Shape shape = result.shape();
@@ -77,8 +75,8 @@ public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) 
         int n = (int) shape.size(rank - 1);
         int k = (int) a.shape().size(a.shape().rank() - (transposeA ? 2 : 1));
         Shape batch = shape.range(0, rank - 2);
-        int[] batchA = BroadcastIndex.of(a.shape().range(0, a.shape().rank() - 2), batch);
-        int[] batchB = BroadcastIndex.of(b.shape().range(0, b.shape().rank() - 2), batch);
+        int[] batchA = Indexing.broadcast(a.shape().range(0, a.shape().rank() - 2), batch);
+        int[] batchB = Indexing.broadcast(b.shape().range(0, b.shape().rank() - 2), batch);
         DenseProduct product = DenseProduct.of(a, b, result);
         for (int i = 0; i < batchA.length; i++) {
             product.multiply(

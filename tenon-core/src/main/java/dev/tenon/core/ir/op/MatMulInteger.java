@@ -50,12 +50,12 @@ public record MatMulInteger(boolean zeroPointA, boolean zeroPointB) implements P
     }
 
     private void checkZeroPoint(String operand, Shape shape, Shape vector) {
-        Expect.broadcasts(mnemonic(), operand, shape, vector);
+        Rules.broadcastsTo(mnemonic(), operand, shape, vector);
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        Expect.results(this, inputs);
+        Rules.results(this, inputs);
         NdArray rows = zeroPointA ? inputs.get(2) : NdArray.ofLongs(0);
         NdArray columns = zeroPointB ? inputs.getLast() : NdArray.ofLongs(0);
         // one a row is a column vector to broadcasting
@@ -66,7 +66,7 @@ public record MatMulInteger(boolean zeroPointA, boolean zeroPointB) implements P
 
     private static NdArray less(NdArray x, NdArray zeroPoint) {
         NdArray difference = NdArray.zeros(new TensorType(DType.I32, x.shape()));
-        int[] at = BroadcastIndex.of(zeroPoint.shape(), x.shape());
+        int[] at = Indexing.broadcast(zeroPoint.shape(), x.shape());
         for (int i = 0; i < x.size(); i++) {
             difference.set(i, x.getLong(i) - zeroPoint.getLong(at[i]));
         }

@@ -2,6 +2,7 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
@@ -9,7 +10,7 @@ import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
 
-/** OneHot with the depth given as a value. [indices, depth, values]. */
+/** {@link OneHot} with the depth given as a value of one element. [indices, depth i32 or i64, values [2]] → [y]. The axis counts from either end of the result. ONNX OneHot-11. */
 public record OneHotBy(int axis) implements Deferred {
     @Override
     public Arity arity() {
@@ -18,21 +19,30 @@ public record OneHotBy(int axis) implements Deferred {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.indices(mnemonic(), inputs.getFirst());
+        Rules.counts(mnemonic(), "depth", inputs.get(1));
+        return List.of(inputs.get(2));
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Rules.single(mnemonic(), "depth", inputs.get(1));
+        return List.of(
+                OneHot.shape(mnemonic(), inputs.getFirst(), inputs.get(2), along(inputs.getFirst()), Dim.unknown()));
+    }
+
+    private int along(Shape indices) {
+        return Rules.axisOfEither(mnemonic(), axis, indices.rank() + 1);
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        OneHot oneHot = new OneHot(known.single(1), along(inputs.getFirst().shape()));
+        return List.of(g.add(oneHot, inputs.get(0), inputs.get(2)));
     }
 }

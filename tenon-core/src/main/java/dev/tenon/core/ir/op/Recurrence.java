@@ -86,7 +86,7 @@ record Recurrence(
     /** The shapes of y and of each final state. */
     List<Shape> shapes(List<Shape> shapes) {
         Shape x = shapes.getFirst();
-        Expect.rank(op, "x", x, 3);
+        Rules.rank(op, "x", x, 3);
         Dim batch = x.dim(batchFirst ? 0 : 1);
         Dim time = x.dim(batchFirst ? 1 : 0);
         Dim d = Dim.of(directions());
@@ -128,7 +128,7 @@ record Recurrence(
 
     /** An activation of an argument that is clipped first. */
     double activate(RnnActivation activation, double x) {
-        return ActivationMath.apply(new Unary(activation.fn(), activation.alpha(), activation.beta()), clipped(x));
+        return ScalarMath.apply(new Unary(activation.fn(), activation.alpha(), activation.beta()), clipped(x));
     }
 
     /** Runs all sequences; the arrays are zeros and are filled: y, then the final states. */

@@ -66,7 +66,7 @@ public record Resize(
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
         Shape x = inputs.getFirst();
-        Expect.rank(mnemonic(), "x", x, sizes.size());
+        Rules.rank(mnemonic(), "x", x, sizes.size());
         for (int axis = 0; axis < sizes.size(); axis++) {
             long size = sizes.get(axis);
             Expect.shape(
@@ -84,7 +84,7 @@ public record Resize(
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         NdArray x = inputs.getFirst();
         // sums stay in float64 from axis to axis; the nearest mode only moves elements
         DType between = mode == ResizeMode.NEAREST ? x.dtype() : DType.F64;

@@ -32,8 +32,7 @@ public record Rope(boolean interleaved, long rotaryDim) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        Expect.allSame(NAME, inputs);
-        return List.of(Expect.floating(NAME, "x", inputs.getFirst()));
+        return List.of(Rules.sameFloat(NAME, inputs));
     }
 
     @Override
@@ -48,21 +47,21 @@ public record Rope(boolean interleaved, long rotaryDim) implements Primitive {
                         + " elements");
         Dim pairs = rotaryDim > 0 ? Dim.of(rotaryDim / 2) : last.isFixed() ? Dim.of(last.size() / 2) : Dim.unknown();
         Shape angles = x.with(x.rank() - 1, pairs);
-        Expect.broadcasts(NAME, "cos", inputs.get(1), angles);
-        Expect.broadcasts(NAME, "sin", inputs.get(2), angles);
+        Rules.broadcastsTo(NAME, "cos", inputs.get(1), angles);
+        Rules.broadcastsTo(NAME, "sin", inputs.get(2), angles);
         return List.of(x);
     }
 
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
-        NdArray result = Expect.results(this, inputs).getFirst();
+        NdArray result = Rules.result(this, inputs);
         NdArray x = inputs.get(0);
         Shape shape = x.shape();
         int size = (int) shape.size(shape.rank() - 1);
         int pairs = (int) (rotaryDim == 0 ? size : rotaryDim) / 2;
         Shape angles = shape.with(shape.rank() - 1, Dim.of(pairs));
-        int[] cosAt = BroadcastIndex.of(inputs.get(1).shape(), angles);
-        int[] sinAt = BroadcastIndex.of(inputs.get(2).shape(), angles);
+        int[] cosAt = Indexing.broadcast(inputs.get(1).shape(), angles);
+        int[] sinAt = Indexing.broadcast(inputs.get(2).shape(), angles);
         for (int i = 0; i < x.size(); i++) {
             result.copy(i, x, i);
         }

@@ -15,6 +15,8 @@ import java.util.function.Predicate;
 
 /** What the rules of many operations share: checks of types, axes and dims, with messages of one form. */
 final class Rules {
+    private static final int MAX_RANK = 64;
+
     private Rules() {}
 
     /** The types of an operation's results for those inputs; the first thing that every {@code evaluate} asks. */
@@ -61,8 +63,34 @@ final class Rules {
         require(op, "indices", has, type -> type == DType.I32 || type == DType.I64, "i32 or i64");
     }
 
-    /** The type of a value that names sizes, axes or counts: i64. */
-    static void sizes(String op, String what, DType has) {
+    /** The type of a value that sizes, axes or counts come from: i32 or i64. */
+    static void counts(String op, String what, DType has) {
+        require(op, what, has, type -> type == DType.I32 || type == DType.I64, "i32 or i64");
+    }
+
+    /** The length of a vector. */
+    static Dim vector(String op, String what, Shape has) {
+        rank(op, what, has, 1);
+        return has.dim(0);
+    }
+
+    /** A shape of as many unknown dims as a vector of sizes is long; without a rank while that is not known. */
+    static Shape rankFrom(String op, String what, Shape sizes) {
+        Dim count = vector(op, what, sizes);
+        return count.isFixed() ? Shape.unknown(axes(op, what, count)) : Shape.unranked();
+    }
+
+    /** The number of elements of a vector that has one for each axis: bounded, for models may say anything. */
+    static int axes(String op, String what, Dim count) {
+        if (count.size() > MAX_RANK) {
+            throw new ShapeException(
+                    op + ": " + what + " [" + count + "] are too many; expected at most " + MAX_RANK + " axes");
+        }
+        return (int) count.size();
+    }
+
+    /** The type of index tuples: i64. */
+    static void tuples(String op, String what, DType has) {
         require(op, what, has, type -> type == DType.I64, "i64");
     }
 

@@ -20,7 +20,7 @@ public record ScatterNd(ScatterFn fn) implements Primitive {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        Rules.sizes(mnemonic(), "indices", inputs.get(1));
+        Rules.tuples(mnemonic(), "indices", inputs.get(1));
         return List.of(Scattering.dtype(mnemonic(), fn, inputs));
     }
 

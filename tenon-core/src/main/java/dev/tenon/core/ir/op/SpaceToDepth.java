@@ -1,14 +1,26 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 
-/** Blocks of pixels become channels. [x [B,C,H,W]]. */
+/** Blocks of pixels become channels [block row, block column, c]. [x [B,C,H,W]] → [y [B, C*block², H/block, W/block]], of x's type. ONNX SpaceToDepth-13. */
 public record SpaceToDepth(long block) implements Composite {
+    public SpaceToDepth {
+        checkBlock("space_to_depth", block);
+    }
+
+    static void checkBlock(String op, long block) {
+        if (block < 1 || block > Integer.MAX_VALUE) {
+            throw new ShapeException(op + ": block is " + block + "; expected 1 to 2^31 - 1");
+        }
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -16,16 +28,26 @@ public record SpaceToDepth(long block) implements Composite {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return inputs;
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        Rules.rank(mnemonic(), "x", x, 4);
+        return List.of(Shape.of(
+                x.dim(0),
+                x.dim(1).times(Dim.of(block * block)),
+                Rules.divide(mnemonic(), "height", x.dim(2), block),
+                Rules.divide(mnemonic(), "width", x.dim(3), block)));
     }
 
     @Override
     public List<Value> decompose(Ops g, List<Value> inputs) {
-        throw Unwritten.rule(this);
+        long[] x = inputs.getFirst().shape().sizes();
+        long height = x[2] / block;
+        long width = x[3] / block;
+        Value apart = g.reshape(inputs.getFirst(), x[0], x[1], height, block, width, block);
+        return List.of(g.reshape(g.transpose(apart, 0, 3, 5, 1, 2, 4), x[0], x[1] * block * block, height, width));
     }
 }

@@ -1,14 +1,26 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
-/** Consecutive pieces of those sizes along an axis. [x] -> one result a size. */
+/** Consecutive pieces of those sizes along an axis, which they use up. [x] → one result a size, of x's type. ONNX Split-18. */
 public record Split(int axis, List<Long> sizes) implements Composite {
+    public Split {
+        sizes = List.copyOf(sizes);
+        Rules.fromFront("split", axis);
+        if (sizes.isEmpty() || sizes.stream().anyMatch(size -> size < 0)) {
+            throw new ShapeException("split: sizes are " + sizes + "; expected one or more, each 0 or more");
+        }
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -16,16 +28,29 @@ public record Split(int axis, List<Long> sizes) implements Composite {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return Collections.nCopies(sizes.size(), inputs.getFirst());
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        Rules.axis(mnemonic(), axis, x);
+        long sum = sizes.stream().reduce(0L, Math::addExact);
+        if (!x.dim(axis).mayEqual(Dim.of(sum))) {
+            throw new ShapeException(mnemonic() + ": sizes " + sizes + " sum up to " + sum + " for axis " + axis
+                    + " of " + x + "; expected " + x.dim(axis));
+        }
+        return sizes.stream().map(size -> x.with(axis, Dim.of(size))).toList();
     }
 
     @Override
     public List<Value> decompose(Ops g, List<Value> inputs) {
-        throw Unwritten.rule(this);
+        List<Value> pieces = new ArrayList<>();
+        long from = 0;
+        for (long size : sizes) {
+            pieces.add(g.narrow(inputs.getFirst(), axis, from, from + size));
+            from += size;
+        }
+        return pieces;
     }
 }

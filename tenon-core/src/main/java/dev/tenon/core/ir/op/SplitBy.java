@@ -1,16 +1,26 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
 
-/** Split into sizes given as a value; how many results there are is the node's own business. [x, sizes i64]. */
+/** {@link Split} into sizes given as a value; how many results there are is the node's own business. [x, sizes i64 [results]] → one result a size, of x's type. The axis counts from either end. ONNX Split-18. */
 public record SplitBy(int axis, int results) implements Deferred {
+    public SplitBy {
+        if (results < 1) {
+            throw new ShapeException("split_by: has " + results + " results; expected 1 or more");
+        }
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(2);
@@ -18,21 +28,31 @@ public record SplitBy(int axis, int results) implements Deferred {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.counts(mnemonic(), "sizes", inputs.get(1));
+        return Collections.nCopies(results, inputs.getFirst());
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        int along = Rules.axisOfEither(mnemonic(), axis, x.rank());
+        if (!Rules.vector(mnemonic(), "sizes", inputs.get(1)).mayEqual(Dim.of(results))) {
+            throw new ShapeException(mnemonic() + ": sizes " + inputs.get(1) + " for " + results
+                    + " results; expected [" + results + "]");
+        }
+        return Collections.nCopies(results, x.with(along, Dim.unknown()));
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        int along =
+                Rules.axisOfEither(mnemonic(), axis, inputs.getFirst().shape().rank());
+        Split split = new Split(along, LongStream.of(known.longs(1)).boxed().toList());
+        return g.addAll(split, inputs.subList(0, 1));
     }
 }

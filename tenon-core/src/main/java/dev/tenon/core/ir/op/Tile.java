@@ -1,14 +1,23 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 
-/** The whole repeated along each axis. [x]. */
+/** The whole repeated along each axis. [x] → [y], of x's type, each dim times its number of repeats (0 or more). ONNX Tile-13. */
 public record Tile(List<Long> repeats) implements Composite {
+    public Tile {
+        repeats = List.copyOf(repeats);
+        if (repeats.stream().anyMatch(repeat -> repeat < 0)) {
+            throw new ShapeException("tile: repeats " + repeats + " have a negative one; expected 0 or more");
+        }
+    }
+
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -16,16 +25,35 @@ public record Tile(List<Long> repeats) implements Composite {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        return inputs;
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        Rules.rank(mnemonic(), "x", x, repeats.size());
+        Dim[] dims = new Dim[x.rank()];
+        for (int axis = 0; axis < dims.length; axis++) {
+            dims[axis] = x.dim(axis).times(Dim.of(repeats.get(axis)));
+        }
+        return List.of(Shape.of(dims));
     }
 
     @Override
     public List<Value> decompose(Ops g, List<Value> inputs) {
-        throw Unwritten.rule(this);
+        Value x = inputs.getFirst();
+        int rank = repeats.size();
+        long[] apart = new long[2 * rank];
+        long[] wide = new long[2 * rank];
+        long[] sizes = new long[rank];
+        for (int axis = 0; axis < rank; axis++) {
+            long size = x.shape().size(axis);
+            apart[2 * axis] = 1;
+            wide[2 * axis] = repeats.get(axis);
+            apart[2 * axis + 1] = size;
+            wide[2 * axis + 1] = size;
+            sizes[axis] = size * repeats.get(axis);
+        }
+        return List.of(g.reshape(g.expand(g.reshape(x, apart), wide), sizes));
     }
 }

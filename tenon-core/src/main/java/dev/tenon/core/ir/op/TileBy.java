@@ -1,15 +1,18 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.LongStream;
 
-/** Tile with repeats given as a value. [x, repeats i64]. */
+/** {@link Tile} with repeats given as a value, one an axis. [x, repeats i64] → [y], of x's type and rank. ONNX Tile-13. */
 public record TileBy() implements Deferred {
     @Override
     public Arity arity() {
@@ -18,21 +21,27 @@ public record TileBy() implements Deferred {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.counts(mnemonic(), "repeats", inputs.get(1));
+        return List.of(inputs.getFirst());
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        if (!Rules.vector(mnemonic(), "repeats", inputs.get(1)).mayEqual(Dim.of(x.rank()))) {
+            throw new ShapeException(
+                    mnemonic() + ": repeats " + inputs.get(1) + " for x " + x + "; expected [" + x.rank() + "]");
+        }
+        return List.of(Shape.unknown(x.rank()));
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        return List.of(g.add(new Tile(LongStream.of(known.longs(1)).boxed().toList()), inputs.getFirst()));
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
@@ -9,7 +10,7 @@ import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
 
-/** TopK with k given as a value. [x, k i64]. -> [values, indices]. */
+/** {@link TopK} with k given as a value of one element. [x, k i64] → [values, indices]. The axis counts from either end. ONNX TopK-11. */
 public record TopKBy(int axis, boolean largest, boolean sorted) implements Deferred {
     @Override
     public Arity arity() {
@@ -18,21 +19,27 @@ public record TopKBy(int axis, boolean largest, boolean sorted) implements Defer
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.counts(mnemonic(), "k", inputs.get(1));
+        return List.of(Rules.sameNumeric(mnemonic(), inputs.subList(0, 1)), DType.I64);
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst();
+        Rules.single(mnemonic(), "k", inputs.get(1));
+        Shape y = x.with(Rules.axisOfEither(mnemonic(), axis, x.rank()), Dim.unknown());
+        return List.of(y, y);
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        int along =
+                Rules.axisOfEither(mnemonic(), axis, inputs.getFirst().shape().rank());
+        return g.addAll(new TopK(known.single(1), along, largest, sorted), inputs.subList(0, 1));
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
@@ -9,7 +10,7 @@ import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
 
-/** Inserts axes of size 1 at those positions of the result. [x, axes i64]. */
+/** Inserts axes of size 1 at those positions of the result, from either end. [x, axes i64] → [y], of x's type. ONNX Unsqueeze-13. */
 public record UnsqueezeAxes() implements Deferred {
     @Override
     public Arity arity() {
@@ -18,21 +19,34 @@ public record UnsqueezeAxes() implements Deferred {
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        throw Unwritten.rule(this);
+        Rules.counts(mnemonic(), "axes", inputs.get(1));
+        return List.of(inputs.getFirst());
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        throw Unwritten.rule(this);
+        Dim count = Rules.vector(mnemonic(), "axes", inputs.get(1));
+        return List.of(
+                count.isFixed()
+                        ? Shape.unknown(inputs.getFirst().rank() + Rules.axes(mnemonic(), "axes", count))
+                        : Shape.unranked());
     }
 
     @Override
     public Set<Integer> neededValues() {
-        throw Unwritten.rule(this);
+        return Set.of(1);
     }
 
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
-        throw Unwritten.rule(this);
+        Shape x = inputs.getFirst().shape();
+        long[] axes = known.longs(1);
+        long[] sizes = new long[x.rank() + axes.length];
+        List<Integer> added = Rules.distinctAxes(mnemonic(), axes, sizes.length);
+        int from = 0;
+        for (int axis = 0; axis < sizes.length; axis++) {
+            sizes[axis] = added.contains(axis) ? 1 : x.size(from++);
+        }
+        return List.of(g.reshape(inputs.getFirst(), sizes));
     }
 }

@@ -92,7 +92,7 @@ record Windows(
 
     /** How many dims x and the result of a window over it have each. */
     void checkRank(String operand, Shape x) {
-        Expect.rank(op, operand, x, axes() + 2);
+        Rules.rank(op, operand, x, axes() + 2);
     }
 
     /** The number of cells of a window. */
