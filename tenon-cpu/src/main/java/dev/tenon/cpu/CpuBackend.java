@@ -7,7 +7,7 @@ import dev.tenon.core.runtime.spi.Backend;
 import dev.tenon.core.runtime.spi.Device;
 import java.util.List;
 
-/** The CPU, always there. */
+/** The CPU, always there: device 0. */
 public final class CpuBackend implements Backend {
     @Override
     public String name() {
@@ -21,7 +21,7 @@ public final class CpuBackend implements Backend {
 
     @Override
     public List<DeviceInfo> devices() {
-        return List.of();
+        return List.of(CpuInfo.read());
     }
 
     @Override
@@ -31,6 +31,9 @@ public final class CpuBackend implements Backend {
 
     @Override
     public Device open(int ordinal, RuntimeOptions options) {
-        throw new UnsupportedException("to be written");
+        if (ordinal != 0) {
+            throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
+        }
+        return new CpuDevice(CpuInfo.read(), options);
     }
 }

@@ -6,12 +6,17 @@ import java.lang.foreign.MemorySegment;
 final class Frame {
     private final MemorySegment[] slots;
     private final MemorySegment[] scratch;
+    private final Registers[] registers;
     private final WorkerPool pool;
 
     Frame(MemorySegment[] slots, MemorySegment[] scratch, WorkerPool pool) {
         this.slots = slots;
         this.scratch = scratch;
         this.pool = pool;
+        this.registers = new Registers[pool.threads()];
+        for (int worker = 0; worker < registers.length; worker++) {
+            registers[worker] = new Registers();
+        }
     }
 
     /** The memory of a value: exactly its bytes. */
@@ -27,6 +32,11 @@ final class Frame {
     /** Memory that a worker may write during a step, at least the step's {@link Step#scratchBytes}, aligned to 64 bytes. */
     MemorySegment scratch(int worker) {
         return scratch[worker];
+    }
+
+    /** Places that a worker may keep references and offsets in during a task, so that a task allocates nothing. */
+    Registers registers(int worker) {
+        return registers[worker];
     }
 
     int threads() {

@@ -12,6 +12,9 @@ interface LoweringContext {
     /** The slot of a value in the frame. Views have a slot of their own over the same memory. */
     int slot(Value value);
 
+    /** Workers that a run will have. */
+    int threads();
+
     /** The data of a constant; null for anything else. */
     static @Nullable ConstantData constant(Value value) {
         return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;

@@ -1,0 +1,65 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.MemoryReport;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.Program;
+
+/** The CPU, open: its workers and its books. Thread-safe. */
+final class CpuDevice implements Device {
+    private final DeviceInfo info;
+    private final MemoryLedger ledger;
+    private final WorkerPool pool;
+
+    CpuDevice(DeviceInfo info, RuntimeOptions options) {
+        this.info = info;
+        this.ledger = new MemoryLedger(options.memoryLimit());
+        this.pool = new WorkerPool(
+                options.threads() > 0
+                        ? options.threads()
+                        : Runtime.getRuntime().availableProcessors());
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    /** None: decompositions fuse into regions, which run as fast. */
+    @Override
+    public boolean claims(Node composite) {
+        return false;
+    }
+
+    @Override
+    public Weights newWeights() {
+        return new CpuWeights(ledger);
+    }
+
+    @Override
+    public Program compile(Plan plan, Weights weights) {
+        if (!(weights instanceof CpuWeights own)) {
+            throw new InputException("the weights were made by another device");
+        }
+        return new CpuProgram(plan, own, pool);
+    }
+
+    @Override
+    public Context newContext() {
+        return new CpuContext(ledger, pool);
+    }
+
+    @Override
+    public MemoryReport memory() {
+        return ledger.report();
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

@@ -1,0 +1,107 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.runtime.spi.Device;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form is made once, whatever the number of plans. Closing frees them at once, so nothing may run then.
+ *
+ * <p>Thread-safe.
+ */
+final class CpuWeights implements Device.Weights {
+    private static final String DENSE = "dense";
+
+    /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
+    private record Key(ConstantData data, String layout) {}
+
+    private final MemoryLedger ledger;
+    private final Arena arena = Arena.ofShared();
+    private final Map<Key, MemorySegment> made = new HashMap<>();
+    private long bytes;
+    private boolean closed;
+
+    CpuWeights(MemoryLedger ledger) {
+        this.ledger = ledger;
+    }
+
+    /** All elements of a constant. Dense data is used where it lies if every element is at a multiple of its size. */
+    MemorySegment dense(ConstantData data) {
+        return switch (data) {
+            case ConstantData.Dense(TensorType type, MemorySegment segment) ->
+                isUsable(segment, type)
+                        ? segment
+                        : prepared(
+                                data,
+                                DENSE,
+                                _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
+            case ConstantData.Splat(TensorType type, long element) ->
+                prepared(
+                        data,
+                        DENSE,
+                        _ -> new LoweringContext.Prepared(type.bytes(), to -> fill(type, to, element)));
+        };
+    }
+
+    /** Whether kernels can read the memory as it is: outside the heap, and no element across its natural boundary. */
+    static boolean isUsable(MemorySegment segment, TensorType type) {
+        int bits = type.dtype().bits();
+        return segment.isNative() && (bits <= 8 || segment.address() % (bits / 8) == 0);
+    }
+
+    private static void fill(TensorType type, MemorySegment to, long element) {
+        int bits = type.dtype().bits();
+        if (bits == 8) {
+            to.fill((byte) element);
+            return;
+        }
+        long count = type.shape().elements();
+        for (long i = 0; i < count; i++) {
+            Elements.setBits(type.dtype(), to, i, element);
+        }
+    }
+
+    synchronized MemorySegment prepared(
+            ConstantData data, String layout, Function<ConstantData, LoweringContext.Prepared> make) {
+        if (closed) {
+            throw new ClosedException("the model is closed");
+        }
+        Key key = new Key(data, layout);
+        MemorySegment known = made.get(key);
+        if (known != null) {
+            return known;
+        }
+        LoweringContext.Prepared form = make.apply(data);
+        MemorySegment segment = ledger.allocate(
+                arena, form.bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type() + " as " + layout);
+        bytes += form.bytes();
+        form.fill().accept(segment);
+        MemorySegment readOnly = segment.asReadOnly();
+        made.put(key, readOnly);
+        return readOnly;
+    }
+
+    @Override
+    public synchronized long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        made.clear();
+        arena.close();
+        ledger.release(MemoryLedger.Use.WEIGHTS, bytes);
+        bytes = 0;
+    }
+}

@@ -1,0 +1,317 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.CompareFn;
+import dev.tenon.core.ir.op.ScalarMath;
+import dev.tenon.core.ir.op.Unary;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The inner loops over f32, in plain Java: what runs where there is no Vector API, and everywhere until the vector kernels are compiled. {@link VectorKernels} replaces the hot ones.
+ *
+ * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not overlap.
+ */
+class Kernels {
+    static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
+
+    /** How a {@link #tile} begins: at zero, at what the result holds, at a bias for each column. */
+    static final int ZERO = 0;
+
+    static final int ACCUMULATE = 1;
+    static final int BIAS = 2;
+
+    /** The kernels to use now. */
+    static Kernels current() {
+        return KernelChoice.current();
+    }
+
+    /** What reports call these. */
+    String tier() {
+        return "scalar";
+    }
+
+    /** The most rows that a {@link #tile} takes. */
+    int rows() {
+        return 4;
+    }
+
+    /**
+     * c[rows, PANEL] = start + a[rows, k] b[k, PANEL].
+     *
+     * @param rows 1 to {@link #rows}
+     * @param lda elements from a row of a to the next
+     * @param start {@link #ZERO}, {@link #ACCUMULATE} or {@link #BIAS}
+     */
+    void tile(
+            int rows,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset) {
+        for (int row = 0; row < rows; row++) {
+            long aRow = aOffset + 4 * row * lda;
+            long cRow = cOffset + 4 * row * ldc;
+            for (int j = 0; j < Vectors.PANEL; j += 4) {
+                tile1x4(
+                        k,
+                        a,
+                        aRow,
+                        b,
+                        bOffset + 4L * j,
+                        c,
+                        cRow + 4L * j,
+                        start,
+                        bias,
+                        biasOffset + 4L * j);
+            }
+        }
+    }
+
+    private static void tile1x4(
+            int k,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            int start,
+            MemorySegment bias,
+            long biasOffset) {
+        float c0 = 0;
+        float c1 = 0;
+        float c2 = 0;
+        float c3 = 0;
+        if (start != ZERO) {
+            MemorySegment from = start == BIAS ? bias : c;
+            long offset = start == BIAS ? biasOffset : cOffset;
+            c0 = from.get(F32, offset);
+            c1 = from.get(F32, offset + 4);
+            c2 = from.get(F32, offset + 8);
+            c3 = from.get(F32, offset + 12);
+        }
+        for (int i = 0; i < k; i++) {
+            float x = a.get(F32, aOffset + 4L * i);
+            long at = bOffset + 4L * Vectors.PANEL * i;
+            c0 += x * b.get(F32, at);
+            c1 += x * b.get(F32, at + 4);
+            c2 += x * b.get(F32, at + 8);
+            c3 += x * b.get(F32, at + 12);
+        }
+        c.set(F32, cOffset, c0);
+        c.set(F32, cOffset + 4, c1);
+        c.set(F32, cOffset + 8, c2);
+        c.set(F32, cOffset + 12, c3);
+    }
+
+    /** The sum of the products of two rows. */
+    float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
+        float s0 = 0;
+        float s1 = 0;
+        int i = 0;
+        for (; i + 1 < n; i += 2) {
+            s0 += a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i);
+            s1 += a.get(F32, aOffset + 4L * i + 4) * b.get(F32, bOffset + 4L * i + 4);
+        }
+        return i < n ? s0 + s1 + a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i) : s0 + s1;
+    }
+
+    void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, (float) ScalarMath.apply(op, x.get(F32, xOffset + 4L * i)));
+        }
+    }
+
+    void binary(
+            BinaryFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        switch (fn) {
+            case ADD -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) + b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case SUB -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) - b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case MUL -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case DIV -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) / b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case FLOOR_DIV,
+                    MOD,
+                    FMOD,
+                    POW,
+                    PRELU,
+                    MAX,
+                    MIN,
+                    ATAN2,
+                    AND,
+                    OR,
+                    XOR,
+                    BIT_AND,
+                    BIT_OR,
+                    BIT_XOR,
+                    SHL,
+                    SHR -> {
+                for (int i = 0; i < n; i++) {
+                    float p = a.get(F32, aOffset + 4L * i);
+                    float q = b.get(F32, bOffset + 4L * i);
+                    y.set(F32, yOffset + 4L * i, (float) ScalarMath.apply(fn, p, q));
+                }
+            }
+        }
+    }
+
+    /** y (bytes, 1 or 0) = a fn b. */
+    void compare(
+            CompareFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int i = 0; i < n; i++) {
+            float p = a.get(F32, aOffset + 4L * i);
+            float q = b.get(F32, bOffset + 4L * i);
+            y.set(I8, yOffset + i, (byte) (ScalarMath.compare(fn, p, q) ? 1 : 0));
+        }
+    }
+
+    /** y = condition (bytes) ? a : b. */
+    void select(
+            MemorySegment condition,
+            long conditionOffset,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int i = 0; i < n; i++) {
+            float p = a.get(F32, aOffset + 4L * i);
+            float q = b.get(F32, bOffset + 4L * i);
+            y.set(F32, yOffset + 4L * i, condition.get(I8, conditionOffset + i) != 0 ? p : q);
+        }
+    }
+
+    void fill(MemorySegment y, long yOffset, float value, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, value);
+        }
+    }
+
+    /** factor x + addend. */
+    void affine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, x.get(F32, xOffset + 4L * i) * factor + addend);
+        }
+    }
+
+    /** The largest, -inf for none; NaN where there is one. */
+    float max(MemorySegment x, long xOffset, int n) {
+        float max = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < n; i++) {
+            max = Math.max(max, x.get(F32, xOffset + 4L * i));
+        }
+        return max;
+    }
+
+    /** The sum, kept in double where there is more than a block. */
+    double sum(MemorySegment x, long xOffset, long n) {
+        double s0 = 0;
+        double s1 = 0;
+        double s2 = 0;
+        double s3 = 0;
+        long i = 0;
+        for (; i + 3 < n; i += 4) {
+            s0 += x.get(F32, xOffset + 4 * i);
+            s1 += x.get(F32, xOffset + 4 * i + 4);
+            s2 += x.get(F32, xOffset + 4 * i + 8);
+            s3 += x.get(F32, xOffset + 4 * i + 12);
+        }
+        for (; i < n; i++) {
+            s0 += x.get(F32, xOffset + 4 * i);
+        }
+        return (s0 + s1) + (s2 + s3);
+    }
+
+    /** The sum of (x - shift)^2. */
+    double sumSquares(MemorySegment x, long xOffset, long n, float shift) {
+        double s0 = 0;
+        double s1 = 0;
+        long i = 0;
+        for (; i + 1 < n; i += 2) {
+            double d0 = x.get(F32, xOffset + 4 * i) - shift;
+            double d1 = x.get(F32, xOffset + 4 * i + 4) - shift;
+            s0 += d0 * d0;
+            s1 += d1 * d1;
+        }
+        if (i < n) {
+            double d = x.get(F32, xOffset + 4 * i) - shift;
+            s0 += d * d;
+        }
+        return s0 + s1;
+    }
+
+    /** y = e^(x - shift); returns the sum of y. */
+    double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            float e = (float) Math.exp(x.get(F32, xOffset + 4L * i) - shift);
+            y.set(F32, yOffset + 4L * i, e);
+            sum += e;
+        }
+        return sum;
+    }
+
+    /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
+    void normalise(
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float mean,
+            float factor,
+            float addend,
+            MemorySegment scale,
+            long scaleOffset,
+            MemorySegment bias,
+            long biasOffset) {
+        boolean scaled = scale.byteSize() != 0;
+        boolean biased = bias.byteSize() != 0;
+        for (int i = 0; i < n; i++) {
+            float v = (x.get(F32, xOffset + 4L * i) - mean) * factor + addend;
+            v = scaled ? v * scale.get(F32, scaleOffset + 4L * i) : v;
+            y.set(F32, yOffset + 4L * i, biased ? v + bias.get(F32, biasOffset + 4L * i) : v);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package dev.tenon.cpu;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** The operands of a tile of work, by number: a segment, a byte offset in it, and a running index. Grows to what the largest step needs. */
+final class Registers {
+    MemorySegment[] segments = new MemorySegment[0];
+    long[] offsets = new long[0];
+
+    void ensure(int count) {
+        if (segments.length < count) {
+            int old = segments.length;
+            segments = Arrays.copyOf(segments, count);
+            Arrays.fill(segments, old, count, MemorySegment.NULL);
+            offsets = new long[count];
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package dev.tenon.cpu;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** Whether this JVM has the Vector API, decided once. Classes that mention it are loaded only where this says so. */
+final class Vectors {
+    /** Whether the incubator module is there. It is on a module path; a class path needs {@code --add-modules}. */
+    static final boolean AVAILABLE = find();
+
+    /** Columns of a panel of a packed matrix: two vectors, so that a row of the micro-kernel is two accumulators. */
+    static final int PANEL = AVAILABLE ? VectorKernels.PANEL : 16;
+
+    private Vectors() {}
+
+    private static boolean find() {
+        Module here = Vectors.class.getModule();
+        boolean found = ModuleLayer.boot()
+                .findModule("jdk.incubator.vector")
+                .filter(here::canRead)
+                .isPresent();
+        if (!found) {
+            Logger logger = System.getLogger("dev.tenon.cpu");
+            logger.log(
+                    Level.INFO,
+                    "the CPU backend runs scalar loops: start Java with --add-modules jdk.incubator.vector for vector kernels");
+        }
+        return found;
+    }
+
+    /** One phrase for people. */
+    static String describe() {
+        return AVAILABLE ? VectorKernels.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
+    }
+}
