@@ -63,8 +63,13 @@ final class CpuLowering {
         }
         return switch (primitive) {
             case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
-            case Copy _, Transpose _, Slice _, Concat _, Expand _, Pad _, Trilu _ ->
-                MovementLowering.lower(node, context);
+            case Copy op -> MovementLowering.lower(op, node, context);
+            case Transpose op -> MovementLowering.lower(op, node, context);
+            case Slice op -> MovementLowering.lower(op, node, context);
+            case Concat op -> MovementLowering.lower(op, node, context);
+            case Expand op -> MovementLowering.lower(op, node, context);
+            case Pad op -> MovementLowering.lower(op, node, context);
+            case Trilu op -> MovementLowering.lower(op, node, context);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case GroupedMatMul op -> MatMulLowering.lower(op, node, context);
             case MatMulInteger op -> MatMulLowering.lower(op, node, context);

@@ -1,18 +1,28 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.op.Gather;
+import dev.tenon.core.ir.op.GatherElements;
+import dev.tenon.core.ir.op.GatherNd;
+import dev.tenon.core.ir.op.OneHot;
 
-/** To be written. */
+/** Reads from places that indices name. */
 final class GatherLowering {
     private GatherLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(Gather op, Node node, LoweringContext context) {
+        return new GatherStep(op, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(GatherElements op, Node node, LoweringContext context) {
+        return new GatherElementsStep(op, node, context);
+    }
+
+    static Step lower(GatherNd op, Node node, LoweringContext context) {
+        return new GatherNdStep(op, node, context);
+    }
+
+    static Step lower(OneHot op, Node node, LoweringContext context) {
+        return new OneHotStep(op, node, context);
     }
 }

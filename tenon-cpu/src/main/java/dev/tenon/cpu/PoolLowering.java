@@ -1,18 +1,43 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.op.MaxPoolIndices;
+import dev.tenon.core.ir.op.Pool;
+import dev.tenon.core.ir.op.PoolFn;
 
-/** To be written. */
+/** Reductions over sliding windows. */
 final class PoolLowering {
     private PoolLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(Pool op, Node node, LoweringContext context) {
+        Windows3 windows = Windows3.of(
+                node,
+                node.input(0).shape(),
+                node.output().shape(),
+                op.kernel(),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        if (op.fn() == PoolFn.MAX) {
+            return node.input(0).dtype() == DType.F32
+                    ? new MaxPoolF32Step(windows, node, context)
+                    : new MaxPoolStep(windows, false, node, context);
+        }
+        return new SumPoolStep(op, windows, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(MaxPoolIndices op, Node node, LoweringContext context) {
+        Windows3 windows = Windows3.of(
+                node,
+                node.input(0).shape(),
+                node.output().shape(),
+                op.kernel(),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        return new MaxPoolStep(windows, op.columnMajor(), node, context);
     }
 }

@@ -1,18 +1,47 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Resize;
+import dev.tenon.core.ir.op.ResizeMode;
+import dev.tenon.core.ir.op.ResizeTaps;
 
-/** To be written. */
+/** Resampling: nearest neighbours are a mapped copy, the other modes weighted sums. */
 final class ResizeLowering {
     private ResizeLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
-    }
-
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(Resize op, Node node, LoweringContext context) {
+        Shape from = node.input(0).shape();
+        Shape to = node.output().shape();
+        Taps[] taps = new Taps[to.rank()];
+        for (int axis = 0; axis < taps.length; axis++) {
+            ResizeTaps source = op.taps(axis, from.size(axis));
+            Taps table = new Taps(source);
+            boolean same = from.size(axis) == to.size(axis) && table.isIdentity();
+            taps[axis] = same ? null : table;
+        }
+        if (op.mode() != ResizeMode.NEAREST) {
+            return new ResizeStep(op, taps, node, context);
+        }
+        int[][] maps = new int[taps.length][];
+        for (int axis = 0; axis < maps.length; axis++) {
+            Taps table = taps[axis];
+            if (table != null) {
+                maps[axis] = MappedCopy.map(to.size(axis), index -> table.count((int) index) == 0
+                        ? MappedCopy.FILL
+                        : table.index(table.first((int) index)));
+            }
+        }
+        DType dtype = node.output().dtype();
+        return MappedCopy.of(
+                dtype,
+                from.sizes(),
+                to.sizes(),
+                maps,
+                MappedCopy.Fill.of(Elements.fromDouble(dtype, op.extrapolation())),
+                context.slot(node.input(0)),
+                context.slot(node.output()));
     }
 }

@@ -1,18 +1,18 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.op.ScatterElements;
+import dev.tenon.core.ir.op.ScatterNd;
 
-/** To be written. */
+/** Writes to places that indices name, in the order of the indices whatever the number of threads. */
 final class ScatterLowering {
     private ScatterLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(ScatterElements op, Node node, LoweringContext context) {
+        return new ScatterElementsStep(op, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(ScatterNd op, Node node, LoweringContext context) {
+        return new ScatterNdStep(op, node, context);
     }
 }

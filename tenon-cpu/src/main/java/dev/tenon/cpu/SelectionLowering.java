@@ -1,18 +1,23 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.op.ArgReduce;
+import dev.tenon.core.ir.op.Cumulative;
+import dev.tenon.core.ir.op.TopK;
 
-/** To be written. */
+/** What runs along the lanes of one axis in order: places of extremes, the largest few, running sums. */
 final class SelectionLowering {
     private SelectionLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(ArgReduce op, Node node, LoweringContext context) {
+        return new ArgReduceStep(op, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(Cumulative op, Node node, LoweringContext context) {
+        return new CumulativeStep(op, node, context);
+    }
+
+    static Step lower(TopK op, Node node, LoweringContext context) {
+        return new TopKStep(op, node, context);
     }
 }

@@ -1,0 +1,24 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.ir.Shape;
+
+/** The one-dimensional runs of a tensor along an axis. */
+final class Lanes {
+    /** Elements of a lane. */
+    final long size;
+    /** From an element of a lane to the next one, and how many lanes lie side by side. */
+    final long stride;
+    /** How many lanes there are. */
+    final long count;
+
+    Lanes(Shape shape, int axis) {
+        this.size = shape.size(axis);
+        this.stride = shape.elements(axis + 1, shape.rank());
+        this.count = shape.elements(0, axis) * stride;
+    }
+
+    /** The first element of a lane, of a tensor that has {@code length} elements along the axis. */
+    long first(long lane, long length) {
+        return lane / stride * length * stride + lane % stride;
+    }
+}

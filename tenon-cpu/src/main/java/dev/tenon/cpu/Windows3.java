@@ -1,0 +1,106 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import java.util.List;
+
+/**
+ * Windows that slide over up to three spatial dims; fewer are filled up with ones in front, so that one set of loops serves 1-d, 2-d and 3-d. The cells of the window at position p lie at {@code p stride - before + i dilation}.
+ */
+record Windows3(Axis depth, Axis height, Axis width) {
+    /** One spatial dim. {@code after} is the padding behind. */
+    record Axis(int input, int output, int kernel, int stride, int before, int after, int dilation) {
+        static final Axis ONE = new Axis(1, 1, 1, 1, 0, 0, 1);
+
+        /** Where the window at a position begins; negative in the padding. */
+        int start(int position) {
+            return position * stride - before;
+        }
+
+        /** The first cell of a window that lies in the input. */
+        int firstCell(int start) {
+            return start >= 0 ? 0 : Math.min(kernel, Math.ceilDiv(-start, dilation));
+        }
+
+        /** One past the last cell that lies before a limit: {@link #input}, or {@link #padded()}. */
+        int lastCell(int start, int limit) {
+            return start >= limit ? 0 : Math.min(kernel, Math.ceilDiv(limit - start, dilation));
+        }
+
+        /** Where the input and the padding behind it end. */
+        int padded() {
+            return input + after;
+        }
+
+        /** The first position whose window has cell {@code cell} in the input, or {@link #output}. */
+        int firstPosition(int cell) {
+            int offset = cell * dilation - before;
+            return Math.min(output, offset >= 0 ? 0 : Math.ceilDiv(-offset, stride));
+        }
+
+        /** One past the last position whose window has that cell in the input; at least {@link #firstPosition}. */
+        int lastPosition(int cell) {
+            int offset = cell * dilation - before;
+            int last = offset >= input ? 0 : Math.min(output, Math.ceilDiv(input - offset, stride));
+            return Math.max(firstPosition(cell), last);
+        }
+
+        boolean isPointwise() {
+            return kernel == 1 && stride == 1 && before == 0 && after == 0;
+        }
+    }
+
+    static Windows3 of(
+            Node node,
+            Shape input,
+            Shape output,
+            List<Long> kernel,
+            List<Long> strides,
+            List<Long> before,
+            List<Long> after,
+            List<Long> dilations) {
+        int axes = strides.size();
+        if (axes > 3) {
+            throw new UnsupportedException(node.op().mnemonic() + ": the CPU backend has 1 to 3 spatial dims, not " + axes
+                    + " (node \"" + node.name() + "\")");
+        }
+        Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
+        for (int i = 0; i < axes; i++) {
+            all[3 - axes + i] = new Axis(
+                    Math.toIntExact(input.size(2 + i)),
+                    Math.toIntExact(output.size(2 + i)),
+                    Math.toIntExact(kernel.get(i)),
+                    Math.toIntExact(strides.get(i)),
+                    Math.toIntExact(before.get(i)),
+                    Math.toIntExact(after.get(i)),
+                    Math.toIntExact(dilations.get(i)));
+        }
+        return new Windows3(all[0], all[1], all[2]);
+    }
+
+    /** The sizes of a tensor's dims past the first two. */
+    static List<Long> kernel(Shape weights) {
+        return java.util.Arrays.stream(weights.range(2, weights.rank()).sizes()).boxed().toList();
+    }
+
+    /** Elements of an input plane. */
+    long inputArea() {
+        return (long) depth.input() * height.input() * width.input();
+    }
+
+    /** Elements of an output plane. */
+    long outputArea() {
+        return (long) depth.output() * height.output() * width.output();
+    }
+
+    /** Cells of a window. */
+    int cells() {
+        return Math.multiplyExact(Math.multiplyExact(depth.kernel(), height.kernel()), width.kernel());
+    }
+
+    /** Whether each position of the output is one of the input. */
+    boolean isPointwise() {
+        return depth.isPointwise() && height.isPointwise() && width.isPointwise();
+    }
+}
