@@ -51,7 +51,7 @@ final class AttentionMapping {
         // ours counts from the last key back, the operator from the first key on: the same where there are as many new
         // keys as queries
         Dim queries = q.shape().dim(2);
-        boolean square = queries.equals(newKey.shape().dim(2)) && queries != Dim.unknown() && !n.has(LENGTHS);
+        boolean square = queries.equals(newKey.shape().dim(2)) && !queries.equals(Dim.unknown()) && !n.has(LENGTHS);
         Value mask = mask(n, q, newKey, k, causal && !square);
 
         Value attended;
@@ -152,7 +152,7 @@ final class AttentionMapping {
             if (!n.hasAttr("scale") && !size.isFixed()) {
                 throw n.error("the head size must be known here, or scale given");
             }
-            double scale = n.hasAttr("scale") ? n.attrFloat("scale", 1) : 1 / Math.sqrt(size.size());
+            double scale = n.hasAttr("scale") ? n.attrFloat("scale", 1) : 1 / Math.sqrt((double) size.size());
             double cap = n.attrFloat("softcap", 0);
             Value keys = repeated(n, k, q);
             Value raw =

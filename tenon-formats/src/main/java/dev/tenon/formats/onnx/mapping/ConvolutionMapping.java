@@ -211,7 +211,7 @@ final class ConvolutionMapping {
             return global(n, p == 1 ? ReduceFn.L1 : ReduceFn.L2);
         }
         Value x = n.in(0);
-        Value power = n.binary(BinaryFn.POW, n.unary(UnaryFn.ABS, x), n.scalar(x.dtype(), p));
+        Value power = n.binary(BinaryFn.POW, n.unary(UnaryFn.ABS, x), n.scalar(x.dtype(), (double) p));
         Value sum = n.add(
                 new Reduce(ReduceFn.SUM, IntStream.range(2, n.rank(x)).boxed().toList(), true), power);
         return n.binary(BinaryFn.POW, sum, n.scalar(x.dtype(), 1.0 / p));

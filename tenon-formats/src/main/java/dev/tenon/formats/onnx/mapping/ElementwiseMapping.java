@@ -107,8 +107,8 @@ final class ElementwiseMapping {
         return unary(
                 n,
                 UnaryFn.SELU,
-                n.attrFloat("alpha", n.since(6) ? 1.67326319217681884765625 : 1.6732f),
-                n.attrFloat("gamma", n.since(6) ? 1.05070102214813232421875 : 1.0507f));
+                n.attrFloat("alpha", n.since(6) ? 1.6732632f : 1.6732f),
+                n.attrFloat("gamma", n.since(6) ? 1.050701f : 1.0507f));
     }
 
     private static UnaryFn gelu(NodeContext n) {

@@ -29,7 +29,8 @@ public record TensorProto(
         @Nullable Map<String, String> external) {
     private static final int MAX_UNPACKED = 1 << 20;
 
-    static TensorProto read(WireReader in) {
+    /** The message that {@code in} holds. @throws dev.tenon.core.error.ImportException with the offset of the first fault */
+    public static TensorProto read(WireReader in) {
         String name = "";
         int dataType = 0;
         int location = 0;
