@@ -35,7 +35,7 @@ final class ArgReduceStep extends LoopStep {
             long bestKey = key(source, first);
             for (long i = 1; i < lanes.size; i++) {
                 long key = key(source, first + i * lanes.stride);
-                if (key > bestKey || last && key == bestKey) {
+                if (key > bestKey || (last && key == bestKey)) {
                     best = i;
                     bestKey = key;
                 }
@@ -47,6 +47,6 @@ final class ArgReduceStep extends LoopStep {
     /** Larger wins; NaN wins of the smallest too. */
     private long key(MemorySegment source, long index) {
         long key = Order.key(dtype, source, index);
-        return max || dtype.isFloat() && key == Long.MAX_VALUE ? key : ~key;
+        return max || (dtype.isFloat() && key == Long.MAX_VALUE) ? key : ~key;
     }
 }

@@ -36,8 +36,7 @@ final class Combiner {
         } else if (dtype.isFloat()) {
             for (long i = 0; i < count; i++) {
                 double value = Elements.getDouble(dtype, target, to + i);
-                Elements.setDouble(
-                        dtype, target, to + i, combine(value, Elements.getDouble(dtype, updates, from + i)));
+                Elements.setDouble(dtype, target, to + i, combine(value, Elements.getDouble(dtype, updates, from + i)));
             }
         } else {
             for (long i = 0; i < count; i++) {

@@ -1,18 +1,75 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Conv;
+import dev.tenon.core.ir.op.ConvInteger;
+import dev.tenon.core.ir.op.ConvTranspose;
 
-/** To be written. */
+/** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
 final class ConvLowering {
     private ConvLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(Conv op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        ConvShape shape = ConvShape.of(
+                Windows3.of(
+                        node,
+                        node.input(0).shape(),
+                        node.output().shape(),
+                        Windows3.kernel(weights),
+                        op.strides(),
+                        op.padsBefore(),
+                        op.padsAfter(),
+                        op.dilations()),
+                node.input(0).shape(),
+                node.output().shape(),
+                op.groups());
+        ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+        if (node.output().dtype() != DType.F32) {
+            return new DirectConvStep(shape, epilogue, node, context);
+        }
+        return shape.channelsIn() == 1 && shape.channelsOut() == 1
+                ? new DepthwiseConvStep(shape, epilogue, node, context)
+                : new GemmConvStep(shape, epilogue, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(ConvTranspose op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        // the windows of the convolution whose gradient this is: they slide over the output
+        Windows3 windows = Windows3.of(
+                node,
+                node.output().shape(),
+                node.input(0).shape(),
+                Windows3.kernel(weights),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        ConvShape shape =
+                ConvShape.of(windows, node.input(0).shape(), node.output().shape(), op.groups());
+        ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+        return node.output().dtype() == DType.F32
+                ? new GemmConvTransposeStep(shape, epilogue, node, context)
+                : new DirectConvTransposeStep(shape, epilogue, node, context);
+    }
+
+    static Step lower(ConvInteger op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        ConvShape shape = ConvShape.of(
+                Windows3.of(
+                        node,
+                        node.input(0).shape(),
+                        node.output().shape(),
+                        Windows3.kernel(weights),
+                        op.strides(),
+                        op.padsBefore(),
+                        op.padsAfter(),
+                        op.dilations()),
+                node.input(0).shape(),
+                node.output().shape(),
+                op.groups());
+        return new ConvIntegerStep(op, shape, node, context);
     }
 }

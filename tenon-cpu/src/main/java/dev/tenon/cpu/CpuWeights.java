@@ -43,10 +43,7 @@ final class CpuWeights implements Device.Weights {
                                 DENSE,
                                 _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
             case ConstantData.Splat(TensorType type, long element) ->
-                prepared(
-                        data,
-                        DENSE,
-                        _ -> new LoweringContext.Prepared(type.bytes(), to -> fill(type, to, element)));
+                prepared(data, DENSE, _ -> new LoweringContext.Prepared(type.bytes(), to -> fill(type, to, element)));
         };
     }
 

@@ -105,7 +105,8 @@ final class MappedCopy extends LoopStep {
         }
         List<Integer> starts = new ArrayList<>();
         for (int i = 0; i < map.length; i++) {
-            boolean goesOn = i > 0 && (map[i] == FILL ? map[i - 1] == FILL : map[i - 1] != FILL && map[i] == map[i - 1] + 1);
+            boolean goesOn =
+                    i > 0 && (map[i] == FILL ? map[i - 1] == FILL : map[i - 1] != FILL && map[i] == map[i - 1] + 1);
             if (!goesOn) {
                 starts.add(i);
             }

@@ -20,8 +20,7 @@ final class MaxPoolStep extends PoolStep {
                 ? Elements.fromDouble(dtype, Double.NEGATIVE_INFINITY)
                 : Elements.fromLong(dtype, Elements.min(dtype));
         this.columnMajor = columnMajor;
-        this.indices =
-                node.outputs().size() > 1 ? context.slot(node.outputs().get(1)) : -1;
+        this.indices = node.outputs().size() > 1 ? context.slot(node.outputs().get(1)) : -1;
     }
 
     @Override

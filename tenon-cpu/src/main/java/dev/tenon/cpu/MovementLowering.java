@@ -70,8 +70,7 @@ final class MovementLowering {
         long at = 0;
         for (Value input : node.inputs()) {
             Shape part = input.shape();
-            StridedCopy copy =
-                    new StridedCopy(dtype, part.sizes(), 0, part.strides(), at * strides[axis], strides);
+            StridedCopy copy = new StridedCopy(dtype, part.sizes(), 0, part.strides(), at * strides[axis], strides);
             parts.add(new CopyStep.Part(context.slot(input), copy));
             at += part.size(axis);
         }
@@ -87,17 +86,10 @@ final class MovementLowering {
                 maps[i] = padMap(op, from[i], to[i], op.before().get(i));
             }
         }
-        MappedCopy.Fill fill = node.inputs().size() > 1
-                ? new MappedCopy.Fill(context.slot(node.input(1)), 0)
-                : MappedCopy.Fill.of(0);
+        MappedCopy.Fill fill =
+                node.inputs().size() > 1 ? new MappedCopy.Fill(context.slot(node.input(1)), 0) : MappedCopy.Fill.of(0);
         return MappedCopy.of(
-                node.output().dtype(),
-                from,
-                to,
-                maps,
-                fill,
-                context.slot(node.input(0)),
-                context.slot(node.output()));
+                node.output().dtype(), from, to, maps, fill, context.slot(node.input(0)), context.slot(node.output()));
     }
 
     /** What is outside is seen from the whole input, cropped or not. */

@@ -14,7 +14,9 @@ abstract class PoolStep extends LoopStep {
         long planes = node.output().shape().elements(0, 2);
         super(
                 tier,
-                area == 0 ? 0 : planes * windows.depth().output() * windows.height().output(),
+                area == 0
+                        ? 0
+                        : planes * windows.depth().output() * windows.height().output(),
                 (long) windows.width().output() * windows.cells());
         this.windows = windows;
         this.input = context.slot(node.input(0));
@@ -32,7 +34,14 @@ abstract class PoolStep extends LoopStep {
             int startH = height.start((int) (row % height.output()));
             int startD = depth.start((int) (rest % depth.output()));
             long plane = rest / depth.output() * windows.inputArea();
-            row(frame, source, plane, startD, startH, target, row * windows.width().output());
+            row(
+                    frame,
+                    source,
+                    plane,
+                    startD,
+                    startH,
+                    target,
+                    row * windows.width().output());
         }
     }
 

@@ -29,9 +29,11 @@ final class ResizeLowering {
         for (int axis = 0; axis < maps.length; axis++) {
             Taps table = taps[axis];
             if (table != null) {
-                maps[axis] = MappedCopy.map(to.size(axis), index -> table.count((int) index) == 0
-                        ? MappedCopy.FILL
-                        : table.index(table.first((int) index)));
+                maps[axis] = MappedCopy.map(
+                        to.size(axis),
+                        index -> table.count((int) index) == 0
+                                ? MappedCopy.FILL
+                                : table.index(table.first((int) index)));
             }
         }
         DType dtype = node.output().dtype();

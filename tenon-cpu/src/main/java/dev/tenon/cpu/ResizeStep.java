@@ -127,8 +127,7 @@ final class ResizeStep extends LoopStep {
         return combinations > 0;
     }
 
-    private void add(
-            MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
+    private void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
         if (dtype == DType.F32) {
             for (long i = 0; i < count; i++) {
                 double value = weight * source.get(Raw.F32, (offset + i) * 4);

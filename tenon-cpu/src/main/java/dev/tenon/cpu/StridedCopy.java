@@ -190,14 +190,7 @@ final class StridedCopy {
 
     private void strided(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
         for (long row = 0; row < rows; row++) {
-            line(
-                    from,
-                    source + row * middle.from(),
-                    inner.from(),
-                    to,
-                    target + row * middle.to(),
-                    inner.to(),
-                    columns);
+            line(from, source + row * middle.from(), inner.from(), to, target + row * middle.to(), inner.to(), columns);
         }
     }
 
@@ -232,8 +225,7 @@ final class StridedCopy {
             long first = source + row * middle.from();
             long put = target + row * middle.to();
             for (long i = 0; i < columns; i++) {
-                Elements.setBits(
-                        dtype, to, put + i * inner.to(), Elements.bits(dtype, from, first + i * inner.from()));
+                Elements.setBits(dtype, to, put + i * inner.to(), Elements.bits(dtype, from, first + i * inner.from()));
             }
         }
     }

@@ -115,7 +115,7 @@ final class TopKStep extends LoopStep {
     }
 
     private static boolean isWorse(long key, long index, long thanKey, long thanIndex) {
-        return key < thanKey || key == thanKey && index > thanIndex;
+        return key < thanKey || (key == thanKey && index > thanIndex);
     }
 
     private long key(MemorySegment source, long index) {

@@ -62,8 +62,8 @@ record Windows3(Axis depth, Axis height, Axis width) {
             List<Long> dilations) {
         int axes = strides.size();
         if (axes > 3) {
-            throw new UnsupportedException(node.op().mnemonic() + ": the CPU backend has 1 to 3 spatial dims, not " + axes
-                    + " (node \"" + node.name() + "\")");
+            throw new UnsupportedException(node.op().mnemonic() + ": the CPU backend has 1 to 3 spatial dims, not "
+                    + axes + " (node \"" + node.name() + "\")");
         }
         Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
         for (int i = 0; i < axes; i++) {
@@ -81,7 +81,9 @@ record Windows3(Axis depth, Axis height, Axis width) {
 
     /** The sizes of a tensor's dims past the first two. */
     static List<Long> kernel(Shape weights) {
-        return java.util.Arrays.stream(weights.range(2, weights.rank()).sizes()).boxed().toList();
+        return java.util.Arrays.stream(weights.range(2, weights.rank()).sizes())
+                .boxed()
+                .toList();
     }
 
     /** Elements of an input plane. */
