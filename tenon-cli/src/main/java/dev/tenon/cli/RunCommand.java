@@ -9,6 +9,7 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.ShapeProfile;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
@@ -121,7 +122,7 @@ final class RunCommand implements Callable<Integer> {
     private Map<String, Tensor> read() throws IOException {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (Map.Entry<String, Path> input : inputs.entrySet()) {
-            NpyArray array = NpyArray.read(input.getValue());
+            NpyArray array = Npy.read(input.getValue());
             tensors.put(input.getKey(), Tensor.wrap(array.type(), array.data()));
         }
         return tensors;
@@ -145,7 +146,7 @@ final class RunCommand implements Callable<Integer> {
         Files.createDirectories(folder);
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             Path file = folder.resolve(result.getKey().replaceAll("[^A-Za-z0-9._-]", "_") + ".npy");
-            new NpyArray(result.getValue().type(), result.getValue().segment()).write(file);
+            Npy.write(file, new NpyArray(result.getValue().type(), result.getValue().segment()));
         }
     }
 
