@@ -13,7 +13,7 @@ import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.ir.op.MatMul;
 import dev.tenon.core.ir.op.Pad;
 import dev.tenon.core.ir.op.PadMode;
-import dev.tenon.core.ir.op.RangeOf;
+import dev.tenon.core.ir.op.ReduceFn;
 import dev.tenon.core.ir.op.Rope;
 import dev.tenon.core.ir.op.Softmax;
 import dev.tenon.core.ir.op.UnaryFn;
@@ -97,7 +97,7 @@ final class AttentionMapping {
         }
         if (n.has(LENGTHS)) {
             Value lengths = ShapeOps.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
-            mask = both(n, mask, n.compare(CompareFn.LT, index(n, k), lengths));
+            mask = both(n, mask, n.compare(CompareFn.LT, MovementMapping.index(n, k, 2), lengths));
         }
         return mask;
     }
@@ -128,7 +128,7 @@ final class AttentionMapping {
 
     /** Query i sees key j where j <= i + the number of keys before this block of queries. */
     private static Value causalMask(NodeContext n, Value q, Value newKey, Value k) {
-        Value row = ShapeOps.unsqueeze(n, index(n, q), List.of(1L));
+        Value row = ShapeOps.unsqueeze(n, MovementMapping.index(n, q, 2), List.of(1L));
         Value before;
         if (n.has(LENGTHS) && !n.has(PAST_KEY)) {
             Value lengths = ShapeOps.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
@@ -136,13 +136,7 @@ final class AttentionMapping {
         } else {
             before = n.minus(ShapeOps.sizes(n, k, 2, 3), ShapeOps.sizes(n, newKey, 2, 3));
         }
-        return n.compare(CompareFn.LE, index(n, k), n.plus(row, before));
-    }
-
-    /** 0, 1, ... for the third axis of a value. */
-    private static Value index(NodeContext n, Value x) {
-        Value size = n.reshape(ShapeOps.sizes(n, x, 2, 3));
-        return n.add(new RangeOf(), n.scalar(DType.I64, 0), size, n.scalar(DType.I64, 1));
+        return n.compare(CompareFn.LE, MovementMapping.index(n, k, 2), n.plus(row, before));
     }
 
     /** Attention step by step, for models that want to see the scores. */
@@ -166,7 +160,9 @@ final class AttentionMapping {
             Value masked = mask == null
                     ? capped
                     : mask.dtype() == DType.BOOL ? n.where(mask, capped, hidden) : n.plus(capped, mask);
-            Value weights = n.add(new Softmax(3), masked);
+            // a query that sees no key has no weights, rather than the formula's NaN
+            Value blind = n.compare(CompareFn.EQ, n.reduce(ReduceFn.MAX, masked, true, 3), hidden);
+            Value weights = n.where(blind, ShapeOps.scalarLike(n, q, 0), n.add(new Softmax(3), masked));
             Value scores = switch ((int) n.attrInt("qk_matmul_output_mode", 0)) {
                 case 0 -> raw;
                 case 1 -> capped;

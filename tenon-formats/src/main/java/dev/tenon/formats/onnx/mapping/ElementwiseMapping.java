@@ -1,7 +1,6 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.BinaryFn;
@@ -217,14 +216,9 @@ final class ElementwiseMapping {
 
     private static Value cast(NodeContext n, DType to) {
         Value x = n.in(0);
-        NdArray known = NodeContext.known(x);
-        // shape arithmetic of older exporters goes through casts of constants
-        if (known != null && known.size() <= 16 && known.dtype().isInteger() && to.isInteger() && to.bits() >= 8) {
-            NdArray cast = NdArray.zeros(new dev.tenon.core.ir.TensorType(to, known.shape()));
-            for (int i = 0; i < cast.size(); i++) {
-                cast.set(i, Elements.toLong(to, Elements.fromLong(to, known.getLong(i))));
-            }
-            return n.constant(cast.toConstant());
+        if (x.dtype().isFloat() && to.bits() < 8) {
+            // out of range is undefined; the reference wraps, and integers do
+            return n.cast(n.cast(x, DType.I32), to);
         }
         return x.dtype() == to ? x : n.add(new Cast(to, n.attrFlag("saturate", true)), x);
     }

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.CompareFn;
 import dev.tenon.core.ir.op.Concat;
 import dev.tenon.core.ir.op.DepthToSpace;
 import dev.tenon.core.ir.op.Expand;
@@ -51,7 +52,7 @@ final class MovementMapping {
                     case "Identity" -> n.in(0);
                     case "DepthToSpace" -> depthToSpace(n);
                     case "SpaceToDepth" -> n.add(new SpaceToDepth(n.attrInt("blocksize")), n.in(0));
-                    case "Trilu" -> n.add(new Trilu(n.attrFlag("upper", true), diagonal(n)), n.in(0));
+                    case "Trilu" -> trilu(n);
                     case "OneHot" -> oneHot(n);
                     case "Range" -> n.add(new RangeOf(), n.in(0), n.in(1), n.in(2));
                     default -> throw OnnxOps.unlisted(n);
@@ -167,16 +168,25 @@ final class MovementMapping {
         };
     }
 
-    private static long diagonal(NodeContext n) {
-        return n.has(1) ? single(n, 1, "diagonal") : 0;
+    private static Value trilu(NodeContext n) {
+        Value x = n.in(0);
+        boolean upper = n.attrFlag("upper", true);
+        List<Long> diagonal = n.has(1) ? n.knownLongs(1) : List.of(0L);
+        if (diagonal != null && diagonal.size() == 1) {
+            return n.add(new Trilu(upper, diagonal.getFirst()), x);
+        }
+        // a diagonal that only a run knows: element by element, by its place
+        int rank = n.rank(x);
+        Value offset = n.minus(index(n, x, rank - 1), ShapeOps.unsqueeze(n, index(n, x, rank - 2), List.of(1L)));
+        Value wanted = IndexMapping.scalar(n, n.cast(n.in(1), DType.I64));
+        Value kept = n.compare(upper ? CompareFn.GE : CompareFn.LE, offset, wanted);
+        return n.where(kept, x, ShapeOps.scalarLike(n, x, 0));
     }
 
-    private static long single(NodeContext n, int input, String role) {
-        List<Long> values = n.constantLongs(input, role);
-        if (values.size() != 1) {
-            throw n.error("the " + role + " must be one number, is " + values);
-        }
-        return values.getFirst();
+    /** 0, 1, ... along an axis. */
+    static Value index(NodeContext n, Value x, int axis) {
+        Value size = n.reshape(ShapeOps.sizes(n, x, axis, axis + 1));
+        return n.add(new RangeOf(), n.scalar(DType.I64, 0), size, n.scalar(DType.I64, 1));
     }
 
     private static Value oneHot(NodeContext n) {
@@ -186,7 +196,7 @@ final class MovementMapping {
         List<Long> depth = n.knownLongs(1);
         return depth != null && depth.size() == 1
                 ? n.add(new OneHot(depth.getFirst(), axis), indices, n.in(2))
-                : n.add(new OneHotBy(axis), indices, n.in(1), n.in(2));
+                : n.add(new OneHotBy(axis), indices, n.cast(n.in(1), DType.I64), n.in(2));
     }
 
     /** A constant of one element everywhere, of sizes that are known now or later. */

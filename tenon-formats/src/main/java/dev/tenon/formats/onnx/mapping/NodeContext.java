@@ -233,7 +233,10 @@ public final class NodeContext implements Ops {
 
     @Override
     public List<Value> addAll(Op added, List<Value> operands) {
-        return builder.add(label, added, operands);
+        List<ConstantData> known = Folding.of(added, operands);
+        return known != null
+                ? known.stream().map(this::constant).toList()
+                : builder.add(label, added, operands);
     }
 
     /** Adds a node whose only result is known to be of a more precise type than the operation's rules can tell. */

@@ -3,6 +3,8 @@ package dev.tenon.formats.onnx.mapping;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.ArgReduce;
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.CompareFn;
 import dev.tenon.core.ir.op.Cumulative;
 import dev.tenon.core.ir.op.CumulativeFn;
 import dev.tenon.core.ir.op.Reduce;
@@ -48,6 +50,10 @@ final class ReductionMapping {
         boolean keepDims = n.attrFlag("keepdims", true);
         boolean noop = n.attrFlag("noop_with_empty_axes", false);
         Value x = n.in(0);
+        boolean nothing = x.shape().isConcrete() && x.shape().elements() == 0;
+        if (nothing && (fn == ReduceFn.MAX || fn == ReduceFn.MIN)) {
+            return emptyExtreme(n, fn == ReduceFn.MAX);
+        }
         List<Long> axes = !axesAreAnInput ? n.attrInts("axes") : n.has(1) ? n.knownLongs(1) : List.of();
         if (axes == null) {
             return n.add(new ReduceBy(fn, keepDims, noop), x, n.in(1));
@@ -63,6 +69,14 @@ final class ReductionMapping {
             return n.add(new ReduceBy(fn, keepDims, false), x, n.longs(axes));
         }
         return n.add(new Reduce(fn, fromFront(n, x, axes), keepDims), x);
+    }
+
+    /** The operator gives the least (or greatest) number of the type for no numbers at all, ours has none: the empty sum, moved there. */
+    private static Value emptyExtreme(NodeContext n, boolean max) {
+        DType dtype = n.in(0).dtype();
+        double extreme = dtype.isFloat() ? Double.POSITIVE_INFINITY : 0x1p64;
+        // stores to an integer saturate; the sum of nothing is 0
+        return n.plus(reduce(n, ReduceFn.SUM, n.since(18)), n.scalar(dtype, max ? -extreme : extreme));
     }
 
     private static List<Integer> fromFront(NodeContext n, Value x, List<Long> axes) {
@@ -82,14 +96,30 @@ final class ReductionMapping {
     }
 
     private static Value cumulative(NodeContext n, CumulativeFn fn) {
-        List<Long> axis = n.constantLongs(1, "axis");
-        if (axis.size() != 1) {
-            throw n.error("the axis must be one number, is " + axis);
+        Value x = n.in(0);
+        List<Long> axis = n.knownLongs(1);
+        if (axis != null && axis.size() == 1) {
+            return cumulative(n, fn, n.axis(x, axis.getFirst()));
         }
+        // an axis that only a run knows, which no exporter writes: every one, and the right one chosen
+        Value wanted = IndexMapping.scalar(n, n.cast(n.in(1), DType.I64));
+        Value result = cumulative(n, fn, 0);
+        int rank = n.rank(x);
+        for (int i = 1; i < rank; i++) {
+            Value here = n.binary(
+                    BinaryFn.OR,
+                    n.compare(CompareFn.EQ, wanted, n.scalar(DType.I64, i)),
+                    n.compare(CompareFn.EQ, wanted, n.scalar(DType.I64, i - rank)));
+            result = n.where(here, cumulative(n, fn, i), result);
+        }
+        return result;
+    }
+
+    private static Value cumulative(NodeContext n, CumulativeFn fn, int axis) {
         return n.add(
                 new Cumulative(
                         fn,
-                        n.axis(n.in(0), axis.getFirst()),
+                        axis,
                         n.attrFlag("exclusive", false),
                         n.attrFlag("reverse", false)),
                 n.in(0));
