@@ -1,18 +1,62 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Attention;
+import dev.tenon.core.ir.op.AttentionMask;
+import dev.tenon.core.ir.op.Rope;
+import java.util.List;
 
-/** To be written. */
+/** Attention and rotary embedding. */
 final class AttentionLowering {
     private AttentionLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(Attention op, Node node, LoweringContext context) {
+        Shape q = node.input(0).shape();
+        Shape k = node.input(1).shape();
+        Shape scores = Shape.of(q.size(0), q.size(1), q.size(2), k.size(2));
+        boolean masked = op.mask() != AttentionMask.NONE;
+        AttentionRows rows = new AttentionRows(
+                op,
+                node.input(0).dtype(),
+                q.size(0),
+                q.size(1),
+                k.size(1),
+                q.size(2),
+                k.size(2),
+                Math.toIntExact(q.size(3)),
+                Math.toIntExact(node.input(2).shape().size(3)),
+                masked ? Broadcast.of(scores, List.of(node.input(3).shape())) : null,
+                context.slot(node.input(0)),
+                context.slot(node.input(1)),
+                context.slot(node.input(2)),
+                masked ? context.slot(node.input(3)) : -1,
+                context.slot(node.output()));
+        return rows.dtype() == DType.F64 ? rows : new AttentionStep(rows, context.threads());
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(Rope op, Node node, LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        int last = shape.rank() - 1;
+        long size = shape.size(last);
+        int pairs = Math.toIntExact((op.rotaryDim() == 0 ? size : op.rotaryDim()) / 2);
+        Broadcast angles = Broadcast.of(
+                shape.with(last, Dim.of(pairs)),
+                List.of(node.input(1).shape(), node.input(2).shape()));
+        return new RopeStep(
+                op.interleaved(),
+                x.dtype(),
+                size == 0 ? 0 : shape.elements() / size,
+                Math.toIntExact(size),
+                pairs,
+                angles,
+                context.slot(x),
+                context.slot(node.input(1)),
+                context.slot(node.input(2)),
+                context.slot(node.output()));
     }
 }

@@ -2,7 +2,6 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.spi.Device;
 import java.lang.foreign.Arena;
@@ -42,8 +41,11 @@ final class CpuWeights implements Device.Weights {
                                 data,
                                 DENSE,
                                 _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
-            case ConstantData.Splat(TensorType type, long element) ->
-                prepared(data, DENSE, _ -> new LoweringContext.Prepared(type.bytes(), to -> fill(type, to, element)));
+            case ConstantData.Splat splat ->
+                prepared(
+                        data,
+                        DENSE,
+                        _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> Constants.fill(splat, to)));
         };
     }
 
@@ -51,18 +53,6 @@ final class CpuWeights implements Device.Weights {
     static boolean isUsable(MemorySegment segment, TensorType type) {
         int bits = type.dtype().bits();
         return segment.isNative() && (bits <= 8 || segment.address() % (bits / 8) == 0);
-    }
-
-    private static void fill(TensorType type, MemorySegment to, long element) {
-        int bits = type.dtype().bits();
-        if (bits == 8) {
-            to.fill((byte) element);
-            return;
-        }
-        long count = type.shape().elements();
-        for (long i = 0; i < count; i++) {
-            Elements.setBits(type.dtype(), to, i, element);
-        }
     }
 
     synchronized MemorySegment prepared(

@@ -7,6 +7,7 @@ final class Frame {
     private final MemorySegment[] slots;
     private final MemorySegment[] scratch;
     private final Registers[] registers;
+    private final long[] group = new long[3];
     private final WorkerPool pool;
 
     Frame(MemorySegment[] slots, MemorySegment[] scratch, WorkerPool pool) {
@@ -37,6 +38,11 @@ final class Frame {
     /** Places that a worker may keep references and offsets in during a task, so that a task allocates nothing. */
     Registers registers(int worker) {
         return registers[worker];
+    }
+
+    /** Three numbers that a step may set before a loop and its tasks read. */
+    long[] group() {
+        return group;
     }
 
     int threads() {

@@ -126,6 +126,24 @@ class Kernels {
         return i < n ? s0 + s1 + a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i) : s0 + s1;
     }
 
+    /** y[j] = the product of q with row j of k, for n rows. */
+    void dots(MemorySegment q, long qOffset, MemorySegment k, long kOffset, int size, MemorySegment y, long yOffset, int n) {
+        for (int j = 0; j < n; j++) {
+            y.set(F32, yOffset + 4L * j, dot(q, qOffset, k, kOffset + 4L * j * size, size));
+        }
+    }
+
+    /** y += the sum of weight[j] times row j of v, for n rows. */
+    void mix(MemorySegment weights, long weightsOffset, MemorySegment v, long vOffset, int size, MemorySegment y, long yOffset, int n) {
+        for (int j = 0; j < n; j++) {
+            float weight = weights.get(F32, weightsOffset + 4L * j);
+            long row = vOffset + 4L * j * size;
+            for (int i = 0; i < size; i++) {
+                y.set(F32, yOffset + 4L * i, y.get(F32, yOffset + 4L * i) + weight * v.get(F32, row + 4L * i));
+            }
+        }
+    }
+
     void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         for (int i = 0; i < n; i++) {
             y.set(F32, yOffset + 4L * i, (float) ScalarMath.apply(op, x.get(F32, xOffset + 4L * i)));
@@ -263,22 +281,36 @@ class Kernels {
         return (s0 + s1) + (s2 + s3);
     }
 
-    /** The sum of (x - shift)^2. */
-    double sumSquares(MemorySegment x, long xOffset, long n, float shift) {
+    /** Writes two doubles: the sum of x - shift, and the sum of its squares. */
+    void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
         double s0 = 0;
         double s1 = 0;
+        double q0 = 0;
+        double q1 = 0;
         long i = 0;
         for (; i + 1 < n; i += 2) {
             double d0 = x.get(F32, xOffset + 4 * i) - shift;
             double d1 = x.get(F32, xOffset + 4 * i + 4) - shift;
-            s0 += d0 * d0;
-            s1 += d1 * d1;
+            s0 += d0;
+            s1 += d1;
+            q0 += d0 * d0;
+            q1 += d1 * d1;
         }
         if (i < n) {
             double d = x.get(F32, xOffset + 4 * i) - shift;
-            s0 += d * d;
+            s0 += d;
+            q0 += d * d;
         }
-        return s0 + s1;
+        to.set(Convert.F64, toOffset, s0 + s1);
+        to.set(Convert.F64, toOffset + 8, q0 + q1);
+    }
+
+    /** sums += x; the sums are doubles. */
+    void accumulate(MemorySegment x, long xOffset, MemorySegment sums, long sumsOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            long at = sumsOffset + 8L * i;
+            sums.set(Convert.F64, at, sums.get(Convert.F64, at) + x.get(F32, xOffset + 4L * i));
+        }
     }
 
     /** y = e^(x - shift); returns the sum of y. */
