@@ -21,7 +21,6 @@ final class GemmConvStep extends LoopStep {
     private final Blocks blocks;
     private final Im2col windows;
     private final Kernels kernels = Kernels.current();
-    private final int ld;
     private final int input;
     private final int weights;
     private final int output;
@@ -61,8 +60,6 @@ final class GemmConvStep extends LoopStep {
         this.epilogue = epilogue;
         this.blocks = blocks;
         this.windows = new Im2col(shape.windows());
-        // an odd number of cache lines from row to row, so that the rows of a panel spread over all sets of the cache
-        this.ld = (blocks.columns() / 16 | 1) * 16;
         this.input = context.slot(node.input(0));
         this.weights = context.slot(node.input(1));
         this.output = context.slot(node.output());
@@ -73,9 +70,13 @@ final class GemmConvStep extends LoopStep {
         return edgeOffset() + Gemm.EDGE_BYTES;
     }
 
+    /** The panels come first in scratch, then one row of windows, then the tiles that stick out. */
+    private long lineOffset() {
+        return 4L * DEPTH * blocks.columns();
+    }
+
     private long edgeOffset() {
-        // the last panel is read whole
-        return 4L * (DEPTH * ld + Gemm.NR);
+        return lineOffset() + Im2col.lineBytes(blocks.columns());
     }
 
     @Override
@@ -105,7 +106,7 @@ final class GemmConvStep extends LoopStep {
         }
         for (int first = 0; first < depth; first += DEPTH) {
             int rows = Math.min(DEPTH, depth - first);
-            windows.fill(source, x, first, rows, firstColumn, columns, scratch, 0, ld);
+            windows.pack(source, x, first, rows, firstColumn, columns, scratch, 0, scratch, lineOffset());
             for (int column = 0; column < columns; column += Gemm.NR) {
                 Gemm.panel(
                         kernels,
@@ -116,8 +117,7 @@ final class GemmConvStep extends LoopStep {
                         (channel * depth + first) * 4,
                         depth,
                         scratch,
-                        4L * column,
-                        ld,
+                        4L * column * rows,
                         target,
                         (y + column) * 4,
                         area,

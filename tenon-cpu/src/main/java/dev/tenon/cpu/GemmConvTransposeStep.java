@@ -18,7 +18,9 @@ final class GemmConvTransposeStep extends LoopStep {
     private final ConvEpilogue epilogue;
     private final Kernels kernels = Kernels.current();
     private final int channels;
-    private final int ld;
+    /** The input as it is: each row a channel, each column a position. */
+    private final Im2col windows;
+
     private final int input;
     private final int weights;
     private final MemorySegment prepared;
@@ -35,7 +37,7 @@ final class GemmConvTransposeStep extends LoopStep {
         this.shape = shape;
         this.epilogue = epilogue;
         this.channels = channels;
-        this.ld = COLUMNS + 16;
+        this.windows = new Im2col(shape.windows().positions());
         this.input = context.slot(node.input(0));
         this.weights = context.slot(node.input(1));
         this.output = context.slot(node.output());
@@ -77,11 +79,11 @@ final class GemmConvTransposeStep extends LoopStep {
     }
 
     private long productsOffset() {
-        return 4L * (DEPTH * ld + Gemm.NR);
+        return 4L * DEPTH * COLUMNS;
     }
 
     private long edgeOffset() {
-        return productsOffset() + 4L * channels * shape.windows().cells() * ld;
+        return productsOffset() + 4L * channels * shape.windows().cells() * COLUMNS;
     }
 
     private long weightsOffset() {
@@ -154,10 +156,7 @@ final class GemmConvTransposeStep extends LoopStep {
         int from = 0;
         do {
             int depth = Math.min(DEPTH, in - from);
-            for (int c = 0; c < depth; c++) {
-                long at = (product * in + from + c) * areaIn + column;
-                Raw.copy(source, at * 4, scratch, 4L * c * ld, 4L * columns);
-            }
+            windows.pack(source, product * in * areaIn, from, depth, column, columns, scratch, 0, scratch, 0);
             for (int j = 0; j < columns; j += Gemm.NR) {
                 Gemm.panel(
                         kernels,
@@ -169,11 +168,10 @@ final class GemmConvTransposeStep extends LoopStep {
                         rowsOffset + 4L * from,
                         in,
                         scratch,
-                        4L * j,
-                        ld,
+                        4L * j * depth,
                         scratch,
                         productsOffset() + 4L * j,
-                        ld,
+                        COLUMNS,
                         from == 0 ? Kernels.ZERO : Kernels.ACCUMULATE,
                         MemorySegment.NULL,
                         0,
@@ -191,7 +189,7 @@ final class GemmConvTransposeStep extends LoopStep {
         Windows3.Axis width = shape.windows().width();
         int cells = shape.windows().cells();
         for (int cell = 0; cell < cells; cell++) {
-            long from = productsOffset() + 4L * (c * cells + cell) * ld;
+            long from = productsOffset() + 4L * (c * cells + cell) * COLUMNS;
             int cellW = cell % width.kernel();
             int cellH = cell / width.kernel() % height.kernel();
             int cellD = cell / width.kernel() / height.kernel();

@@ -14,12 +14,18 @@ final class Im2col {
         this.pointwise = windows.isPointwise();
     }
 
+    /** Bytes of scratch for one row of {@code columns} columns, before it is spread over the panels. */
+    static long lineBytes(int columns) {
+        return 4L * Math.ceilDiv(columns, Gemm.NR) * Gemm.NR;
+    }
+
     /**
-     * Writes rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns), {@code ld} elements apart.
+     * Packs rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns) in panels as {@link Gemm} wants them.
      *
      * @param x the element that the first channel starts at
+     * @param line {@link #lineBytes} of scratch at {@code lineByte}
      */
-    void fill(
+    void pack(
             MemorySegment source,
             long x,
             int firstRow,
@@ -28,17 +34,27 @@ final class Im2col {
             int columns,
             MemorySegment to,
             long toByte,
-            int ld) {
+            MemorySegment line,
+            long lineByte) {
         int cells = windows.cells();
         for (int row = 0; row < rows; row++) {
             int channel = (firstRow + row) / cells;
             long plane = x + channel * windows.inputArea();
-            long at = toByte + 4L * row * ld;
+            long at = toByte + 4L * row * Gemm.NR;
             if (pointwise) {
-                Raw.copy(source, (plane + firstColumn) * 4, to, at, 4L * columns);
+                spread(source, (plane + firstColumn) * 4, columns, to, at, rows);
             } else {
-                row(source, plane, (firstRow + row) % cells, firstColumn, columns, to, at);
+                row(source, plane, (firstRow + row) % cells, firstColumn, columns, line, lineByte);
+                spread(line, lineByte, columns, to, at, rows);
             }
+        }
+    }
+
+    /** Cuts a row at the borders of the panels. */
+    private static void spread(MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
+        for (int column = 0; column < columns; column += Gemm.NR) {
+            long bytes = 4L * Math.min(Gemm.NR, columns - column);
+            Raw.copy(from, fromByte + 4L * column, to, toByte + 4L * column * rows, bytes);
         }
     }
 

@@ -41,6 +41,9 @@ final class MappedCopy extends LoopStep {
     private final Axis inner;
     private final long block;
     private final int[] runStarts;
+    /** The inner map where 4-byte elements are gathered one by one, else null. */
+    private final int @Nullable [] words;
+
     private final Fill fill;
     private final int input;
     private final int output;
@@ -57,6 +60,7 @@ final class MappedCopy extends LoopStep {
         this.inner = inner;
         this.block = block;
         this.runStarts = runStarts;
+        this.words = block == 1 && dtype.bits() == 32 && runStarts.length > inner.size() / 4 ? inner.map() : null;
         this.fill = fill;
         this.input = input;
         this.output = output;
@@ -137,8 +141,8 @@ final class MappedCopy extends LoopStep {
             }
             if (offset < 0) {
                 Raw.fillElements(dtype, target, row * length, length, bits);
-            } else if (block == 1 && dtype.bits() == 32 && runStarts.length > inner.size() / 4) {
-                words(source, offset, target, row * length, (int) bits);
+            } else if (words != null) {
+                words(source, offset, words, target, row * length, (int) bits);
             } else {
                 row(source, offset, target, row * length, bits);
             }
@@ -159,8 +163,7 @@ final class MappedCopy extends LoopStep {
     }
 
     /** Short runs of 4-byte elements: a plain gather is faster than their bookkeeping. */
-    private void words(MemorySegment source, long offset, MemorySegment target, long at, int bits) {
-        int[] map = java.util.Objects.requireNonNull(inner.map());
+    private void words(MemorySegment source, long offset, int[] map, MemorySegment target, long at, int bits) {
         for (int i = 0; i < map.length; i++) {
             int index = map[i];
             int value = index == FILL ? bits : source.get(Raw.I32, (offset + index * inner.stride()) * 4);

@@ -1,18 +1,23 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.op.Dequantize;
+import dev.tenon.core.ir.op.DynamicQuantize;
+import dev.tenon.core.ir.op.Quantize;
 
-/** To be written. */
+/** Numbers to small integers and back. */
 final class QuantisationLowering {
     private QuantisationLowering() {}
 
-    static Step lower(Node node, LoweringContext context) {
-        return lower(node.op(), node, context);
+    static Step lower(Quantize op, Node node, LoweringContext context) {
+        return new QuantizeStep(op, node, context);
     }
 
-    static Step lower(Op op, Node node, LoweringContext context) {
-        throw new UnsupportedException(op.mnemonic() + ": no lowering yet (node \"" + node.name() + "\")");
+    static Step lower(Dequantize op, Node node, LoweringContext context) {
+        return new DequantizeStep(op, node, context);
+    }
+
+    static Step lower(DynamicQuantize op, Node node, LoweringContext context) {
+        return new DynamicQuantizeStep(node, context);
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;

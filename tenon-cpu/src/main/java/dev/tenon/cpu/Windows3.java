@@ -46,6 +46,10 @@ record Windows3(Axis depth, Axis height, Axis width) {
             return Math.max(firstPosition(cell), last);
         }
 
+        Axis positions() {
+            return new Axis(output, output, 1, 1, 0, 0, 1);
+        }
+
         boolean isPointwise() {
             return kernel == 1 && stride == 1 && before == 0 && after == 0;
         }
@@ -99,6 +103,11 @@ record Windows3(Axis depth, Axis height, Axis width) {
     /** Cells of a window. */
     int cells() {
         return Math.multiplyExact(Math.multiplyExact(depth.kernel(), height.kernel()), width.kernel());
+    }
+
+    /** The positions of the windows as an input of its own, looked at element by element. */
+    Windows3 positions() {
+        return new Windows3(depth.positions(), height.positions(), width.positions());
     }
 
     /** Whether each position of the output is one of the input. */

@@ -73,7 +73,7 @@ public final class GraphBuilder implements Ops {
         }
     }
 
-    /** Adds a node whose results have names and types of their own choosing; {@link Verifier} checks the types. */
+    /** Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks the types. */
     public List<Value> addTyped(
             String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
         Node node = new Node(
