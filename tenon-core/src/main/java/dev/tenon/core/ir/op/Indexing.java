@@ -71,12 +71,12 @@ final class Indexing {
         void at(int base, int stride);
     }
 
-    /** Every one-dimensional run along an axis, by the index of its first element and the distance to the next. */
+    /** Every one-dimensional run along an axis, by the index of its first element and the distance to the next; none where the axis is empty. */
     static void forEachLane(Shape shape, int axis, Lane lane) {
         int inner = Math.toIntExact(shape.elements(axis + 1, shape.rank()));
         int outer = Math.toIntExact(shape.elements(0, axis));
         int block = Math.toIntExact(shape.size(axis) * inner);
-        for (int o = 0; o < outer; o++) {
+        for (int o = 0; block > 0 && o < outer; o++) {
             for (int i = 0; i < inner; i++) {
                 lane.at(o * block + i, inner);
             }

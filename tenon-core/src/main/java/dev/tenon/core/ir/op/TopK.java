@@ -63,7 +63,7 @@ public record TopK(long k, int axis, boolean largest, boolean sorted) implements
                     })
                     .toList();
             int inLane = base % stride;
-            int lane = size == 0 ? 0 : base / (size * stride);
+            int lane = base / (size * stride);
             for (int i = 0; i < k; i++) {
                 int to = (int) (lane * k + i) * stride + inLane;
                 values.copy(to, x, base + order.get(i) * stride);

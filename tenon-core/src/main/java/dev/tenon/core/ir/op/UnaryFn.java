@@ -49,12 +49,12 @@ public enum UnaryFn {
     GELU,
     /** x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
     GELU_TANH,
-    /** x sigmoid(alpha x); SiLU with alpha 1. */
+    /** x sigmoid(alpha x); SiLU with alpha 1: {@link Unary#silu}. */
     SILU,
     SIGMOID,
     /** max(0, min(1, alpha x + beta)). */
     HARD_SIGMOID,
-    /** x HARD_SIGMOID(x) with alpha 1/6, beta 1/2. */
+    /** x max(0, min(1, x/6 + 1/2)); has no parameters. */
     HARD_SWISH,
     SOFTPLUS,
     SOFTSIGN,

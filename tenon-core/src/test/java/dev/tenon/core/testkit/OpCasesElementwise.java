@@ -1,0 +1,302 @@
+package dev.tenon.core.testkit;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.Cast;
+import dev.tenon.core.ir.op.Compare;
+import dev.tenon.core.ir.op.CompareFn;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.op.Where;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Unary, binary, comparison, selection, regions. */
+final class OpCasesElementwise {
+    private static final double NAN = Double.NaN;
+    private static final double INF = Double.POSITIVE_INFINITY;
+
+    private final List<OpCase> cases = new ArrayList<>();
+    private final Seeded random = new Seeded(1);
+
+    private OpCasesElementwise() {}
+
+    static List<OpCase> all() {
+        OpCasesElementwise all = new OpCasesElementwise();
+        for (UnaryFn fn : UnaryFn.values()) {
+            all.unary(fn);
+        }
+        for (BinaryFn fn : BinaryFn.values()) {
+            all.binary(fn);
+        }
+        for (CompareFn fn : CompareFn.values()) {
+            all.compare(fn);
+        }
+        all.where();
+        all.regions();
+        return List.copyOf(all.cases);
+    }
+
+    /** The function with parameters that are not all alike. */
+    static Unary with(UnaryFn fn) {
+        return switch (fn) {
+            case LEAKY_RELU -> new Unary(fn, 0.125, 0);
+            case SILU, CELU, ELU -> new Unary(fn, 1.5, 0);
+            case HARD_SIGMOID -> new Unary(fn, 0.25, 0.5);
+            case SELU -> new Unary(fn, 1.6732631921768188, 1.0507010221481323);
+            case THRESHOLDED_RELU -> new Unary(fn, 0.75, 0);
+            case SHRINK -> new Unary(fn, 0.75, 0.5);
+            case CLIP -> new Unary(fn, -1, 2);
+            case AFFINE, SCALED_TANH -> new Unary(fn, 1.5, 0.5);
+            case IS_INF -> new Unary(fn, 1, 1);
+            case NEG,
+                    ABS,
+                    SIGN,
+                    SQRT,
+                    RSQRT,
+                    RECIPROCAL,
+                    EXP,
+                    EXP2,
+                    EXPM1,
+                    LOG,
+                    LOG2,
+                    LOG1P,
+                    SIN,
+                    COS,
+                    TAN,
+                    ASIN,
+                    ACOS,
+                    ATAN,
+                    SINH,
+                    COSH,
+                    TANH,
+                    ASINH,
+                    ACOSH,
+                    ATANH,
+                    ERF,
+                    FLOOR,
+                    CEIL,
+                    ROUND,
+                    TRUNC,
+                    NOT,
+                    BIT_NOT,
+                    IS_NAN,
+                    RELU,
+                    GELU,
+                    GELU_TANH,
+                    SIGMOID,
+                    HARD_SWISH,
+                    SOFTPLUS,
+                    SOFTSIGN,
+                    MISH -> Unary.of(fn);
+        };
+    }
+
+    private void unary(UnaryFn fn) {
+        Unary op = with(fn);
+        String word = fn.name().toLowerCase(Locale.ROOT);
+        if (fn == UnaryFn.NOT) {
+            cases.add(OpCase.exact(word, op, random.array(DType.BOOL, 33)));
+            return;
+        }
+        if (fn != UnaryFn.BIT_NOT) {
+            for (DType type : OpCases.FLOATS) {
+                cases.add(OpCase.close(word + " " + type, op, inDomain(fn, type, 7, 19)));
+            }
+            for (long size : new long[] {0, 1, 31, 32, 1009}) {
+                cases.add(OpCase.close(word + " f32 of " + size, op, inDomain(fn, DType.F32, size)));
+            }
+            cases.add(OpCase.close(word + " scalar", op, inDomain(fn, DType.F32)));
+            cases.add(OpCase.close(
+                    word + " at the edges", op, OpCases.f32(NAN, INF, -INF, 0.0, -0.0, 1, -1, 0.5, -0.5, 2.5, -2.5)));
+        }
+        if (List.of(UnaryFn.NEG, UnaryFn.ABS, UnaryFn.SIGN, UnaryFn.RELU, UnaryFn.CLIP, UnaryFn.BIT_NOT)
+                .contains(fn)) {
+            for (DType type : OpCases.INTEGERS) {
+                NdArray x = random.array(type, 33);
+                x.set(0, Elements.min(type));
+                x.set(1, Elements.max(type));
+                x.set(2, 0L);
+                cases.add(OpCase.exact(word + " " + type, op, x));
+            }
+        }
+    }
+
+    private NdArray inDomain(UnaryFn fn, DType type, long... sizes) {
+        return switch (fn) {
+            case SQRT, RSQRT, LOG, LOG2 -> random.floats(type, 0.0625, 4, sizes);
+            case LOG1P -> random.floats(type, -0.875, 4, sizes);
+            case ASIN, ACOS, ATANH -> random.floats(type, -0.875, 0.875, sizes);
+            case ACOSH -> random.floats(type, 1.25, 4, sizes);
+            case TAN -> random.floats(type, -1.25, 1.25, sizes);
+            case NEG,
+                    ABS,
+                    SIGN,
+                    RECIPROCAL,
+                    EXP,
+                    EXP2,
+                    EXPM1,
+                    SIN,
+                    COS,
+                    ATAN,
+                    SINH,
+                    COSH,
+                    TANH,
+                    ASINH,
+                    ERF,
+                    FLOOR,
+                    CEIL,
+                    ROUND,
+                    TRUNC,
+                    NOT,
+                    BIT_NOT,
+                    IS_NAN,
+                    IS_INF,
+                    RELU,
+                    LEAKY_RELU,
+                    GELU,
+                    GELU_TANH,
+                    SILU,
+                    SIGMOID,
+                    HARD_SIGMOID,
+                    HARD_SWISH,
+                    SOFTPLUS,
+                    SOFTSIGN,
+                    ELU,
+                    SELU,
+                    CELU,
+                    MISH,
+                    THRESHOLDED_RELU,
+                    SHRINK,
+                    CLIP,
+                    AFFINE,
+                    SCALED_TANH -> random.floats(type, -4, 4, sizes);
+        };
+    }
+
+    private void binary(BinaryFn fn) {
+        Binary op = new Binary(fn);
+        String word = fn.name().toLowerCase(Locale.ROOT);
+        boolean logical = List.of(BinaryFn.AND, BinaryFn.OR, BinaryFn.XOR).contains(fn);
+        boolean shift = fn == BinaryFn.SHL || fn == BinaryFn.SHR;
+        boolean bits = shift
+                || List.of(BinaryFn.BIT_AND, BinaryFn.BIT_OR, BinaryFn.BIT_XOR).contains(fn);
+        if (logical) {
+            broadcasts(word, op, DType.BOOL);
+            return;
+        }
+        if (!bits) {
+            OpCases.FLOATS.forEach(type -> broadcasts(word, op, type));
+            cases.add(OpCase.close(
+                    word + " at the edges",
+                    op,
+                    OpCases.f32(NAN, 1, INF, -INF, 0.0, -0.0, 7, -7, 7, -7, -INF, NAN),
+                    OpCases.f32(1, NAN, -INF, INF, -0.0, 0.0, 3, 3, -3, -3, 1, NAN)));
+        }
+        if (shift) {
+            for (DType type : OpCases.INTEGERS) {
+                NdArray counts = random.integers(type, 0, type.bits() + 2, 33);
+                cases.add(OpCase.exact(word + " " + type, op, random.array(type, 33), counts));
+            }
+        } else if (fn == BinaryFn.POW) {
+            for (DType type : OpCases.INTEGERS) {
+                NdArray powers = random.integers(type, 0, 5, 33);
+                cases.add(OpCase.exact(word + " " + type, op, random.array(type, 33), powers));
+            }
+            cases.add(
+                    OpCase.exact("pow to negative powers", op, OpCases.i32(2, -1, -1, 1), OpCases.i32(-1, -1, -2, -3)));
+        } else if (fn != BinaryFn.ATAN2) {
+            OpCases.INTEGERS.forEach(type -> broadcasts(word, op, type));
+            cases.add(OpCase.exact(
+                    word + " of the extremes",
+                    op,
+                    OpCases.i32(Integer.MIN_VALUE, Integer.MAX_VALUE, 7, -7, 7, -7),
+                    OpCases.i32(-1, 2, 3, 3, -3, -3)));
+        }
+    }
+
+    private void broadcasts(String word, Binary op, DType type) {
+        long[][][] pairs = {{{33}, {33}}, {{3, 1, 5}, {4, 1}}, {{}, {2, 3}}, {{7, 31}, {}}, {{0, 3}, {1, 3}}, {{1}, {0}}
+        };
+        for (long[][] pair : pairs) {
+            // pow of a negative base is NaN nearly everywhere
+            NdArray a = op.fn() == BinaryFn.POW && type.isFloat()
+                    ? random.floats(type, 0.25, 2, pair[0])
+                    : random.array(type, pair[0]);
+            NdArray b = random.array(type, pair[1]);
+            String name = word + " " + a.type() + " " + b.type();
+            cases.add(type.isFloat() ? OpCase.close(name, op, a, b) : OpCase.exact(name, op, a, b));
+        }
+    }
+
+    private void compare(CompareFn fn) {
+        Compare op = new Compare(fn);
+        String word = fn.name().toLowerCase(Locale.ROOT);
+        for (DType type : OpCases.wholeBytes()) {
+            if (type != DType.BOOL || fn == CompareFn.EQ || fn == CompareFn.NE) {
+                NdArray a = random.array(type, 3, 1, 7);
+                NdArray b = random.array(type, 5, 1);
+                b.copy(0, a, 0);
+                cases.add(OpCase.exact(word + " " + type, op, a, b));
+            }
+        }
+        cases.add(OpCase.exact(
+                word + " at the edges",
+                op,
+                OpCases.f32(NAN, NAN, INF, -INF, 0.0, 1),
+                OpCases.f32(NAN, 1, INF, INF, -0.0, NAN)));
+        cases.add(OpCase.exact(
+                word + " with the largest u64",
+                op,
+                random.array(DType.U64, 5),
+                NdArray.of(TensorType.of(DType.U64, 1), -1L)));
+    }
+
+    private void where() {
+        for (DType type : OpCases.wholeBytes()) {
+            cases.add(OpCase.exact(
+                    "where " + type,
+                    new Where(),
+                    random.array(DType.BOOL, 3, 1, 1),
+                    random.array(type, 5, 1),
+                    random.array(type, 7)));
+        }
+        NdArray condition = NdArray.of(TensorType.of(DType.BOOL, 2, 1), 1L, 0L);
+        cases.add(OpCase.exact(
+                "where keeps NaN out", new Where(), condition, OpCases.f32(new long[0], 1), OpCases.f32(NAN, 2, INF)));
+        cases.add(OpCase.exact(
+                "where of nothing",
+                new Where(),
+                random.array(DType.BOOL, 0, 1),
+                random.array(DType.F32, 3),
+                random.array(DType.F32)));
+    }
+
+    private void regions() {
+        Region gelu = new Region(
+                List.of(
+                        new Region.Step(new Binary(BinaryFn.ADD), List.of(0, 1)),
+                        new Region.Step(Unary.of(UnaryFn.GELU), List.of(2)),
+                        new Region.Step(new Binary(BinaryFn.MUL), List.of(3, 0))),
+                List.of(2, 0));
+        for (DType type : OpCases.FLOATS) {
+            cases.add(
+                    OpCase.close("region bias gelu " + type, gelu, random.array(type, 5, 33), random.array(type, 33)));
+        }
+        cases.add(OpCase.close("region of nothing", gelu, random.array(DType.F32, 0, 3), random.array(DType.F32, 3)));
+        Region mixed = new Region(
+                List.of(
+                        new Region.Step(new Compare(CompareFn.GT), List.of(0, 1)),
+                        new Region.Step(new Where(), List.of(2, 0, 1)),
+                        new Region.Step(new Cast(DType.I32, true), List.of(3))),
+                List.of(0, 1, 2));
+        cases.add(OpCase.close(
+                "region of several types", mixed, random.array(DType.F32, 3, 1), random.array(DType.F32, 1, 7)));
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * What every backend is tested with: cases for each operation, their float64 results, tolerances, seeded random arrays.
+ *
+ * <p>Shipped as the test-jar. Owns what is tried; does not own how a backend runs it.
+ */
+@NullMarked
+package dev.tenon.core.testkit;
+
+import org.jspecify.annotations.NullMarked;
