@@ -3,6 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,17 +59,14 @@ public final class GraphBuilder implements Ops {
     public List<Value> add(String nodeName, Op op, List<Value> operands) {
         try {
             List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-            List<String> resultNames = new ArrayList<>();
-            for (int i = 0; i < types.size(); i++) {
-                resultNames.add(unique(op.mnemonic()));
-            }
-            return addTyped(nodeName, op, operands, resultNames, types);
+            return addTyped(
+                    nodeName, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types);
         } catch (TenonException e) {
             throw e.at(nodeName);
         }
     }
 
-    /** Adds a node whose results have names and types of their own choosing; {@link Verifier} checks the types. */
+    /** Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks the types. */
     public List<Value> addTyped(
             String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
         Node node = new Node(

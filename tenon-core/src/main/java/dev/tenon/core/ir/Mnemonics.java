@@ -7,13 +7,16 @@ final class Mnemonics {
     private static final ClassValue<String> NAMES = new ClassValue<>() {
         @Override
         protected String computeValue(Class<?> type) {
-            return type.getSimpleName()
-                    .replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_")
-                    .toLowerCase(Locale.ROOT);
+            return words(type.getSimpleName());
         }
     };
 
     private Mnemonics() {}
+
+    /** {@code transposeA} as {@code transpose_a}. */
+    static String words(String name) {
+        return name.replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+    }
 
     static String of(Class<?> op) {
         return NAMES.get(op);
