@@ -59,8 +59,7 @@ public final class GraphBuilder implements Ops {
     public List<Value> add(String nodeName, Op op, List<Value> operands) {
         try {
             List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-            return addTyped(
-                    nodeName, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types);
+            return addTyped(nodeName, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types);
         } catch (TenonException e) {
             throw e.at(nodeName);
         }

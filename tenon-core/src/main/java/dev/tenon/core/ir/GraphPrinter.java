@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +83,7 @@ final class GraphPrinter {
         }
     }
 
-    private <T> void separated(List<T> all, java.util.function.Consumer<T> each) {
+    private <T> void separated(List<T> all, Consumer<T> each) {
         for (int i = 0; i < all.size(); i++) {
             text.append(i == 0 ? "" : ", ");
             each.accept(all.get(i));

@@ -1,12 +1,187 @@
 package dev.tenon.core.testkit;
 
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.Attention;
+import dev.tenon.core.ir.op.AttentionMask;
+import dev.tenon.core.ir.op.Rope;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Attention and rotary embedding. */
 final class OpCasesAttention {
+    private static final double NAN = Double.NaN;
+    private static final double NOT = Double.NEGATIVE_INFINITY;
+
+    private final List<OpCase> cases = new ArrayList<>();
+    private final Seeded random = new Seeded(11);
+
     private OpCasesAttention() {}
 
     static List<OpCase> all() {
-        return List.of();
+        OpCasesAttention all = new OpCasesAttention();
+        all.sizes();
+        all.masks();
+        all.byHand();
+        all.rope();
+        return List.copyOf(all.cases);
+    }
+
+    private static Attention plain(boolean causal, long window, AttentionMask mask) {
+        return new Attention(causal, window, mask, NAN, 0);
+    }
+
+    private void sizes() {
+        for (DType type : OpCases.FLOATS) {
+            // sizes of heads that are no multiple of a warp or a tile, one query, one key
+            for (long size : new long[] {1, 8, 33, 64, 80, 128, 256}) {
+                attention("size " + size, plain(false, 0, AttentionMask.NONE), type, 2, 2, 2, 5, 7, size, size);
+                attention(
+                        "one query size " + size, plain(true, 0, AttentionMask.NONE), type, 1, 2, 1, 1, 40, size, size);
+            }
+            for (long length : new long[] {1, 15, 16, 33, 65}) {
+                attention("causal", plain(true, 0, AttentionMask.NONE), type, 1, 2, 2, length, length, 16, 16);
+                attention("window", plain(true, 4, AttentionMask.NONE), type, 1, 1, 1, length, length, 16, 16);
+                attention("full", plain(false, 0, AttentionMask.NONE), type, 1, 1, 1, length, 2 * length, 16, 16);
+            }
+            attention("chunk", plain(true, 0, AttentionMask.NONE), type, 2, 4, 2, 9, 33, 24, 24);
+            attention("more queries than keys", plain(true, 0, AttentionMask.NONE), type, 1, 2, 2, 9, 4, 8, 8);
+            attention("window of a chunk", plain(true, 5, AttentionMask.NONE), type, 1, 2, 1, 9, 33, 24, 24);
+            attention("window alone", plain(false, 3, AttentionMask.NONE), type, 1, 1, 1, 9, 9, 8, 8);
+            attention("groups", plain(false, 0, AttentionMask.NONE), type, 2, 6, 2, 5, 9, 16, 16);
+            attention("one key head", plain(true, 0, AttentionMask.NONE), type, 1, 8, 1, 5, 9, 16, 16);
+            attention("other value size", plain(false, 0, AttentionMask.NONE), type, 1, 2, 2, 5, 9, 16, 40);
+            attention("scale", new Attention(false, 0, AttentionMask.NONE, 0.125, 0), type, 1, 2, 2, 5, 9, 16, 16);
+            attention("soft cap", new Attention(true, 0, AttentionMask.NONE, NAN, 1.5), type, 1, 2, 2, 9, 9, 16, 16);
+        }
+        attention("no queries", plain(false, 0, AttentionMask.NONE), DType.F32, 1, 2, 2, 0, 9, 16, 16);
+        attention("no keys", plain(false, 0, AttentionMask.NONE), DType.F32, 1, 2, 2, 3, 0, 16, 16);
+        attention("no batch", plain(false, 0, AttentionMask.NONE), DType.F32, 0, 2, 2, 3, 4, 16, 16);
+        attention("long", plain(true, 0, AttentionMask.NONE), DType.F32, 1, 1, 1, 300, 300, 32, 32);
+    }
+
+    private void attention(
+            String name,
+            Attention op,
+            DType type,
+            long batch,
+            long heads,
+            long groups,
+            long queries,
+            long keys,
+            long size,
+            long valueSize,
+            NdArray... mask) {
+        List<NdArray> inputs = new ArrayList<>(List.of(
+                random.array(type, batch, heads, queries, size),
+                random.array(type, batch, groups, keys, size),
+                random.array(type, batch, groups, keys, valueSize)));
+        inputs.addAll(List.of(mask));
+        String full = "attention " + name + " " + queries + " on " + keys + " " + type;
+        cases.add(new OpCase(full, op, inputs, Math.max(1, size + keys)));
+    }
+
+    private void masks() {
+        long[][] shapes = {{9}, {5, 9}, {1, 1, 5, 9}, {2, 1, 1, 9}, {4, 5, 9}, {2, 4, 5, 9}};
+        for (DType type : OpCases.FLOATS) {
+            for (long[] shape : shapes) {
+                String name = "mask " + OpCases.sizes(shape);
+                NdArray seen = random.integers(DType.BOOL, 0, 1, shape);
+                attention(name, plain(false, 0, AttentionMask.BOOLEAN), type, 2, 4, 2, 5, 9, 16, 16, seen);
+                attention(name + " causal", plain(true, 0, AttentionMask.BOOLEAN), type, 2, 4, 2, 5, 9, 16, 16, seen);
+                NdArray bias = random.array(type, shape);
+                attention(name + " added", plain(false, 0, AttentionMask.ADDITIVE), type, 2, 4, 2, 5, 9, 16, 16, bias);
+                Attention capped = new Attention(true, 3, AttentionMask.ADDITIVE, 0.25, 2);
+                NdArray hidden = random.array(type, shape);
+                for (int i = 0; i < hidden.size(); i += 3) {
+                    hidden.set(i, NOT);
+                }
+                attention(name + " added, capped", capped, type, 2, 4, 2, 5, 9, 16, 16, hidden);
+            }
+        }
+    }
+
+    /** One head of size 1. */
+    private static NdArray line(double... values) {
+        return OpCases.f32(new long[] {1, 1, values.length, 1}, values);
+    }
+
+    private static NdArray zeros(int length) {
+        return line(new double[length]);
+    }
+
+    private void byHand() {
+        Attention causal = plain(true, 0, AttentionMask.NONE);
+        close("chunk of 5", causal, zeros(2), zeros(5), line(1, 2, 3, 4, 5));
+        close("2 keys for 5", causal, zeros(5), zeros(2), line(10, 20));
+        close("decode", causal, zeros(1), zeros(5), line(1, 2, 3, 4, 5));
+        for (long window : new long[] {1, 3, 6, 100}) {
+            Attention op = plain(true, window, AttentionMask.NONE);
+            close("window " + window, op, zeros(6), zeros(6), line(0, 1, 2, 3, 4, 5));
+            close("window " + window + " decode", op, zeros(1), zeros(6), line(0, 1, 2, 3, 4, 5));
+        }
+        NdArray mask = NdArray.of(TensorType.of(DType.BOOL, 3, 3), 0L, 0, 0, 1, 0, 1, 1, 1, 1);
+        Attention masked = plain(false, 0, AttentionMask.BOOLEAN);
+        close("nothing seen", masked, zeros(3), zeros(3), line(1, 2, 3), mask);
+        close("nothing seen, causal", plain(true, 0, AttentionMask.BOOLEAN), zeros(3), zeros(3), line(1, 2, 3), mask);
+        close("NaN seen by some", masked, zeros(3), line(NAN, 0, 0), line(1, 2, 3), mask);
+        NdArray first = NdArray.of(TensorType.of(DType.BOOL, 1, 2), 1L, 0);
+        close(
+                "score below any sentinel",
+                new Attention(false, 0, AttentionMask.BOOLEAN, 1, 0),
+                line(-20000),
+                line(1, 0),
+                line(1, 100),
+                first);
+        close(
+                "nothing seen by addition",
+                plain(false, 0, AttentionMask.ADDITIVE),
+                zeros(2),
+                zeros(2),
+                line(0, 4),
+                OpCases.f32(new long[] {2, 2}, NOT, NOT, 0, 1));
+        close("large scores", plain(false, 0, AttentionMask.NONE), line(300, -300), line(300, 299), line(1, 2));
+        close(
+                "groups, not tiles",
+                plain(false, 0, AttentionMask.NONE),
+                OpCases.f32(new long[] {1, 4, 1, 2}, 1, 1, 1, 1, 1, 1, 1, 1),
+                OpCases.f32(new long[] {1, 2, 1, 2}, 1, 1, 1, 1),
+                OpCases.f32(new long[] {1, 2, 1, 2}, 10, 10, 20, 20));
+    }
+
+    private void close(String name, Attention op, NdArray... inputs) {
+        cases.add(OpCase.sums("attention " + name, 8, op, inputs));
+    }
+
+    private void rope() {
+        for (DType type : OpCases.FLOATS) {
+            for (boolean interleaved : new boolean[] {false, true}) {
+                for (long rotary : new long[] {0, 2, 6}) {
+                    long pairs = rotary == 0 ? 5 : rotary / 2;
+                    String name = "rope " + (interleaved ? "pairs " : "halves ") + rotary + " " + type;
+                    Rope op = new Rope(interleaved, rotary);
+                    NdArray x = random.array(type, 2, 3, 7, 10);
+                    cases.add(OpCase.close(name, op, x, angles(type, 7, pairs), angles(type, 7, pairs)));
+                    cases.add(OpCase.close(
+                            name + " each batch", op, x, angles(type, 2, 1, 7, pairs), angles(type, 2, 1, 7, pairs)));
+                }
+                Rope op = new Rope(interleaved, 0);
+                NdArray one = random.array(type, 1, 128);
+                cases.add(OpCase.close(
+                        "rope " + (interleaved ? "pairs" : "halves") + " one token " + type,
+                        op,
+                        one,
+                        angles(type, 1, 64),
+                        angles(type, 1, 64)));
+            }
+        }
+        NdArray none = NdArray.zeros(DType.F32, 0, 4);
+        NdArray angles = NdArray.zeros(DType.F32, 0, 2);
+        cases.add(OpCase.exact("rope no tokens", new Rope(false, 0), none, angles, angles));
+    }
+
+    private NdArray angles(DType type, long... sizes) {
+        return random.floats(type, -1, 1, sizes);
     }
 }

@@ -15,6 +15,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -156,7 +157,7 @@ class ConvTest {
                 new ConvTranspose(longs(1, 1), longs(0, 0), longs(0, 0), longs(1, 1), longs(0, 0), 2, Epilogue.NONE);
         NdArray y = run(groups, x, full(shape(2, 1, 3, 3), 1));
         assertThat(y.shape()).isEqualTo(shape(1, 2, 5, 5));
-        assertThat(java.util.Arrays.copyOf(y.toDoubles(), 40))
+        assertThat(Arrays.copyOf(y.toDoubles(), 40))
                 .containsExactly(
                         0, 1, 3, 3, 2, 3, 8, 15, 12, 7, 9, 21, 36, 27, 15, 9, 20, 33, 24, 13, 6, 13, 21, 15, 8, 9, 19,
                         30, 21, 11, 21, 44, 69, 48, 25, 36, 75, 117, 81, 42);

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -89,7 +90,7 @@ class EinsumTest {
                     .evaluate(node.inputs().stream().map(values::get).toList());
             values.put(node.output(), results.getFirst());
         }
-        return java.util.Objects.requireNonNull(values.get(result));
+        return Objects.requireNonNull(values.get(result));
     }
 
     private static long[] loop(String equation, List<NdArray> operands, Map<Character, Integer> sizes) {

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.assertj.core.data.Offset;
 
 /** Arrays and checks in few words. */
 final class Nd {
@@ -57,9 +58,7 @@ final class Nd {
             } else {
                 assertThat(array.get(i))
                         .as("element %d of %s", i, array)
-                        .isCloseTo(
-                                values[i],
-                                org.assertj.core.data.Offset.offset(1e-6 * Math.max(1, Math.abs(values[i]))));
+                        .isCloseTo(values[i], Offset.offset(1e-6 * Math.max(1, Math.abs(values[i]))));
             }
         }
     }

@@ -12,6 +12,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -73,7 +74,7 @@ class PoolTest {
         Pool op = new Pool(PoolFn.MAX, longs(2), longs(2), longs(2), longs(1), longs(1), false, false, 0);
         NdArray x = f32(shape(1, 1, 3), -5, Double.NaN, -7);
         check(run(op, x), shape(1, 1, 3), Double.NEGATIVE_INFINITY, Double.NaN, -7);
-        NdArray bytes = NdArray.of(new dev.tenon.core.ir.TensorType(DType.I8, shape(1, 1, 3)), -5L, 3, -7);
+        NdArray bytes = NdArray.of(new TensorType(DType.I8, shape(1, 1, 3)), -5L, 3, -7);
         check(run(op, bytes), shape(1, 1, 3), -128, 3, -7);
     }
 

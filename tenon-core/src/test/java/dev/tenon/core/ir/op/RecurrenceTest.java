@@ -11,7 +11,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import java.util.Arrays;
 import java.util.List;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
 /** Recurrent layers against the numbers of ONNX's own tests, and sums worked out by hand. */
@@ -31,8 +33,8 @@ class RecurrenceTest {
         assertThat(results).hasSize(3);
         assertThat(results.getFirst().shape()).isEqualTo(shape(3, 1, 1, 7));
         assertThat(results.get(1).shape()).isEqualTo(shape(3, 1, 7));
-        assertThat(results.get(1).get(0)).isCloseTo(0.33369261, org.assertj.core.data.Offset.offset(1e-6));
-        assertThat(results.getFirst().get(7)).isCloseTo(0.62239319, org.assertj.core.data.Offset.offset(1e-6));
+        assertThat(results.get(1).get(0)).isCloseTo(0.33369261, Offset.offset(1e-6));
+        assertThat(results.getFirst().get(7)).isCloseTo(0.62239319, Offset.offset(1e-6));
     }
 
     @Test
@@ -65,7 +67,7 @@ class RecurrenceTest {
 
     private static double[] halves(int count, double first) {
         double[] values = new double[2 * count];
-        java.util.Arrays.fill(values, 0, count, first);
+        Arrays.fill(values, 0, count, first);
         return values;
     }
 
@@ -76,8 +78,8 @@ class RecurrenceTest {
         NdArray h = plain.evaluate(
                         List.of(counting(shape(1, 3, 2)), full(shape(1, 15, 2), 0.1), full(shape(1, 15, 5), 0.1)))
                 .get(1);
-        assertThat(h.get(0)).isCloseTo(0.12397026, org.assertj.core.data.Offset.offset(1e-6));
-        assertThat(h.get(5)).isCloseTo(0.20053662, org.assertj.core.data.Offset.offset(1e-6));
+        assertThat(h.get(0)).isCloseTo(0.12397026, Offset.offset(1e-6));
+        assertThat(h.get(5)).isCloseTo(0.20053662, Offset.offset(1e-6));
         // gates that pass their sums: z = 0, r = 2, candidate W x + bW + r (R h' + bR) or W x + bW + R (r h') + bR
         for (boolean linear : new boolean[] {false, true}) {
             Gru op = new Gru(RnnDirection.FORWARD, 1, List.of(SUM, SUM), 0, linear, false, true, false, true);

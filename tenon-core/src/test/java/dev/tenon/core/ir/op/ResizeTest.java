@@ -13,7 +13,9 @@ import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Resize and ResizeBy against the numbers of ONNX's own tests. */
@@ -76,8 +78,7 @@ class ResizeTest {
             return resolved(x, false, roi, NdArray.ofLongs(sizes));
         }
 
-        private NdArray resolved(
-                NdArray x, boolean scales, @org.jspecify.annotations.Nullable NdArray roi, NdArray last) {
+        private NdArray resolved(NdArray x, boolean scales, @Nullable NdArray roi, NdArray last) {
             ResizeBy op = new ResizeBy(
                     mode,
                     coordinates,
@@ -228,11 +229,11 @@ class ResizeTest {
         NdArray floor = nearest.with(CoordinateMode.ALIGN_CORNERS)
                 .rounding(NearestMode.FLOOR)
                 .sized(SIXTEEN, 1, 1, 8, 8);
-        assertThat(java.util.Arrays.copyOf(floor.toDoubles(), 8)).containsExactly(1, 1, 1, 2, 2, 3, 3, 4);
+        assertThat(Arrays.copyOf(floor.toDoubles(), 8)).containsExactly(1, 1, 1, 2, 2, 3, 3, 4);
         NdArray ceil = nearest.with(CoordinateMode.ASYMMETRIC)
                 .rounding(NearestMode.ROUND_PREFER_CEIL)
                 .sized(SIXTEEN, 1, 1, 8, 8);
-        assertThat(java.util.Arrays.copyOf(ceil.toDoubles(), 8)).containsExactly(1, 2, 2, 3, 3, 4, 4, 4);
+        assertThat(Arrays.copyOf(ceil.toDoubles(), 8)).containsExactly(1, 2, 2, 3, 3, 4, 4, 4);
         check(
                 nearest.on(AspectPolicy.STRETCH, 3, -2).scaled(FOUR, 3, 2),
                 shape(1, 1, 4, 6),
@@ -262,7 +263,7 @@ class ResizeTest {
                 4);
         NdArray smaller = nearest.on(AspectPolicy.NOT_SMALLER, 2, 3).sized(FOUR, 7, 8);
         assertThat(smaller.shape()).isEqualTo(shape(1, 1, 8, 8));
-        assertThat(java.util.Arrays.copyOfRange(smaller.toDoubles(), 24, 40))
+        assertThat(Arrays.copyOfRange(smaller.toDoubles(), 24, 40))
                 .containsExactly(1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4);
         assertThat(nearest.on(AspectPolicy.NOT_LARGER, 2, 3).sized(FOUR, 7, 8).shape())
                 .isEqualTo(shape(1, 1, 7, 7));
