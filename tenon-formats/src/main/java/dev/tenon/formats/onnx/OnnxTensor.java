@@ -26,8 +26,8 @@ public record OnnxTensor(String name, ConstantData data) {
     public static OnnxTensor load(Path path) {
         String file = String.valueOf(path.getFileName());
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            TensorProto tensor = TensorProto.read(WireReader.of(
-                    file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto())));
+            TensorProto tensor = TensorProto.read(
+                    WireReader.of(file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto())));
             return new OnnxTensor(tensor.name(), new Tensors(file, ExternalFiles.none()).read(tensor));
         } catch (IOException e) {
             throw new ImportException(file + ": cannot be read: " + e, e);

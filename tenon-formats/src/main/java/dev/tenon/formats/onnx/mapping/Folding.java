@@ -33,7 +33,8 @@ final class Folding {
         if (op instanceof SizeOf) {
             Shape shape = operands.getFirst().shape();
             return shape.isConcrete()
-                    ? List.of(NdArray.of(TensorType.of(DType.I64), shape.elements()).toConstant())
+                    ? List.of(NdArray.of(TensorType.of(DType.I64), shape.elements())
+                            .toConstant())
                     : null;
         }
         List<NdArray> known = new ArrayList<>();
@@ -49,9 +50,8 @@ final class Folding {
     private static @Nullable List<ConstantData> run(Op op, List<NdArray> operands) {
         try {
             // the rule first: it tells the size before anything of that size is made
-            for (TensorType type :
-                    op.infer(operands.stream().map(NdArray::type).toList())) {
-                if (type.dtype().isFloat() || type.shape().isConcrete() && !isSmall(type)) {
+            for (TensorType type : op.infer(operands.stream().map(NdArray::type).toList())) {
+                if (type.dtype().isFloat() || (type.shape().isConcrete() && !isSmall(type))) {
                     return null;
                 }
             }
@@ -83,9 +83,7 @@ final class Folding {
         int from = clamped(start, rank);
         int to = Math.max(from, clamped(end, rank));
         Shape range = shape.range(from, to);
-        return range.isConcrete()
-                ? List.of(NdArray.ofLongs(range.sizes()).toConstant())
-                : null;
+        return range.isConcrete() ? List.of(NdArray.ofLongs(range.sizes()).toConstant()) : null;
     }
 
     private static int clamped(long axis, int rank) {

@@ -32,9 +32,9 @@ final class LossMapping {
     private static Value likelihood(NodeContext n, Value x) {
         Value target = n.cast(n.in(1), DType.I64);
         Value ignored = n.hasAttr("ignore_index")
-                ? n.compare(CompareFn.EQ, target, n.scalar(DType.I64, n.attrInt("ignore_index")))
+                ? n.compare(CompareFn.EQ, target, n.longScalar(n.attrInt("ignore_index")))
                 : null;
-        Value known = ignored == null ? target : n.where(ignored, n.scalar(DType.I64, 0), target);
+        Value known = ignored == null ? target : n.where(ignored, n.longScalar(0), target);
         Value picked = n.add(new GatherElements(1), x, ShapeOps.unsqueeze(n, known, List.of(1L)));
         Value loss = n.unary(UnaryFn.NEG, ShapeOps.squeeze(n, picked, List.of(1L)));
         Value weight = weight(n, x, known, ignored);

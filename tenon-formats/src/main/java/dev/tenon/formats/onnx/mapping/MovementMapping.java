@@ -186,7 +186,7 @@ final class MovementMapping {
     /** 0, 1, ... along an axis. */
     static Value index(NodeContext n, Value x, int axis) {
         Value size = n.reshape(ShapeOps.sizes(n, x, axis, axis + 1));
-        return n.add(new RangeOf(), n.scalar(DType.I64, 0), size, n.scalar(DType.I64, 1));
+        return n.add(new RangeOf(), n.longScalar(0), size, n.longScalar(1));
     }
 
     private static Value oneHot(NodeContext n) {

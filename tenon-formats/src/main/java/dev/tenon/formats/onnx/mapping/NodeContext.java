@@ -7,7 +7,9 @@ import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.formats.onnx.schema.GraphProto;
 import dev.tenon.formats.onnx.schema.TensorProto;
 import dev.tenon.formats.onnx.tensor.ElementTypes;
 import dev.tenon.formats.onnx.tensor.Tensors;
@@ -199,7 +201,7 @@ public final class NodeContext implements Ops {
         return tensor == null ? null : tensors.read(tensor);
     }
 
-    dev.tenon.formats.onnx.schema.GraphProto attrGraph(String name) {
+    GraphProto attrGraph(String name) {
         return attributes.graph(name);
     }
 
@@ -227,6 +229,11 @@ public final class NodeContext implements Ops {
         return longs(values.stream().mapToLong(Long::longValue).toArray());
     }
 
+    /** One 64-bit integer. */
+    Value longScalar(long value) {
+        return constant(NdArray.of(TensorType.of(DType.I64), value).toConstant());
+    }
+
     Value longs(long... values) {
         return constant(NdArray.ofLongs(values).toConstant());
     }
@@ -234,13 +241,11 @@ public final class NodeContext implements Ops {
     @Override
     public List<Value> addAll(Op added, List<Value> operands) {
         List<ConstantData> known = Folding.of(added, operands);
-        return known != null
-                ? known.stream().map(this::constant).toList()
-                : builder.add(label, added, operands);
+        return known != null ? known.stream().map(this::constant).toList() : builder.add(label, added, operands);
     }
 
     /** Adds a node whose only result is known to be of a more precise type than the operation's rules can tell. */
-    Value addTyped(Op added, dev.tenon.core.ir.TensorType type, Value... operands) {
+    Value addTyped(Op added, TensorType type, Value... operands) {
         return builder.addTyped(label, added, List.of(operands), List.of(added.mnemonic()), List.of(type))
                 .getFirst();
     }

@@ -37,10 +37,14 @@ public final class OnnxOps {
         LOSS("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
         CONTROL("If");
 
-        private final List<String> names;
+        private final String names;
 
         Family(String names) {
-            this.names = List.of(names.split(" "));
+            this.names = names;
+        }
+
+        List<String> names() {
+            return List.of(names.split(" "));
         }
     }
 
@@ -51,7 +55,7 @@ public final class OnnxOps {
     private static Map<String, Family> families() {
         Map<String, Family> families = new HashMap<>();
         for (Family family : Family.values()) {
-            family.names.forEach(name -> families.put(name, family));
+            family.names().forEach(name -> families.put(name, family));
         }
         return families;
     }
@@ -59,7 +63,7 @@ public final class OnnxOps {
     /** Every operator there is, in the order of the families. */
     public static List<String> names() {
         return Stream.of(Family.values())
-                .flatMap(family -> family.names.stream())
+                .flatMap(family -> family.names().stream())
                 .toList();
     }
 

@@ -108,21 +108,15 @@ final class ReductionMapping {
         for (int i = 1; i < rank; i++) {
             Value here = n.binary(
                     BinaryFn.OR,
-                    n.compare(CompareFn.EQ, wanted, n.scalar(DType.I64, i)),
-                    n.compare(CompareFn.EQ, wanted, n.scalar(DType.I64, i - rank)));
+                    n.compare(CompareFn.EQ, wanted, n.longScalar(i)),
+                    n.compare(CompareFn.EQ, wanted, n.longScalar(i - rank)));
             result = n.where(here, cumulative(n, fn, i), result);
         }
         return result;
     }
 
     private static Value cumulative(NodeContext n, CumulativeFn fn, int axis) {
-        return n.add(
-                new Cumulative(
-                        fn,
-                        axis,
-                        n.attrFlag("exclusive", false),
-                        n.attrFlag("reverse", false)),
-                n.in(0));
+        return n.add(new Cumulative(fn, axis, n.attrFlag("exclusive", false), n.attrFlag("reverse", false)), n.in(0));
     }
 
     private static List<Value> topKByInput(NodeContext n) {
