@@ -24,7 +24,6 @@ final class AttentionStep implements Step, RangeTask {
     /** Fewer queries than that read keys unpacked. */
     private static final int FEW = 4;
 
-    private static final int NR = Gemm.NR;
     private static final float NONE = Float.NEGATIVE_INFINITY;
 
     private final AttentionRows rows;
@@ -56,9 +55,9 @@ final class AttentionStep implements Step, RangeTask {
         while (wanted > ROWS && heads * Math.ceilDiv(rows.queries(), wanted) < 2L * threads) {
             wanted /= 2;
         }
-        this.block = (int) Math.clamp(rows.queries(), 1, wanted);
+        this.block = Math.clamp(rows.queries(), 1, wanted);
         this.blocksPerHead = Math.ceilDiv(rows.queries(), block);
-        this.keyBlock = (int) Math.clamp(rows.keys(), 1, KEYS);
+        this.keyBlock = Math.clamp(rows.keys(), 1, KEYS);
         this.cap = new Unary(UnaryFn.SCALED_TANH, rows.op().softCap(), 1);
         int size = rows.size();
         int sizeV = rows.sizeV();
@@ -164,7 +163,14 @@ final class AttentionStep implements Step, RangeTask {
             long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * size : keysAt;
             for (int r = 0; r < count; r++) {
                 kernels.dots(
-                        scratch, qAt + 4L * (from + r) * size, k, offset, size, scratch, scoresAt + 4L * r * keys, keys);
+                        scratch,
+                        qAt + 4L * (from + r) * size,
+                        k,
+                        offset,
+                        size,
+                        scratch,
+                        scoresAt + 4L * r * keys,
+                        keys);
             }
         } else {
             multiply(kernels, count, keys, size, qAt + 4L * from * size, keysAt, scoresAt, keys, Kernels.ZERO, scratch);
@@ -178,8 +184,7 @@ final class AttentionStep implements Step, RangeTask {
             MemorySegment v = dtype == DType.F32 ? frame.at(rows.v()) : scratch;
             long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * sizeV : valuesAt;
             for (int r = 0; r < count; r++) {
-                kernels.mix(
-                        scratch, scoresAt + 4L * r * keys, v, offset, sizeV, scratch, sums + 4L * r * sizeV, keys);
+                kernels.mix(scratch, scoresAt + 4L * r * keys, v, offset, sizeV, scratch, sums + 4L * r * sizeV, keys);
             }
         } else {
             multiply(kernels, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, Kernels.ACCUMULATE, scratch);
@@ -207,8 +212,8 @@ final class AttentionStep implements Step, RangeTask {
             kernels.unary(cap, scratch, scores, scratch, scores, keys);
         }
         applyMask(frame, kernels, head * rows.queries() + query, scores, key, keys, scratch);
-        int first = (int) Math.clamp(rows.firstKey(query) - key, 0, keys);
-        int end = (int) Math.clamp(rows.endKey(query) - key, first, keys);
+        int first = Math.clamp(rows.firstKey(query) - key, 0, keys);
+        int end = Math.clamp(rows.endKey(query) - key, first, keys);
         kernels.fill(scratch, scores, NONE, first);
         kernels.fill(scratch, scores + 4L * end, NONE, keys - end);
         float before = scratch.get(Kernels.F32, maxAt + 4L * row);
@@ -269,7 +274,7 @@ final class AttentionStep implements Step, RangeTask {
         for (int i = 0; i < sizeV; i++) {
             check += 0 * scratch.get(Kernels.F32, sums + 4L * i);
         }
-        if (check != check && total == total) {
+        if (Float.isNaN(check) && !Double.isNaN(total)) {
             rows.row(frame, row, scratch, slowAt);
             return;
         }

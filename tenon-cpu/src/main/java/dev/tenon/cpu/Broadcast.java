@@ -8,11 +8,18 @@ import java.util.List;
 /**
  * How values of several shapes are read under one result shape: the fewest dims that say it, and for each value its stride along each, 0 where it is repeated. Axes of one element are gone, and neighbouring axes that every value walks as
  * one are one.
- *
- * @param sizes outermost first; empty for a single element
- * @param strides for each value, in elements, one for each of {@code sizes}
  */
-record Broadcast(long[] sizes, long[][] strides) {
+final class Broadcast {
+    /** Outermost first; empty for a single element. */
+    private final long[] sizes;
+    /** For each value, in elements. */
+    private final long[][] strides;
+
+    private Broadcast(long[] sizes, long[][] strides) {
+        this.sizes = sizes;
+        this.strides = strides;
+    }
+
     static Broadcast of(Shape result, List<Shape> values) {
         int rank = result.rank();
         long[][] full = new long[values.size()][rank];
@@ -61,8 +68,9 @@ record Broadcast(long[] sizes, long[][] strides) {
         return true;
     }
 
-    int dims() {
-        return sizes.length;
+    /** How many elements of the value lie between neighbours along the innermost dim: 1, or 0 where it is repeated. */
+    long innerStride(int value) {
+        return sizes.length == 0 ? 0 : strides[value][sizes.length - 1];
     }
 
     /** Elements along the innermost dim. */

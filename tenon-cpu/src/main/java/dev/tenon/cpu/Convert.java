@@ -135,25 +135,25 @@ final class Convert {
     /** Round to nearest even. */
     static short bfloat16(float value) {
         int bits = Float.floatToRawIntBits(value);
-        int rounded = bits + 0x7FFF + (bits >>> 16 & 1) >>> 16;
-        return (short) (value == value ? rounded : bits >>> 16 | 0x40);
+        int rounded = (bits + 0x7FFF + (bits >>> 16 & 1)) >>> 16;
+        return (short) (Float.isNaN(value) ? bits >>> 16 | 0x40 : rounded);
     }
 
     /** Rounds a tile of floats to the values that a short float type has. */
-    static void round(DType dtype, boolean saturate, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+    static void round(
+            DType dtype, boolean saturate, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         double largest = dtype == DType.F8E4M3 ? 448 : dtype == DType.F8E5M2 ? 57344 : Double.POSITIVE_INFINITY;
         for (int i = 0; i < n; i++) {
             float value = x.get(F32, xOffset + 4L * i);
-            float rounded =
-                    switch (dtype) {
-                        case F16 -> Float.float16ToFloat(Float.floatToFloat16(value));
-                        case BF16 -> Float.intBitsToFloat(bfloat16(value) << 16);
-                        case F8E4M3, F8E5M2 ->
-                            saturate && Math.abs(value) > largest
-                                    ? Math.copySign((float) largest, value)
-                                    : (float) Elements.toDouble(dtype, Elements.fromDouble(dtype, value));
-                        case F64, F32, I64, I32, I16, I8, I4, U64, U32, U16, U8, U4, BOOL -> value;
-                    };
+            float rounded = switch (dtype) {
+                case F16 -> Float.float16ToFloat(Float.floatToFloat16(value));
+                case BF16 -> Float.intBitsToFloat(bfloat16(value) << 16);
+                case F8E4M3, F8E5M2 ->
+                    saturate && Math.abs(value) > largest
+                            ? Math.copySign((float) largest, value)
+                            : (float) Elements.toDouble(dtype, Elements.fromDouble(dtype, value));
+                case F64, F32, I64, I32, I16, I8, I4, U64, U32, U16, U8, U4, BOOL -> value;
+            };
             y.set(F32, yOffset + 4L * i, rounded);
         }
     }

@@ -19,9 +19,7 @@ final class CpuDevice implements Device {
         this.info = info;
         this.ledger = new MemoryLedger(options.memoryLimit());
         this.pool = new WorkerPool(
-                options.threads() > 0
-                        ? options.threads()
-                        : Runtime.getRuntime().availableProcessors());
+                options.threads() > 0 ? options.threads() : Runtime.getRuntime().availableProcessors());
     }
 
     @Override

@@ -156,6 +156,14 @@ final class CpuProgram implements Program, LoweringContext {
         Tensor[] outputs = new Tensor[outputTypes.length];
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] = Tensor.zeros(outputTypes[i]);
+        }
+        run(frame, outputs);
+        return outputs;
+    }
+
+    /** Runs the steps with inputs bound, into given outputs. */
+    void run(Frame frame, Tensor[] outputs) {
+        for (int i = 0; i < outputs.length; i++) {
             bind(frame, outputSlots[i], outputs[i].segment());
         }
         try {
@@ -166,7 +174,6 @@ final class CpuProgram implements Program, LoweringContext {
             unbind(frame, inputSlots);
             unbind(frame, outputSlots);
         }
-        return outputs;
     }
 
     private void runStep(Frame frame, int index) {
@@ -178,7 +185,7 @@ final class CpuProgram implements Program, LoweringContext {
     }
 
     /** Inputs that kernels cannot read where they lie (on the heap, elements across their natural boundary) are copied. */
-    private void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
+    void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
         if (inputs.length != inputTypes.length) {
             throw new InputException("the plan takes " + inputTypes.length + " input(s), got " + inputs.length);
         }

@@ -51,8 +51,7 @@ final class DequantizeStep extends LoopStep {
             double scale = Elements.getDouble(to, frame.at(scales), scaleMap.at(i));
             double zero = zeros < 0 ? 0 : Elements.getDouble(from, frame.at(zeros), zeroMap.at(i));
             if (bytes) {
-                kernels.dequantize(
-                        source, i, from == DType.I8, (float) scale, (float) zero, target, i * 4, end - i);
+                kernels.dequantize(source, i, from == DType.I8, (float) scale, (float) zero, target, i * 4, end - i);
                 i = end;
             }
             for (; i < end; i++) {

@@ -23,7 +23,8 @@ final class ElementwiseLowering {
                                 (Primitive) node.op(),
                                 IntStream.range(0, inputs).boxed().toList())),
                         List.of(0));
-        List<DType> types = new ArrayList<>(node.inputs().stream().map(Value::dtype).toList());
+        List<DType> types =
+                new ArrayList<>(node.inputs().stream().map(Value::dtype).toList());
         List<TileProgram.Instruction> instructions = new ArrayList<>();
         for (Region.Step step : region.steps()) {
             List<DType> arguments = step.arguments().stream().map(types::get).toList();
@@ -34,8 +35,7 @@ final class ElementwiseLowering {
         List<Integer> results =
                 region.results().stream().map(step -> inputs + step).toList();
         Broadcast broadcast = Broadcast.of(
-                node.output().shape(),
-                node.inputs().stream().map(Value::shape).toList());
+                node.output().shape(), node.inputs().stream().map(Value::shape).toList());
         return new ElementwiseStep(
                 new TileProgram(types, inputs, instructions, results, broadcast),
                 node.inputs().stream().mapToInt(context::slot).toArray(),

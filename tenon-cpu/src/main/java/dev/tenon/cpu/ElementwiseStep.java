@@ -148,7 +148,7 @@ final class ElementwiseStep implements Step, RangeTask {
         }
         int width = TileKind.of(dtype).bytes();
         long inner = program.broadcast.inner();
-        long stride = program.broadcast.strides()[value][program.broadcast.dims() - 1];
+        long stride = program.broadcast.innerStride(value);
         int done = 0;
         while (done < n) {
             long position = start + done;

@@ -68,9 +68,9 @@ final class FloatProduct {
         this.bias = epilogue.bias();
         this.residual = epilogue.residual();
         this.activation = epilogue.activation();
-        int rows = (int) Math.clamp(A_BYTES / (4L * Math.max(k, 1)) / 8 * 8, 8, MOST_ROWS);
+        int rows = Math.clamp(A_BYTES / (4L * Math.max(k, 1)) / 8 * 8, 8, MOST_ROWS);
         rows = (int) Math.min(rows, Math.max(m, 1));
-        int columns = (int) Math.clamp(B_BYTES / (4L * Math.max(k, 1)) / Gemm.NR * Gemm.NR, Gemm.NR, 1 << 20);
+        int columns = Math.clamp(B_BYTES / (4L * Math.max(k, 1)) / Gemm.NR * Gemm.NR, Gemm.NR, 1 << 20);
         columns = (int) Math.min(columns, Math.ceilDiv(Math.max(n, 1), Gemm.NR) * (long) Gemm.NR);
         while (blocks(m, rows) * blocks(n, columns) < units && (rows > 32 || columns > Gemm.NR)) {
             // B that is not packed is packed once for each block of rows: split those last
@@ -212,7 +212,17 @@ final class FloatProduct {
                     scratch,
                     edgeAt);
         }
-        finish(kernels, result, resultOffset, resultStride, residuals, c, cFrom + row * n + column, rows, columns, scratch);
+        finish(
+                kernels,
+                result,
+                resultOffset,
+                resultStride,
+                residuals,
+                c,
+                cFrom + row * n + column,
+                rows,
+                columns,
+                scratch);
     }
 
     private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment scratch) {
@@ -262,8 +272,7 @@ final class FloatProduct {
         for (int j = 0; j < width; j++) {
             Convert.load(dtype, b, bFrom + (long) (column + j) * k, scratch, rawAt, k);
             for (int i = 0; i < k; i++) {
-                scratch.set(
-                        Kernels.F32, bAt + 4L * (i * Gemm.NR + j), scratch.get(Kernels.F32, rawAt + 4L * i));
+                scratch.set(Kernels.F32, bAt + 4L * (i * Gemm.NR + j), scratch.get(Kernels.F32, rawAt + 4L * i));
             }
         }
     }
@@ -288,7 +297,7 @@ final class FloatProduct {
         int spans = whole ? 1 : rows;
         int length = whole ? rows * columns : columns;
         for (int r = 0; r < spans; r++) {
-            long at = resultOffset + 4 * r * resultStride;
+            long at = resultOffset + 4L * r * resultStride;
             long element = cAtElement + (long) r * n;
             if (activation != null) {
                 kernels.unary(activation, result, at, result, at, length);

@@ -62,15 +62,15 @@ final class Gemm {
         }
         if (columnStride == 1) {
             for (int row = 0; row < k; row++) {
-                MemorySegment.copy(b, bOffset + 4 * row * rowStride, to, toOffset + 4L * row * NR, 4L * columns);
+                MemorySegment.copy(b, bOffset + 4L * row * rowStride, to, toOffset + 4L * row * NR, 4L * columns);
             }
             return;
         }
         for (int j = 0; j < columns; j++) {
-            long from = bOffset + 4 * j * columnStride;
+            long from = bOffset + 4L * j * columnStride;
             long at = toOffset + 4L * j;
             for (int row = 0; row < k; row++) {
-                to.set(Kernels.F32, at + 4L * row * NR, b.get(Kernels.F32, from + 4 * row * rowStride));
+                to.set(Kernels.F32, at + 4L * row * NR, b.get(Kernels.F32, from + 4L * row * rowStride));
             }
         }
     }
@@ -153,13 +153,12 @@ final class Gemm {
         int most = kernels.rows();
         for (int row = 0; row < m; row += most) {
             int rows = Math.min(most, m - row);
-            long aRow = aOffset + 4 * row * lda;
-            long cRow = cOffset + 4 * row * ldc;
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
             if (columns == NR) {
                 kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
             } else {
-                kernels.tile(
-                        rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
+                kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
                 copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
             }
         }

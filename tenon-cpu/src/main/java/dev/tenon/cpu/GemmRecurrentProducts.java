@@ -16,8 +16,7 @@ final class GemmRecurrentProducts implements RecurrentProducts {
 
     private final MemorySegment preparedR;
 
-    GemmRecurrentProducts(
-            RecurrentShape shape, List<RecurrentCell.Part> parts, Node node, LoweringContext context) {
+    GemmRecurrentProducts(RecurrentShape shape, List<RecurrentCell.Part> parts, Node node, LoweringContext context) {
         this.shape = shape;
         this.parts = parts;
         this.preparedW = prepared(node.input(1), context, "recurrent input panels", packedW(), this::packW);
@@ -29,16 +28,18 @@ final class GemmRecurrentProducts implements RecurrentProducts {
         void pack(MemorySegment from, int direction, MemorySegment to, long toOffset);
     }
 
-    private MemorySegment prepared(
-            Value weights, LoweringContext context, String layout, long bytes, Packing packing) {
+    private MemorySegment prepared(Value weights, LoweringContext context, String layout, long bytes, Packing packing) {
         if (!(LoweringContext.constant(weights) instanceof ConstantData.Dense dense)) {
             return MemorySegment.NULL;
         }
-        return context.prepared(dense, layout, _ -> new LoweringContext.Prepared(bytes * shape.directions(), to -> {
-            for (int d = 0; d < shape.directions(); d++) {
-                packing.pack(dense.segment(), d, to, bytes * d);
-            }
-        }));
+        return context.prepared(
+                dense,
+                layout,
+                _ -> new LoweringContext.Prepared(bytes * shape.directions(), to -> {
+                    for (int d = 0; d < shape.directions(); d++) {
+                        packing.pack(dense.segment(), d, to, bytes * d);
+                    }
+                }));
     }
 
     private long packedW() {
@@ -142,9 +143,8 @@ final class GemmRecurrentProducts implements RecurrentProducts {
             long to,
             long toStride) {
         boolean once = preparedR.byteSize() != 0;
-        long packed = once
-                ? packedR() * direction
-                : own + Gemm.EDGE_BYTES + (preparedW.byteSize() == 0 ? packedW() : 0);
+        long packed =
+                once ? packedR() * direction : own + Gemm.EDGE_BYTES + (preparedW.byteSize() == 0 ? packedW() : 0);
         for (RecurrentCell.Part before : parts) {
             if (before.equals(part)) {
                 break;

@@ -51,7 +51,8 @@ final class Im2col {
     }
 
     /** Cuts a row at the borders of the panels. */
-    private static void spread(MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
+    private static void spread(
+            MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
         for (int column = 0; column < columns; column += Gemm.NR) {
             long bytes = 4L * Math.min(Gemm.NR, columns - column);
             Raw.copy(from, fromByte + 4L * column, to, toByte + 4L * column * rows, bytes);

@@ -63,7 +63,8 @@ final class IntegerMatMulStep implements Step, RangeTask {
     static Step of(MatMulInteger op, Node node, LoweringContext context) {
         Value a = node.input(0);
         Value b = node.input(1);
-        MatMulLowering.Sizes sizes = MatMulLowering.Sizes.of(a.shape(), b.shape(), node.output().shape(), false);
+        MatMulLowering.Sizes sizes =
+                MatMulLowering.Sizes.of(a.shape(), b.shape(), node.output().shape(), false);
         @Nullable Value zeroA = op.zeroPointA() ? node.input(2) : null;
         @Nullable Value zeroB = op.zeroPointB() ? node.inputs().getLast() : null;
         boolean manyZerosA = zeroA != null && zeroA.shape().elements() > 1;
@@ -79,8 +80,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
             zeroB == null ? -1 : context.slot(zeroB),
             context.slot(node.output())
         };
-        return new IntegerMatMulStep(
-                sizes, a.dtype(), b.dtype(), manyZerosA, packed(b, zeroB, sizes, context), slots);
+        return new IntegerMatMulStep(sizes, a.dtype(), b.dtype(), manyZerosA, packed(b, zeroB, sizes, context), slots);
     }
 
     /** Constant weights with constant zero points: the differences as f32, in panels. */
@@ -96,23 +96,26 @@ final class IntegerMatMulStep implements Step, RangeTask {
         long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
         long each = Gemm.packedBytes(k, n);
         String layout = "f32 panels of " + NR + " " + k + "x" + n + " less " + (zeros == null ? "0" : zeros.toString());
-        return context.prepared(data, layout, _ -> new LoweringContext.Prepared(matrices * each, to -> {
-            for (long i = 0; i < matrices; i++) {
-                for (int column = 0; column < n; column += NR) {
-                    loadPanel(
-                            dense.segment(),
-                            dense.type().dtype(),
-                            i * k * n,
-                            k,
-                            n,
-                            column,
-                            zeros,
-                            MemorySegment.NULL,
-                            to,
-                            i * each + 4L * column * k);
-                }
-            }
-        }));
+        return context.prepared(
+                data,
+                layout,
+                _ -> new LoweringContext.Prepared(matrices * each, to -> {
+                    for (long i = 0; i < matrices; i++) {
+                        for (int column = 0; column < n; column += NR) {
+                            loadPanel(
+                                    dense.segment(),
+                                    dense.type().dtype(),
+                                    i * k * n,
+                                    k,
+                                    n,
+                                    column,
+                                    zeros,
+                                    MemorySegment.NULL,
+                                    to,
+                                    i * each + 4L * column * k);
+                        }
+                    }
+                }));
     }
 
     private static int read(DType dtype, MemorySegment from, long index) {

@@ -59,20 +59,10 @@ class Kernels {
             MemorySegment bias,
             long biasOffset) {
         for (int row = 0; row < rows; row++) {
-            long aRow = aOffset + 4 * row * lda;
-            long cRow = cOffset + 4 * row * ldc;
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
             for (int j = 0; j < Vectors.PANEL; j += 4) {
-                tile1x4(
-                        k,
-                        a,
-                        aRow,
-                        b,
-                        bOffset + 4L * j,
-                        c,
-                        cRow + 4L * j,
-                        start,
-                        bias,
-                        biasOffset + 4L * j);
+                tile1x4(k, a, aRow, b, bOffset + 4L * j, c, cRow + 4L * j, start, bias, biasOffset + 4L * j);
             }
         }
     }
@@ -127,14 +117,30 @@ class Kernels {
     }
 
     /** y[j] = the product of q with row j of k, for n rows. */
-    void dots(MemorySegment q, long qOffset, MemorySegment k, long kOffset, int size, MemorySegment y, long yOffset, int n) {
+    void dots(
+            MemorySegment q,
+            long qOffset,
+            MemorySegment k,
+            long kOffset,
+            int size,
+            MemorySegment y,
+            long yOffset,
+            int n) {
         for (int j = 0; j < n; j++) {
             y.set(F32, yOffset + 4L * j, dot(q, qOffset, k, kOffset + 4L * j * size, size));
         }
     }
 
     /** y += the sum of weight[j] times row j of v, for n rows. */
-    void mix(MemorySegment weights, long weightsOffset, MemorySegment v, long vOffset, int size, MemorySegment y, long yOffset, int n) {
+    void mix(
+            MemorySegment weights,
+            long weightsOffset,
+            MemorySegment v,
+            long vOffset,
+            int size,
+            MemorySegment y,
+            long yOffset,
+            int n) {
         for (int j = 0; j < n; j++) {
             float weight = weights.get(F32, weightsOffset + 4L * j);
             long row = vOffset + 4L * j * size;

@@ -37,8 +37,7 @@ final class LaneReduceStep implements Step, RangeTask {
         this.output = output;
         this.count = reduced.elements();
         this.results = kept.elements();
-        this.viaDoubles =
-                dtype.isFloat() || fn == ReduceFn.L2 || fn == ReduceFn.LOG_SUM || fn == ReduceFn.LOG_SUM_EXP;
+        this.viaDoubles = dtype.isFloat() || fn == ReduceFn.L2 || fn == ReduceFn.LOG_SUM || fn == ReduceFn.LOG_SUM_EXP;
     }
 
     @Override
@@ -120,9 +119,8 @@ final class LaneReduceStep implements Step, RangeTask {
         for (long at = 0; at < count; ) {
             int n = load(x, base, at, tile);
             for (int i = 0; i < n; i++) {
-                long value = dtype == DType.BOOL
-                        ? (tile.get(Kernels.I8, i) != 0 ? 1 : 0)
-                        : tile.get(Convert.I64, 8L * i);
+                long value =
+                        dtype == DType.BOOL ? (tile.get(Kernels.I8, i) != 0 ? 1 : 0) : tile.get(Convert.I64, 8L * i);
                 running = at + i == 0 && (fn == ReduceFn.MAX || fn == ReduceFn.MIN) ? value : join(running, value);
             }
             at += n;

@@ -115,18 +115,14 @@ final class MatMulLowering {
         int n = Math.toIntExact(shape.size(2));
         long rows = node.input(0).shape().size(0);
         int[] slots = {
-            context.slot(node.input(0)),
-            context.slot(weights),
-            context.slot(node.input(2)),
-            context.slot(node.output())
+            context.slot(node.input(0)), context.slot(weights), context.slot(node.input(2)), context.slot(node.output())
         };
         if (dtype == DType.F64) {
             return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, null, null, slots);
         }
         MemorySegment packed = packed(weights, k, n, false, context);
         long units = wantedUnits(rows * k * n / Math.max(1, shape.size(0)), context.threads());
-        FloatProduct product =
-                new FloatProduct(dtype, rows, k, n, false, false, packed != null, Epilogue.NONE, units);
+        FloatProduct product = new FloatProduct(dtype, rows, k, n, false, false, packed != null, Epilogue.NONE, units);
         return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, product, packed, slots);
     }
 

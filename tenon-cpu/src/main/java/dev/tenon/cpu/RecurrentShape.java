@@ -72,9 +72,7 @@ record RecurrentShape(
 
     /** The first element of a state in y. */
     long inY(int d, int b, int t) {
-        return (batchFirst
-                        ? ((long) b * time + t) * directions() + d
-                        : ((long) t * directions() + d) * batch + b)
+        return (batchFirst ? ((long) b * time + t) * directions() + d : ((long) t * directions() + d) * batch + b)
                 * hidden;
     }
 

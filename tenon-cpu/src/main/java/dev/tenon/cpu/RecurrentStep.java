@@ -25,13 +25,11 @@ final class RecurrentStep extends LoopStep {
     private final int finalCell;
 
     RecurrentStep(
-            RecurrentShape shape,
-            RecurrentCell cell,
-            RecurrentProducts products,
-            Node node,
-            LoweringContext context) {
+            RecurrentShape shape, RecurrentCell cell, RecurrentProducts products, Node node, LoweringContext context) {
         int block = Math.clamp(
-                Math.ceilDiv((long) shape.batch() * shape.directions(), context.threads()), 1, Math.max(1, shape.batch()));
+                Math.ceilDiv((long) shape.batch() * shape.directions(), context.threads()),
+                1,
+                Math.max(1, shape.batch()));
         super(
                 "recurrent, " + products.tier(),
                 (long) shape.directions() * Math.ceilDiv(shape.batch(), block),
@@ -41,7 +39,7 @@ final class RecurrentStep extends LoopStep {
         this.products = products;
         this.block = block;
         long step = Math.max(1, (long) block * shape.rows() * shape.width());
-        this.stretch = (int) Math.clamp(STRETCH_BYTES / step, 1, Math.max(1, shape.time()));
+        this.stretch = Math.clamp(STRETCH_BYTES / step, 1, Math.max(1, shape.time()));
         this.y = context.slot(node.outputs().get(0));
         this.finalHidden = context.slot(node.outputs().get(1));
         Value last = node.outputs().getLast();
@@ -126,9 +124,7 @@ final class RecurrentStep extends LoopStep {
         MemorySegment biases = frame.at(shape.bias());
         long first = 2L * d * shape.rows() + gate;
         double own = Elements.getDouble(shape.dtype(), biases, first);
-        return gate < cell.separateBias()
-                ? own + Elements.getDouble(shape.dtype(), biases, first + shape.rows())
-                : own;
+        return gate < cell.separateBias() ? own + Elements.getDouble(shape.dtype(), biases, first + shape.rows()) : own;
     }
 
     /** The input's products for the times [first, first + count): of rows that lie evenly in x at once. */

@@ -57,7 +57,15 @@ final class ReductionLowering {
     }
 
     /** Some axes of a tensor, outermost first. */
-    record Walk(long[] sizes, long[] strides) {
+    static final class Walk {
+        private final long[] sizes;
+        private final long[] strides;
+
+        Walk(long[] sizes, long[] strides) {
+            this.sizes = sizes;
+            this.strides = strides;
+        }
+
         long elements() {
             long product = 1;
             for (long size : sizes) {

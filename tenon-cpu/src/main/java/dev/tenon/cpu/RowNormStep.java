@@ -182,7 +182,7 @@ final class RowNormStep implements Step, RangeTask {
                 break;
             }
             variance = Math.max(0, squares / size - mean * mean);
-            if (variance != variance || mean * mean <= 4 * variance || pass == 1) {
+            if (Double.isNaN(variance) || mean * mean <= 4 * variance || pass == 1) {
                 break;
             }
             shift = about + mean;

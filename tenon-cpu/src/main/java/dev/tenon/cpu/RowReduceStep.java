@@ -57,7 +57,9 @@ final class RowReduceStep implements Step, RangeTask {
             double result;
             if (fn == ReduceFn.LOG_SUM_EXP) {
                 max = fold(kernels, ReduceFn.MAX, x, base, scratch, 0);
-                result = Double.isInfinite(max) ? max : Fold.finish(fn, fold(kernels, fn, x, base, scratch, max), count, max);
+                result = Double.isInfinite(max)
+                        ? max
+                        : Fold.finish(fn, fold(kernels, fn, x, base, scratch, max), count, max);
             } else {
                 result = Fold.finish(fn, fold(kernels, fn, x, base, scratch, 0), count, 0);
             }
@@ -65,8 +67,7 @@ final class RowReduceStep implements Step, RangeTask {
         }
     }
 
-    private double fold(
-            Kernels kernels, ReduceFn with, MemorySegment x, long base, MemorySegment scratch, double max) {
+    private double fold(Kernels kernels, ReduceFn with, MemorySegment x, long base, MemorySegment scratch, double max) {
         double running = Fold.start(with);
         long inner = reduced.inner();
         for (long run = 0; run < count; run += inner) {

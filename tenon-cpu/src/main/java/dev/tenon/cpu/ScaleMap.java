@@ -33,9 +33,7 @@ final class ScaleMap {
             return 0;
         }
         long along = element / inner % size;
-        return block == 0
-                ? along
-                : (element / (inner * size) * blocks + along / block) * inner + element % inner;
+        return block == 0 ? along : (element / (inner * size) * blocks + along / block) * inner + element % inner;
     }
 
     /** One past the last of the elements from this one on that have its scale, not past a limit. */

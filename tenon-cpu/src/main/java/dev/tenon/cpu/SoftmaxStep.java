@@ -58,7 +58,8 @@ final class SoftmaxStep implements Step, RangeTask {
         double sum = 0;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            sum += exponentials(kernels, x, first + at, n, max, direct ? y : scratch, direct ? 4 * (first + at) : Y_AT, scratch);
+            sum += exponentials(
+                    kernels, x, first + at, n, max, direct ? y : scratch, direct ? 4 * (first + at) : Y_AT, scratch);
         }
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);

@@ -48,9 +48,7 @@ final class TileCasts {
     private static void toFloat(DType from, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         switch (TileKind.of(from)) {
             case FLOAT -> {
-                if (a != y || ao != yo) {
-                    MemorySegment.copy(a, ao, y, yo, 4L * n);
-                }
+                MemorySegment.copy(a, ao, y, yo, 4L * n);
             }
             case DOUBLE -> {
                 for (int i = 0; i < n; i++) {
@@ -77,13 +75,12 @@ final class TileCasts {
 
     private static void toDouble(DType from, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            double value =
-                    switch (TileKind.of(from)) {
-                        case FLOAT -> a.get(F32, ao + 4L * i);
-                        case DOUBLE -> a.get(F64, ao + 8L * i);
-                        case LONG -> number(from, a.get(I64, ao + 8L * i));
-                        case BOOL -> a.get(I8, ao + i) != 0 ? 1 : 0;
-                    };
+            double value = switch (TileKind.of(from)) {
+                case FLOAT -> a.get(F32, ao + 4L * i);
+                case DOUBLE -> a.get(F64, ao + 8L * i);
+                case LONG -> number(from, a.get(I64, ao + 8L * i));
+                case BOOL -> a.get(I8, ao + i) != 0 ? 1 : 0;
+            };
             y.set(F64, yo + 8L * i, value);
         }
     }
@@ -101,9 +98,7 @@ final class TileCasts {
                 }
             }
             case LONG -> {
-                if (a != y || ao != yo) {
-                    MemorySegment.copy(a, ao, y, yo, 8L * n);
-                }
+                MemorySegment.copy(a, ao, y, yo, 8L * n);
                 TileLoops.wrap(to, y, yo, n);
             }
             case BOOL -> {
@@ -120,13 +115,12 @@ final class TileCasts {
 
     private static void toBool(DType from, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            boolean holds =
-                    switch (TileKind.of(from)) {
-                        case FLOAT -> a.get(F32, ao + 4L * i) != 0;
-                        case DOUBLE -> a.get(F64, ao + 8L * i) != 0;
-                        case LONG -> a.get(I64, ao + 8L * i) != 0;
-                        case BOOL -> a.get(I8, ao + i) != 0;
-                    };
+            boolean holds = switch (TileKind.of(from)) {
+                case FLOAT -> a.get(F32, ao + 4L * i) != 0;
+                case DOUBLE -> a.get(F64, ao + 8L * i) != 0;
+                case LONG -> a.get(I64, ao + 8L * i) != 0;
+                case BOOL -> a.get(I8, ao + i) != 0;
+            };
             y.set(I8, yo + i, (byte) (holds ? 1 : 0));
         }
     }

@@ -28,7 +28,7 @@ final class TileLoops {
             for (int i = 0; i < n; i++) {
                 double x = kind == TileKind.FLOAT ? a.get(Kernels.F32, ao + 4L * i) : a.get(F64, ao + 8L * i);
                 boolean holds = nan
-                        ? x != x
+                        ? Double.isNaN(x)
                         : (positive && x == Double.POSITIVE_INFINITY) || (negative && x == Double.NEGATIVE_INFINITY);
                 y.set(I8, yo + i, (byte) (holds ? 1 : 0));
             }
@@ -163,29 +163,28 @@ final class TileLoops {
         for (int i = 0; i < n; i++) {
             boolean p = a.get(I8, ao + i) != 0;
             boolean q = b.get(I8, bo + i) != 0;
-            boolean holds =
-                    switch (fn) {
-                        case AND -> p & q;
-                        case OR -> p | q;
-                        case XOR -> p ^ q;
-                        case ADD,
-                                SUB,
-                                MUL,
-                                DIV,
-                                FLOOR_DIV,
-                                MOD,
-                                FMOD,
-                                POW,
-                                PRELU,
-                                MAX,
-                                MIN,
-                                ATAN2,
-                                BIT_AND,
-                                BIT_OR,
-                                BIT_XOR,
-                                SHL,
-                                SHR -> throw new UnsupportedException(fn + ": does not take booleans");
-                    };
+            boolean holds = switch (fn) {
+                case AND -> p && q;
+                case OR -> p || q;
+                case XOR -> p ^ q;
+                case ADD,
+                        SUB,
+                        MUL,
+                        DIV,
+                        FLOOR_DIV,
+                        MOD,
+                        FMOD,
+                        POW,
+                        PRELU,
+                        MAX,
+                        MIN,
+                        ATAN2,
+                        BIT_AND,
+                        BIT_OR,
+                        BIT_XOR,
+                        SHL,
+                        SHR -> throw new UnsupportedException(fn + ": does not take booleans");
+            };
             y.set(I8, yo + i, (byte) (holds ? 1 : 0));
         }
     }

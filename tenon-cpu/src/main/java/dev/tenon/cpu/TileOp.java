@@ -33,8 +33,7 @@ interface TileOp {
             return unary.fn() == UnaryFn.IS_NAN || unary.fn() == UnaryFn.IS_INF
                     ? TileLoops.classify(unary, kind)
                     : switch (kind) {
-                        case FLOAT ->
-                            (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
+                        case FLOAT -> (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
                         case DOUBLE ->
                             (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
                         case LONG ->
@@ -45,11 +44,9 @@ interface TileOp {
         if (op instanceof Binary binary) {
             return switch (kind) {
                 case FLOAT ->
-                    (kernels, a, ao, b, bo, _, _, y, yo, n) ->
-                            kernels.binary(binary.fn(), a, ao, b, bo, y, yo, n);
+                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.binary(binary.fn(), a, ao, b, bo, y, yo, n);
                 case DOUBLE ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) ->
-                            TileLoops.binaryDouble(binary.fn(), a, ao, b, bo, y, yo, n);
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(binary.fn(), a, ao, b, bo, y, yo, n);
                 case LONG ->
                     (_, a, ao, b, bo, _, _, y, yo, n) ->
                             TileLoops.binaryLong(binary.fn(), first, a, ao, b, bo, y, yo, n);
@@ -60,11 +57,9 @@ interface TileOp {
         if (op instanceof Compare compare) {
             return switch (kind) {
                 case FLOAT ->
-                    (kernels, a, ao, b, bo, _, _, y, yo, n) ->
-                            kernels.compare(compare.fn(), a, ao, b, bo, y, yo, n);
+                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.compare(compare.fn(), a, ao, b, bo, y, yo, n);
                 case DOUBLE ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) ->
-                            TileLoops.compareDouble(compare.fn(), a, ao, b, bo, y, yo, n);
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(compare.fn(), a, ao, b, bo, y, yo, n);
                 case LONG ->
                     (_, a, ao, b, bo, _, _, y, yo, n) ->
                             TileLoops.compareLong(compare.fn(), first, a, ao, b, bo, y, yo, n);
@@ -74,9 +69,7 @@ interface TileOp {
         }
         if (op instanceof Where) {
             return switch (kind) {
-                case FLOAT ->
-                    (kernels, a, ao, b, bo, c, co, y, yo, n) ->
-                            kernels.select(a, ao, b, bo, c, co, y, yo, n);
+                case FLOAT -> (kernels, a, ao, b, bo, c, co, y, yo, n) -> kernels.select(a, ao, b, bo, c, co, y, yo, n);
                 case DOUBLE, LONG ->
                     (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
                 case BOOL -> (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectBool(a, ao, b, bo, c, co, y, yo, n);

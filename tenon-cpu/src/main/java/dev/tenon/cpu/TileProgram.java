@@ -59,11 +59,7 @@ final class TileProgram {
     final boolean byRow;
 
     TileProgram(
-            List<DType> types,
-            int inputs,
-            List<Instruction> instructions,
-            List<Integer> results,
-            Broadcast broadcast) {
+            List<DType> types, int inputs, List<Instruction> instructions, List<Integer> results, Broadcast broadcast) {
         this.inputs = inputs;
         this.types = types.toArray(DType[]::new);
         this.broadcast = broadcast;
@@ -124,7 +120,8 @@ final class TileProgram {
             } else if (broadcast.isScalar(i) && !broadcast.isWhole(i)) {
                 homes[i] = Home.SPLAT;
                 buffers[i] = count++;
-            } else if (TileKind.isDirect(types[i]) && (broadcast.isWhole(i) || (byRow && innerStride(i) == 1))) {
+            } else if (TileKind.isDirect(types[i])
+                    && (broadcast.isWhole(i) || (byRow && broadcast.innerStride(i) == 1))) {
                 homes[i] = Home.MEMORY;
             } else {
                 homes[i] = Home.BUFFER;
@@ -140,12 +137,13 @@ final class TileProgram {
             }
             for (int h = held.size() - 1; h >= 0; h--) {
                 int other = held.get(h);
-                // an operand's own buffer too, if its elements are as wide: operations read an element before they write it
+                // an operand's own buffer too, if its elements are as wide: operations read an element before they
+                // write it
                 boolean done = lastUse[other] < i
                         || (lastUse[other] == i && TileKind.of(types[other]) == TileKind.of(types[value]));
                 if (done) {
                     free.push(buffers[other]);
-                    held.remove(h);
+                    held.remove(/* index */ h);
                 }
             }
             if (resultIndex(value) >= 0 && TileKind.isDirect(types[value])) {
@@ -157,10 +155,6 @@ final class TileProgram {
             }
         }
         return count;
-    }
-
-    private long innerStride(int input) {
-        return broadcast.dims() == 0 ? 0 : broadcast.strides()[input][broadcast.dims() - 1];
     }
 
     /** The first output that is this value, or -1. */

@@ -125,15 +125,13 @@ final class TypedMatMulStep implements Step, RangeTask {
             double x = scratch.get(Convert.F64, aOffset);
             for (int j = 0; j < columns; j++) {
                 long at = sumOffset + 8L * j;
-                scratch.set(
-                        Convert.F64, at, scratch.get(Convert.F64, at) + x * scratch.get(Convert.F64, bAt + 8L * j));
+                scratch.set(Convert.F64, at, scratch.get(Convert.F64, at) + x * scratch.get(Convert.F64, bAt + 8L * j));
             }
         } else {
             long x = scratch.get(Convert.I64, aOffset);
             for (int j = 0; j < columns; j++) {
                 long at = sumOffset + 8L * j;
-                scratch.set(
-                        Convert.I64, at, scratch.get(Convert.I64, at) + x * scratch.get(Convert.I64, bAt + 8L * j));
+                scratch.set(Convert.I64, at, scratch.get(Convert.I64, at) + x * scratch.get(Convert.I64, bAt + 8L * j));
             }
         }
     }
@@ -160,11 +158,9 @@ final class TypedMatMulStep implements Step, RangeTask {
         for (int j = 0; j < columns; j++) {
             long at = sums + 8L * j;
             if (floats) {
-                scratch.set(
-                        Convert.F64, at, scratch.get(Convert.F64, at) + scratch.get(Convert.F64, otherAt + 8L * j));
+                scratch.set(Convert.F64, at, scratch.get(Convert.F64, at) + scratch.get(Convert.F64, otherAt + 8L * j));
             } else {
-                scratch.set(
-                        Convert.I64, at, scratch.get(Convert.I64, at) + scratch.get(Convert.I64, otherAt + 8L * j));
+                scratch.set(Convert.I64, at, scratch.get(Convert.I64, at) + scratch.get(Convert.I64, otherAt + 8L * j));
             }
         }
     }

@@ -1,16 +1,30 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.CompareFn;
+import dev.tenon.core.ir.op.Unary;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** The hot loops on the Vector API. Vectors stay local to one method each: one that is passed to a method which is not inlined is boxed, ten times slower. */
+/**
+ * The hot loops on the Vector API. The loops themselves take whole vectors; what is left over at the end of a row goes through a padded vector of the thread's own (functions) or scalar code (sums).
+ *
+ * <p>Vectors stay local to one method each: one that is passed to a method which is not inlined is boxed, ten times slower.
+ */
 final class VectorKernels extends Kernels {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
-    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
     static final int LANES = SPECIES.length();
     static final int PANEL = 2 * LANES;
+    /** Elements that lanes may sum in f32: 4096 over at least two accumulators. */
+    private static final int BLOCK = FloatRows.BLOCK;
+
+    /** Room for four padded vectors. */
+    private static final ThreadLocal<MemorySegment> PADS =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(16L * LANES, 64));
+
+    private static final long PAD = 4L * LANES;
 
     @Override
     String tier() {
@@ -38,5 +52,243 @@ final class VectorKernels extends Kernels {
             MemorySegment bias,
             long biasOffset) {
         VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc, start, bias, biasOffset);
+    }
+
+    private static int whole(int n) {
+        return n - n % LANES;
+    }
+
+    @Override
+    void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (!VectorUnary.has(op)) {
+            super.unary(op, x, xOffset, y, yOffset, n);
+            return;
+        }
+        int whole = whole(n);
+        VectorUnary.run(op, x, xOffset, y, yOffset, whole);
+        if (whole < n) {
+            MemorySegment pads = PADS.get();
+            MemorySegment.copy(x, xOffset + 4L * whole, pads, 0, 4L * (n - whole));
+            VectorUnary.run(op, pads, 0, pads, 0, LANES);
+            MemorySegment.copy(pads, 0, y, yOffset + 4L * whole, 4L * (n - whole));
+        }
+    }
+
+    @Override
+    void binary(
+            BinaryFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int whole = VectorBinary.has(fn) ? whole(n) : 0;
+        if (whole > 0) {
+            VectorBinary.run(fn, a, aOffset, b, bOffset, y, yOffset, whole);
+        }
+        if (whole < n) {
+            long done = 4L * whole;
+            super.binary(fn, a, aOffset + done, b, bOffset + done, y, yOffset + done, n - whole);
+        }
+    }
+
+    @Override
+    void compare(
+            CompareFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int whole = VectorBinary.MASKS ? whole(n) : 0;
+        if (whole > 0) {
+            VectorBinary.compare(fn, a, aOffset, b, bOffset, y, yOffset, whole);
+        }
+        if (whole < n) {
+            long done = 4L * whole;
+            super.compare(fn, a, aOffset + done, b, bOffset + done, y, yOffset + whole, n - whole);
+        }
+    }
+
+    @Override
+    void select(
+            MemorySegment condition,
+            long conditionOffset,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int whole = VectorBinary.MASKS ? whole(n) : 0;
+        if (whole > 0) {
+            VectorBinary.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, whole);
+        }
+        if (whole < n) {
+            long done = 4L * whole;
+            super.select(
+                    condition,
+                    conditionOffset + whole,
+                    a,
+                    aOffset + done,
+                    b,
+                    bOffset + done,
+                    y,
+                    yOffset + done,
+                    n - whole);
+        }
+    }
+
+    @Override
+    void affine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
+        int whole = whole(n);
+        VectorUnary.affine(x, xOffset, y, yOffset, whole, factor, addend);
+        if (whole < n) {
+            long done = 4L * whole;
+            super.affine(x, xOffset + done, y, yOffset + done, factor, addend, n - whole);
+        }
+    }
+
+    @Override
+    float max(MemorySegment x, long xOffset, int n) {
+        int whole = whole(n);
+        float most = whole == 0 ? Float.NEGATIVE_INFINITY : VectorRows.max(x, xOffset, whole);
+        return whole == n ? most : Math.max(most, super.max(x, xOffset + 4L * whole, n - whole));
+    }
+
+    /** f32 sums of a block may overflow where doubles do not; then the scalar loop has the answer. */
+    @Override
+    double sum(MemorySegment x, long xOffset, long n) {
+        double sum = 0;
+        for (long at = 0; at < n; at += BLOCK) {
+            int count = (int) Math.min(BLOCK, n - at);
+            int whole = whole(count);
+            float block = VectorRows.sum(x, xOffset + 4 * at, whole);
+            sum += Float.isFinite(block) ? block : super.sum(x, xOffset + 4 * at, whole);
+            if (whole < count) {
+                sum += super.sum(x, xOffset + 4 * (at + whole), count - whole);
+            }
+        }
+        return sum;
+    }
+
+    @Override
+    void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
+        double sum = 0;
+        double squares = 0;
+        for (long at = 0; at < n; at += BLOCK) {
+            int count = (int) Math.min(BLOCK, n - at);
+            int whole = whole(count);
+            VectorRows.moments(x, xOffset + 4 * at, whole, shift, to, toOffset);
+            float blockSum = to.get(F32, toOffset);
+            float blockSquares = to.get(F32, toOffset + 4);
+            if (Float.isFinite(blockSum) && Float.isFinite(blockSquares)) {
+                sum += blockSum;
+                squares += blockSquares;
+            } else {
+                whole = 0;
+            }
+            if (whole < count) {
+                super.moments(x, xOffset + 4 * (at + whole), count - whole, shift, to, toOffset);
+                sum += to.get(Convert.F64, toOffset);
+                squares += to.get(Convert.F64, toOffset + 8);
+            }
+        }
+        to.set(Convert.F64, toOffset, sum);
+        to.set(Convert.F64, toOffset + 8, squares);
+    }
+
+    @Override
+    double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        int whole = whole(n);
+        double sum = VectorRows.expSum(x, xOffset, shift, y, yOffset, whole);
+        if (whole < n) {
+            int rest = n - whole;
+            MemorySegment pads = PADS.get();
+            fill(pads, 0, Float.NEGATIVE_INFINITY, LANES);
+            MemorySegment.copy(x, xOffset + 4L * whole, pads, 0, 4L * rest);
+            sum += VectorRows.expSum(pads, 0, shift, pads, PAD, LANES);
+            MemorySegment.copy(pads, PAD, y, yOffset + 4L * whole, 4L * rest);
+        }
+        return sum;
+    }
+
+    @Override
+    void normalise(
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float mean,
+            float factor,
+            float addend,
+            MemorySegment scale,
+            long scaleOffset,
+            MemorySegment bias,
+            long biasOffset) {
+        boolean scaled = scale.byteSize() != 0;
+        boolean biased = bias.byteSize() != 0;
+        int whole = biased && !scaled ? 0 : whole(n);
+        if (scaled && biased) {
+            VectorRows.normaliseScaleAndShift(
+                    x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+        } else if (scaled) {
+            VectorRows.normaliseAndScale(
+                    x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
+        } else {
+            VectorRows.normalise(x, xOffset, y, yOffset, whole, mean, factor, addend);
+        }
+        if (whole < n) {
+            long done = 4L * whole;
+            super.normalise(
+                    x,
+                    xOffset + done,
+                    y,
+                    yOffset + done,
+                    n - whole,
+                    mean,
+                    factor,
+                    addend,
+                    scale,
+                    scaleOffset + done,
+                    bias,
+                    biasOffset + done);
+        }
+    }
+
+    @Override
+    float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
+        int whole = whole(n);
+        float sum = VectorRows.dot(a, aOffset, b, bOffset, whole);
+        return whole == n
+                ? sum
+                : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
+    }
+
+    @Override
+    void mix(
+            MemorySegment weights,
+            long weightsOffset,
+            MemorySegment v,
+            long vOffset,
+            int size,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int whole = whole(size);
+        if (whole < size) {
+            super.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
+            return;
+        }
+        for (int column = 0; column < whole; column += LANES) {
+            long at = 4L * column;
+            VectorRows.mix(weights, weightsOffset, v, vOffset + at, size, y, yOffset + at, n);
+        }
     }
 }

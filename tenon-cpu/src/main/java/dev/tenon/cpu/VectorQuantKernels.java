@@ -44,8 +44,8 @@ final class VectorQuantKernels extends QuantKernels {
         float low = least - zero;
         float high = largest - zero;
         for (; !NARROW && i + LANES <= n; i += LANES) {
-            FloatVector v =
-                    FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4 * i, ORDER).div(scale);
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4 * i, ORDER)
+                    .div(scale);
             v = v.max(low).min(high).add(ROUND).sub(ROUND).add(zero);
             IntVector q = (IntVector) v.convert(VectorOperators.F2I, 0);
             ByteVector bytes = (ByteVector) q.castShape(BYTES, 0);

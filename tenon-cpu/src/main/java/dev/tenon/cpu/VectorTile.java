@@ -43,8 +43,8 @@ final class VectorTile {
             long biasOffset) {
         int row = 0;
         while (row < rows) {
-            long aRow = aOffset + 4 * row * lda;
-            long cRow = cOffset + 4 * row * ldc;
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
             int left = rows - row;
             if (left >= 8) {
                 tile8(k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);

@@ -152,8 +152,11 @@ final class WorkerPool implements AutoCloseable {
         state.addAndGet(OPEN);
         awaitAll();
         Throwable thrown = failure.get();
-        if (thrown != null) {
-            throw WorkerPool.<RuntimeException>sneaky(thrown);
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        if (thrown instanceof RuntimeException exception) {
+            throw exception;
         }
     }
 
@@ -195,11 +198,6 @@ final class WorkerPool implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <E extends Throwable> E sneaky(Throwable thrown) throws E {
-        throw (E) thrown;
     }
 
     /** Ends the threads; a loop that they are in is finished first, later ones run on their callers alone. */

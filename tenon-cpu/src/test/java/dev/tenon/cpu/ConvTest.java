@@ -53,7 +53,9 @@ class ConvTest {
     }
 
     private static double[] numbers(String text) {
-        return Arrays.stream(text.split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
+        return Arrays.stream(text.split(" ", -1))
+                .mapToDouble(Double::parseDouble)
+                .toArray();
     }
 
     private static double[] run(Conv op, NdArray... inputs) {
@@ -104,13 +106,12 @@ class ConvTest {
             List<NdArray> inputs = new ArrayList<>();
             inputs.add(random.floats(dtype, -1, 1, RandomOps.join(random.nextLong(1, 2), groups * in, sizes)));
             inputs.add(random.floats(dtype, -1, 1, RandomOps.join(groups * out, in, kernel)));
-            addEpilogue(random, epilogue, groups * out, inputs, () -> new Conv(
-                                    op.strides(),
-                                    op.padsBefore(),
-                                    op.padsAfter(),
-                                    op.dilations(),
-                                    groups,
-                                    Epilogue.NONE)
+            addEpilogue(
+                    random,
+                    epilogue,
+                    groups * out,
+                    inputs,
+                    () -> new Conv(op.strides(), op.padsBefore(), op.padsAfter(), op.dilations(), groups, Epilogue.NONE)
                             .shapes(List.of(inputs.get(0).shape(), inputs.get(1).shape()))
                             .getFirst()
                             .sizes());
@@ -165,11 +166,15 @@ class ConvTest {
             List<NdArray> inputs = new ArrayList<>();
             inputs.add(random.floats(dtype, -1, 1, RandomOps.join(random.nextLong(1, 2), groups * in, sizes)));
             inputs.add(random.floats(dtype, -1, 1, RandomOps.join(groups * in, out, kernel)));
-            addEpilogue(random, epilogue, groups * out, inputs, () -> new ConvTranspose(
-                            strides, before, after, dilations, extra, groups, Epilogue.NONE)
-                    .shapes(List.of(inputs.get(0).shape(), inputs.get(1).shape()))
-                    .getFirst()
-                    .sizes());
+            addEpilogue(
+                    random,
+                    epilogue,
+                    groups * out,
+                    inputs,
+                    () -> new ConvTranspose(strides, before, after, dilations, extra, groups, Epilogue.NONE)
+                            .shapes(List.of(inputs.get(0).shape(), inputs.get(1).shape()))
+                            .getFirst()
+                            .sizes());
             RandomOps.check(op, in * 27, inputs);
         }
     }

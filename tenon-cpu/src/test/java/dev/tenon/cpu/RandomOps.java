@@ -39,8 +39,7 @@ final class RandomOps {
     }
 
     static long[] join(long first, long second, List<Long> rest) {
-        return LongStream.concat(
-                        LongStream.of(first, second), rest.stream().mapToLong(Long::longValue))
+        return LongStream.concat(LongStream.of(first, second), rest.stream().mapToLong(Long::longValue))
                 .toArray();
     }
 }

@@ -26,8 +26,7 @@ class WindowOpsTest {
     @ValueSource(booleans = {true, false})
     void averageDivisor(boolean countPadding) {
         List<Long> one = List.of(1L, 1L);
-        Pool op = new Pool(
-                PoolFn.AVERAGE, List.of(3L, 3L), List.of(2L, 2L), one, one, one, true, countPadding, 0);
+        Pool op = new Pool(PoolFn.AVERAGE, List.of(3L, 3L), List.of(2L, 2L), one, one, one, true, countPadding, 0);
         NdArray x = NdArray.of(
                 TensorType.of(DType.F32, 1, 1, 4, 4),
                 LongStream.rangeClosed(1, 16).asDoubleStream().toArray());
@@ -49,17 +48,24 @@ class WindowOpsTest {
             List<Long> after = RandomOps.numbers(random, axes, 0, 2);
             List<Long> dilations = RandomOps.numbers(random, axes, 1, 2);
             boolean ceil = random.nextLong(0, 1) == 0;
-            long[] sizes = RandomOps.join(
-                    random.nextLong(1, 2), random.nextLong(1, 3), RandomOps.numbers(random, axes, 5, 9));
+            long[] sizes =
+                    RandomOps.join(random.nextLong(1, 2), random.nextLong(1, 3), RandomOps.numbers(random, axes, 5, 9));
             DType dtype = List.of(DType.F32, DType.F64, DType.F16, DType.BF16).get((int) random.nextLong(0, 3));
             PoolFn fn = PoolFn.values()[(int) random.nextLong(0, 2)];
             Pool op = new Pool(
-                    fn, kernel, strides, before, after, dilations, ceil, random.nextLong(0, 1) == 0, random.nextLong(
-                            1, 3));
+                    fn,
+                    kernel,
+                    strides,
+                    before,
+                    after,
+                    dilations,
+                    ceil,
+                    random.nextLong(0, 1) == 0,
+                    random.nextLong(1, 3));
             RandomOps.check(op, fn == PoolFn.MAX ? 0 : 27, List.of(random.floats(dtype, -2, 2, sizes)));
             DType any = List.of(DType.I8, DType.U8, DType.I64, DType.F32).get((int) random.nextLong(0, 3));
-            MaxPoolIndices indices = new MaxPoolIndices(
-                    kernel, strides, before, after, dilations, ceil, random.nextLong(0, 1) == 0);
+            MaxPoolIndices indices =
+                    new MaxPoolIndices(kernel, strides, before, after, dilations, ceil, random.nextLong(0, 1) == 0);
             RandomOps.check(indices, 0, List.of(random.array(any, sizes)));
         }
     }

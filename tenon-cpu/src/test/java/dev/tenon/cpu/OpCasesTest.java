@@ -1,0 +1,50 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.op.BitCast;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.testkit.OpCase;
+import dev.tenon.core.testkit.OpCases;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.opentest4j.TestAbortedException;
+
+/** Every case of the test kit, with all inputs given by the run and with all but the first constant, on one thread and on three. */
+class OpCasesTest {
+    private static final CpuRun ONE = new CpuRun(1);
+    private static final CpuRun THREE = new CpuRun(3);
+
+    @AfterAll
+    static void close() {
+        ONE.close();
+        THREE.close();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> agreesWithTheReference() {
+        return OpCases.all().stream()
+                .filter(OpCasesTest::hasStep)
+                .map(opCase -> DynamicTest.dynamicTest(opCase.name(), () -> check(opCase)));
+    }
+
+    private static boolean hasStep(OpCase opCase) {
+        return opCase.op() instanceof Primitive && !(opCase.op() instanceof Reshape || opCase.op() instanceof BitCast);
+    }
+
+    static void check(OpCase opCase) {
+        try {
+            opCase.verify(ONE.run(opCase.op(), opCase.inputs(), opCase.inputs().size()));
+            opCase.verify(
+                    THREE.run(opCase.op(), opCase.inputs(), opCase.inputs().size()));
+            opCase.verify(THREE.run(opCase.op(), opCase.inputs(), 1));
+        } catch (UnsupportedException e) {
+            if (String.valueOf(e.getMessage()).contains("no lowering yet")) {
+                throw new TestAbortedException(e.getMessage(), e);
+            }
+            throw e;
+        }
+    }
+}
