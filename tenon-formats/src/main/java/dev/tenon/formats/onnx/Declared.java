@@ -31,16 +31,34 @@ final class Declared {
         return new TensorType(dtype, dims == null ? Shape.unranked() : Shape.of(dims(input.name(), dims)));
     }
 
+    /** An output's type: as inferred, and as declared where inference cannot tell before a run. */
+    static TensorType output(TensorType inferred, ValueInfoProto output) {
+        List<TypeProto.DimProto> declared = output.type().dims();
+        boolean ranked = inferred.shape().isRanked();
+        if (declared == null || (ranked && inferred.shape().rank() != declared.size())) {
+            return inferred;
+        }
+        List<Dim> dims = new ArrayList<>();
+        for (int axis = 0; axis < declared.size(); axis++) {
+            Dim known = ranked ? inferred.shape().dim(axis) : Dim.unknown();
+            dims.add(known.equals(Dim.unknown()) ? dim(declared.get(axis), "?") : known);
+        }
+        return new TensorType(inferred.dtype(), Shape.of(dims));
+    }
+
+    /** @param name for a dim that has neither number nor name; {@code ?} for none */
+    private static Dim dim(TypeProto.DimProto declared, String name) {
+        if (declared.value() != null && declared.value() >= 0) {
+            return Dim.of(declared.value());
+        }
+        String chosen = NO_NAMES.contains(declared.parameter()) ? name : declared.parameter();
+        return chosen.equals("?") ? Dim.unknown() : Dim.named(chosen);
+    }
+
     private static List<Dim> dims(String name, List<TypeProto.DimProto> declared) {
         List<Dim> dims = new ArrayList<>();
         for (int axis = 0; axis < declared.size(); axis++) {
-            TypeProto.DimProto dim = declared.get(axis);
-            if (dim.value() != null && dim.value() >= 0) {
-                dims.add(Dim.of(dim.value()));
-            } else {
-                boolean named = !NO_NAMES.contains(dim.parameter());
-                dims.add(Dim.named(named ? dim.parameter() : name + "_" + axis));
-            }
+            dims.add(dim(declared.get(axis), name + "_" + axis));
         }
         return dims;
     }

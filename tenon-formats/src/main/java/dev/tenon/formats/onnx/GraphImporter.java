@@ -147,7 +147,8 @@ final class GraphImporter {
             }
             inputs.add(value);
         }
-        FunctionProto function = functions.get(key(domain, node.opType(), node.overload()));
+        FunctionProto function =
+                functions.isEmpty() ? null : functions.get(key(domain, node.opType(), node.overload()));
         List<Value> results;
         if (function != null) {
             results = call(function, where, label, inputs, attributes, scope, environment);

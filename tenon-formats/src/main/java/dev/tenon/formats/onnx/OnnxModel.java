@@ -4,7 +4,9 @@ import dev.tenon.core.error.ImportException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.formats.onnx.schema.GraphProto;
 import dev.tenon.formats.onnx.schema.ModelProto;
+import dev.tenon.formats.onnx.schema.ValueInfoProto;
 import dev.tenon.formats.onnx.schema.WireReader;
 import dev.tenon.formats.onnx.tensor.ExternalFiles;
 import dev.tenon.formats.onnx.tensor.Tensors;
@@ -14,11 +16,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An ONNX model as a graph that Tenon can compile, and what its file says about itself.
@@ -32,19 +37,17 @@ import java.util.SequencedMap;
  */
 public final class OnnxModel {
     /** A graph's input or output. Dims that the file gives no number are named: as the file names them, else {@code input_axis}. */
-    public record Port(String name, TensorType type) {
-        private static Port of(String name, Value value) {
-            return new Port(name, value.type());
-        }
-    }
+    public record Port(String name, TensorType type) {}
 
     private final ModelProto model;
     private final Graph graph;
+    private final List<Port> outputs;
     private final SequencedMap<String, Long> opsets = new LinkedHashMap<>();
 
     private OnnxModel(String file, MemorySegment bytes, ExternalFiles externals) {
         ModelProto whole = ModelProto.read(WireReader.of(file, bytes));
         graph = new GraphImporter(file, whole, new Tensors(file, externals)).graph();
+        outputs = outputs(graph, whole.graph());
         whole.opsets().forEach(opset -> opsets.put(Environment.domain(opset.domain()), opset.version()));
         // the facts stay; the messages of the graph may go
         model = new ModelProto(
@@ -87,6 +90,15 @@ public final class OnnxModel {
         return new OnnxModel(name, copy, ExternalFiles.none());
     }
 
+    private static List<Port> outputs(Graph graph, @Nullable GraphProto declared) {
+        List<Port> ports = new ArrayList<>();
+        for (ValueInfoProto output : Objects.requireNonNull(declared).outputs()) {
+            Value value = Objects.requireNonNull(graph.outputs().get(output.name()));
+            ports.add(new Port(output.name(), Declared.output(value.type(), output)));
+        }
+        return List.copyOf(ports);
+    }
+
     /** The whole computation, verified; its inputs and outputs have the names that the file gives them. */
     public Graph graph() {
         return graph;
@@ -95,15 +107,13 @@ public final class OnnxModel {
     /** What a run must give, in the file's order. */
     public List<Port> inputs() {
         return graph.inputs().stream()
-                .map(value -> Port.of(value.name(), value))
+                .map(value -> new Port(value.name(), value.type()))
                 .toList();
     }
 
-    /** What a run gives, in the file's order. */
+    /** What a run gives, in the file's order. Where a shape hangs on what a run is given, it is as the file declares it. */
     public List<Port> outputs() {
-        return graph.outputs().entrySet().stream()
-                .map(output -> Port.of(output.getKey(), output.getValue()))
-                .toList();
+        return outputs;
     }
 
     /** The version of the file format. */

@@ -244,6 +244,13 @@ public final class NodeContext implements Ops {
         return known != null ? known.stream().map(this::constant).toList() : builder.add(label, added, operands);
     }
 
+    @Override
+    public Value reshape(Value x, long... sizes) {
+        return x.shape().isRanked()
+                ? Ops.super.reshape(x, sizes)
+                : ShapeOps.reshape(this, x, LongStream.of(sizes).boxed().toList(), true);
+    }
+
     /** Adds a node whose only result is known to be of a more precise type than the operation's rules can tell. */
     Value addTyped(Op added, TensorType type, Value... operands) {
         return builder.addTyped(label, added, List.of(operands), List.of(added.mnemonic()), List.of(type))

@@ -115,9 +115,14 @@ final class ShapeOps {
             settled &= sizes.get(i) == -1 || dims.get(i).isFixed();
             known.add(dims.get(i).isFixed() ? dims.get(i).size() : -1L);
         }
-        return settled
+        TensorType type = new TensorType(x.dtype(), Shape.of(dims));
+        if (!settled) {
+            return n.addTyped(new ReshapeTo(allowZero), type, x, n.longs(sizes));
+        }
+        // of an input without a rank the rules infer none, but these sizes have one
+        return x.shape().isRanked()
                 ? n.add(new Reshape(inferred(x.shape(), known)), x)
-                : n.addTyped(new ReshapeTo(allowZero), new TensorType(x.dtype(), Shape.of(dims)), x, n.longs(sizes));
+                : n.addTyped(new Reshape(known), type, x);
     }
 
     /** The sizes with a number for -1 where the input's shape tells it. */
