@@ -146,7 +146,9 @@ final class RunCommand implements Callable<Integer> {
         Files.createDirectories(folder);
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             Path file = folder.resolve(result.getKey().replaceAll("[^A-Za-z0-9._-]", "_") + ".npy");
-            Npy.write(file, new NpyArray(result.getValue().type(), result.getValue().segment()));
+            Npy.write(
+                    file,
+                    new NpyArray(result.getValue().type(), result.getValue().segment()));
         }
     }
 
