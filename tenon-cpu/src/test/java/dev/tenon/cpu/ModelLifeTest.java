@@ -69,7 +69,8 @@ final class ModelLifeTest {
     @Test
     void theLeastRecentlyUsedPlanGoes() {
         try (Runtime runtime = Runtime.open(Target.cpu());
-                CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults().withMaxPlans(2));
+                CompiledModel model =
+                        runtime.compile(LINEAR, W, CompileOptions.defaults().withMaxPlans(2));
                 Session session = model.newSession()) {
             for (int count : new int[] {1, 2, 1, 3, 4, 1}) {
                 assertThat(session.run(rows(count)).get("y").shape().size(0)).isEqualTo(count);
@@ -80,7 +81,8 @@ final class ModelLifeTest {
 
     @Test
     void aheadOfTimeMakesThePlansOfTheProfile() {
-        CompileOptions options = CompileOptions.defaults().withAheadOfTime(ShapeProfile.none().with("rows", 1, 4, 16));
+        CompileOptions options =
+                CompileOptions.defaults().withAheadOfTime(ShapeProfile.none().with("rows", 1, 4, 16));
         try (Runtime runtime = Runtime.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, options)) {
             assertThat(model.report().plans()).hasSize(2);
@@ -110,12 +112,27 @@ final class ModelLifeTest {
         try (Runtime runtime = Runtime.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
                 Session session = model.newSession()) {
-            assertThatThrownBy(() -> session.run(Map.of())).isInstanceOf(InputException.class).hasMessageContaining("\"x\"").hasMessageContaining("f32[rows,3]");
-            assertThatThrownBy(() -> session.run(Map.of("x", Tensor.zeros(DType.F64, 1, 3)))).isInstanceOf(InputException.class).hasMessageContaining("expected f32[rows,3], got f64[1,3]");
-            assertThatThrownBy(() -> session.run(Map.of("x", Tensor.zeros(DType.F32, 1, 4)))).isInstanceOf(InputException.class).hasMessageContaining("got f32[1,4]");
-            assertThatThrownBy(() -> session.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3), "z", Tensor.zeros(DType.F32)))).isInstanceOf(InputException.class).hasMessageContaining("[z]");
-            assertThatThrownBy(() -> runtime.compile(LINEAR)).isInstanceOf(InputException.class).hasMessageContaining("\"w\"");
-            assertThatThrownBy(() -> runtime.compile(LINEAR, Weights.of("w", Tensor.zeros(DType.F32, 2, 2)), CompileOptions.defaults())).isInstanceOf(InputException.class).hasMessageContaining("f32[2,2]");
+            assertThatThrownBy(() -> session.run(Map.of()))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("\"x\"")
+                    .hasMessageContaining("f32[rows,3]");
+            assertThatThrownBy(() -> session.run(Map.of("x", Tensor.zeros(DType.F64, 1, 3))))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("expected f32[rows,3], got f64[1,3]");
+            assertThatThrownBy(() -> session.run(Map.of("x", Tensor.zeros(DType.F32, 1, 4))))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("got f32[1,4]");
+            assertThatThrownBy(
+                            () -> session.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3), "z", Tensor.zeros(DType.F32))))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("[z]");
+            assertThatThrownBy(() -> runtime.compile(LINEAR))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("\"w\"");
+            assertThatThrownBy(() -> runtime.compile(
+                            LINEAR, Weights.of("w", Tensor.zeros(DType.F32, 2, 2)), CompileOptions.defaults()))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("f32[2,2]");
         }
     }
 
@@ -128,15 +145,27 @@ final class ModelLifeTest {
         try (Runtime runtime = Runtime.open(Target.cpu());
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
-            assertThatThrownBy(() -> session.run(Map.of("a", Tensor.zeros(DType.F32, 3), "b", Tensor.zeros(DType.F32, 1)))).isInstanceOf(InputException.class).hasMessageContaining("n = 3");
+            assertThatThrownBy(
+                            () -> session.run(Map.of("a", Tensor.zeros(DType.F32, 3), "b", Tensor.zeros(DType.F32, 1))))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("n = 3");
         }
     }
 
     /** The branch and then the shape hang on values of the run: three plans in a row, each cached by those values. */
     @Test
     void branchesAndShapesMayHangOnData() {
-        Graph flat = Graph.build("flat", g -> g.output("y", g.add(new ReshapeTo(false), g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.constant(NdArray.ofLongs(6).toConstant()))));
-        Graph twice = Graph.build("twice", g -> g.output("y", g.plus(g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.scalar(DType.F32, 100))));
+        Graph flat = Graph.build(
+                "flat",
+                g -> g.output(
+                        "y",
+                        g.add(
+                                new ReshapeTo(false),
+                                g.input("v", DType.F32, Dim.of(2), Dim.of(3)),
+                                g.constant(NdArray.ofLongs(6).toConstant()))));
+        Graph twice = Graph.build(
+                "twice",
+                g -> g.output("y", g.plus(g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.scalar(DType.F32, 100))));
         Graph graph = Graph.build("data", g -> {
             Value x = g.input("x", DType.F32, Dim.of(2), Dim.of(3));
             Value positive = g.compare(CompareFn.GT, g.reduce(ReduceFn.SUM, x, false, 0, 1), g.scalar(DType.F32, 0));
@@ -160,7 +189,9 @@ final class ModelLifeTest {
                 assertThat(second.get("shape").toLongs()).containsExactly(2, 3);
                 assertThat(second.get("y").toFloats()).containsExactly(99, 98, 97, 96, 95, 94);
             }
-            assertThat(model.report().plans()).as("the condition, and what follows either outcome").hasSize(3);
+            assertThat(model.report().plans())
+                    .as("the condition, and what follows either outcome")
+                    .hasSize(3);
         }
     }
 
@@ -232,7 +263,9 @@ final class ModelLifeTest {
         assertThat(Target.best().reason()).isNotEmpty();
         assertThat(Target.parse("cpu")).isEqualTo(Target.cpu());
         assertThat(Target.parse("cuda:1")).isEqualTo(Target.cuda(1));
-        assertThatThrownBy(() -> Target.parse("gpu 1")).isInstanceOf(InputException.class).hasMessageContaining("cuda:N");
+        assertThatThrownBy(() -> Target.parse("gpu 1"))
+                .isInstanceOf(InputException.class)
+                .hasMessageContaining("cuda:N");
         assertThat(TensorType.of(DType.F32, 2)).hasToString("f32[2]");
     }
 }

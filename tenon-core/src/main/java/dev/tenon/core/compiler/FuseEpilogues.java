@@ -45,7 +45,9 @@ final class FuseEpilogues implements Pass {
 
     private static @Nullable List<Value> fuseActivation(Node node, Unary activation, Rewriter into) {
         Node producer = producer(node.input(0), into);
-        if (producer == null || !node.output().type().equals(node.input(0).type()) || !node.output().dtype().isFloat()) {
+        if (producer == null
+                || !node.output().type().equals(node.input(0).type())
+                || !node.output().dtype().isFloat()) {
             return null;
         }
         Contraction contraction = (Contraction) producer.op();
@@ -58,7 +60,9 @@ final class FuseEpilogues implements Pass {
 
     private static @Nullable List<Value> fuseAddition(Node node, Value sum, Value added, Rewriter into) {
         Node producer = producer(sum, into);
-        if (producer == null || !node.output().type().equals(sum.type()) || !sum.dtype().isFloat()) {
+        if (producer == null
+                || !node.output().type().equals(sum.type())
+                || !sum.dtype().isFloat()) {
             return null;
         }
         Contraction contraction = (Contraction) producer.op();
@@ -68,9 +72,16 @@ final class FuseEpilogues implements Pass {
         }
         List<Value> operands = new ArrayList<>(into.map(producer.inputs()));
         boolean takesBias = !epilogue.bias() && epilogue.activation() == null;
-        if (takesBias && isBias(added.shape(), sum.shape(), contraction.biasAxis(sum.shape().rank()))) {
+        if (takesBias
+                && isBias(
+                        added.shape(),
+                        sum.shape(),
+                        contraction.biasAxis(sum.shape().rank()))) {
             Value mapped = into.map(added);
-            operands.add(added.shape().rank() == 1 ? mapped : into.add(new Reshape(List.of(added.shape().elements())), mapped));
+            operands.add(
+                    added.shape().rank() == 1
+                            ? mapped
+                            : into.add(new Reshape(List.of(added.shape().elements())), mapped));
             return into.addAll(contraction.with(epilogue.withBias()), operands);
         }
         // an addend made by another contraction could absorb this one as well: either order is right
@@ -83,7 +94,10 @@ final class FuseEpilogues implements Pass {
 
     /** Whether a shape is one number for each index of an axis of the result. */
     private static boolean isBias(Shape bias, Shape result, int axis) {
-        if (!bias.isConcrete() || bias.rank() > result.rank() || bias.rank() < result.rank() - axis || !result.dim(axis).isFixed()) {
+        if (!bias.isConcrete()
+                || bias.rank() > result.rank()
+                || bias.rank() < result.rank() - axis
+                || !result.dim(axis).isFixed()) {
             return false;
         }
         int at = axis - (result.rank() - bias.rank());
