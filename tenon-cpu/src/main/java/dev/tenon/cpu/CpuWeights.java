@@ -18,6 +18,9 @@ import java.util.function.Function;
 final class CpuWeights implements Device.Weights {
     private static final String DENSE = "dense";
 
+    /** Owns no arena, so what it may read every thread may. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
     /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     private record Key(ConstantData data, String layout) {}
 
@@ -49,10 +52,12 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether kernels can read the memory as it is: outside the heap, and no element across its natural boundary. */
+    /** Whether kernels can read the memory as it is, on any thread: outside the heap, not confined, and no element across its natural boundary. */
     static boolean isUsable(MemorySegment segment, TensorType type) {
         int bits = type.dtype().bits();
-        return segment.isNative() && (bits <= 8 || segment.address() % (bits / 8) == 0);
+        return segment.isNative()
+                && segment.isAccessibleBy(ANY_THREAD)
+                && (bits <= 8 || segment.address() % (bits / 8) == 0);
     }
 
     synchronized MemorySegment prepared(
