@@ -18,6 +18,9 @@ import java.util.function.Function;
 final class CpuWeights implements Device.Weights {
     private static final String DENSE = "dense";
 
+    /** Owns no arena, so what it may read every thread may. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
     /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     private record Key(ConstantData data, String layout) {}
 
@@ -49,9 +52,11 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether kernels can read the memory as it is. They read at any alignment, so that weights stay in the mapped file: elements in model files often start at odd addresses. */
+    /**
+     * Whether kernels can read the memory as it is, on any thread: outside the heap, not confined. They read at any alignment, so that weights stay in the mapped file: elements in model files often start at odd addresses.
+     */
     static boolean isUsable(MemorySegment segment) {
-        return segment.isNative();
+        return segment.isNative() && segment.isAccessibleBy(ANY_THREAD);
     }
 
     synchronized MemorySegment prepared(

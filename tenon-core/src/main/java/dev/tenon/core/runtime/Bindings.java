@@ -29,6 +29,7 @@ final class Bindings {
                         "input \"" + input.name() + "\" is missing; " + expected(graph) + ", given: " + given.keySet());
             }
             check(input, tensor.type(), dims);
+            tensor.requireReadable("input \"" + input.name() + "\"");
             ordered[i] = tensor;
         }
         if (given.size() > ordered.length) {

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.ConstantData;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Tensors for a graph's parameters, by name. The tensors are used where they lie: they must not change while a model compiled with them is open. Immutable. */
+/** Tensors for a graph's parameters, by name. The tensors are used where they lie (those of a confined arena are copied): they must not change while a model compiled with them is open. Immutable. */
 public final class Weights {
     private final Map<String, Tensor> tensors;
 
@@ -32,7 +32,10 @@ public final class Weights {
 
     Map<String, ConstantData> constants() {
         Map<String, ConstantData> constants = new LinkedHashMap<>();
-        tensors.forEach((name, tensor) -> constants.put(name, new ConstantData.Dense(tensor.type(), tensor.segment())));
+        tensors.forEach((name, tensor) -> {
+            tensor.requireReadable("parameter \"" + name + "\"");
+            constants.put(name, new ConstantData.Dense(tensor.type(), tensor.everywhere()));
+        });
         return constants;
     }
 }
