@@ -3,6 +3,8 @@ package dev.tenon.cpu;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /** Copies of a few to a few hundred bytes on the Vector API: a tenth of the time that a loop of eight-byte moves takes, and no call as {@link MemorySegment#copy} has. */
@@ -12,6 +14,12 @@ final class VectorMoves {
     private static final VectorSpecies<Byte> QUARTER = ByteVector.SPECIES_128;
     private static final int BYTES = SPECIES.length();
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+
+    private static final VectorSpecies<Integer> FOUR = IntVector.SPECIES_128;
+    /** Elements of two vectors in turn: of their first halves, of their second halves. */
+    private static final VectorShuffle<Integer> LOW_HALVES = VectorShuffle.fromValues(FOUR, 0, 4, 1, 5);
+
+    private static final VectorShuffle<Integer> HIGH_HALVES = VectorShuffle.fromValues(FOUR, 2, 6, 3, 7);
 
     /** The fewest bytes that these copies take. */
     static final int LEAST = 16;
@@ -53,6 +61,41 @@ final class VectorMoves {
             a.intoMemorySegment(to, at, ORDER);
             b.intoMemorySegment(to, at + BYTES, ORDER);
             at += step;
+        }
+    }
+
+    /**
+     * Turns a block of 4-byte elements around: element (row, column) goes from {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; rows and columns are multiples of four. Steps are in bytes.
+     */
+    static void transpose4(
+            MemorySegment from,
+            long fromByte,
+            long fromStep,
+            MemorySegment to,
+            long toByte,
+            long toStep,
+            int rows,
+            int columns) {
+        for (int column = 0; column < columns; column += 4) {
+            long source = fromByte + column * fromStep;
+            long target = toByte + 4L * column;
+            for (int row = 0; row < rows; row += 4) {
+                long at = source + 4L * row;
+                IntVector a = IntVector.fromMemorySegment(FOUR, from, at, ORDER);
+                IntVector b = IntVector.fromMemorySegment(FOUR, from, at + fromStep, ORDER);
+                IntVector c = IntVector.fromMemorySegment(FOUR, from, at + 2 * fromStep, ORDER);
+                IntVector d = IntVector.fromMemorySegment(FOUR, from, at + 3 * fromStep, ORDER);
+                // a0 c0 a1 c1, a2 c2 a3 c3, and so for b and d
+                IntVector ac = a.rearrange(LOW_HALVES, c);
+                IntVector ca = a.rearrange(HIGH_HALVES, c);
+                IntVector bd = b.rearrange(LOW_HALVES, d);
+                IntVector db = b.rearrange(HIGH_HALVES, d);
+                long put = target + row * toStep;
+                ac.rearrange(LOW_HALVES, bd).intoMemorySegment(to, put, ORDER);
+                ac.rearrange(HIGH_HALVES, bd).intoMemorySegment(to, put + toStep, ORDER);
+                ca.rearrange(LOW_HALVES, db).intoMemorySegment(to, put + 2 * toStep, ORDER);
+                ca.rearrange(HIGH_HALVES, db).intoMemorySegment(to, put + 3 * toStep, ORDER);
+            }
         }
     }
 }
