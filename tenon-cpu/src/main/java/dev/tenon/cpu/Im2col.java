@@ -4,14 +4,41 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The right operand of a convolution as a matrix product: row (channel, cell) holds, for each position of the output, the input element that the cell of its window lies on, zero in the padding. Made a block at a time, never whole.
+ *
+ * <p>Immutable. Whatever needs a division is worked out once for all rows of a block: there are millions of rows.
  */
 final class Im2col {
     private final Windows3 windows;
     private final boolean pointwise;
+    private final int inH;
+    private final int inD;
+    private final int inW;
+    private final int outW;
+    private final int stride;
+    /** For each cell of a row of the kernel: the first position that has it in the input, one past the last, and how far it is from its window's place. */
+    private final int[] firstW;
+
+    private final int[] lastW;
+    private final int[] offsetW;
 
     Im2col(Windows3 windows) {
         this.windows = windows;
         this.pointwise = windows.isPointwise();
+        Windows3.Axis width = windows.width();
+        this.inD = windows.depth().input();
+        this.inH = windows.height().input();
+        this.inW = width.input();
+        this.outW = width.output();
+        this.stride = width.stride();
+        int cells = width.kernel();
+        this.firstW = new int[cells];
+        this.lastW = new int[cells];
+        this.offsetW = new int[cells];
+        for (int cell = 0; cell < cells; cell++) {
+            firstW[cell] = width.firstPosition(cell);
+            lastW[cell] = width.lastPosition(cell);
+            offsetW[cell] = cell * width.dilation() - width.before();
+        }
     }
 
     /** Bytes of scratch for one row of {@code columns} columns, before it is spread over the panels. */
@@ -36,67 +63,103 @@ final class Im2col {
             long toByte,
             MemorySegment line,
             long lineByte) {
+        long area = windows.inputArea();
+        if (pointwise) {
+            for (int row = 0; row < rows; row++) {
+                long from = x + (firstRow + row) * area + firstColumn;
+                spread(source, from * 4, columns, to, toByte + 4L * row * Gemm.NR, rows);
+            }
+            return;
+        }
+        Windows3.Axis depth = windows.depth();
+        Windows3.Axis height = windows.height();
+        int position = (int) (firstColumn % outW);
+        long outLine = firstColumn / outW;
+        int startH = height.start((int) (outLine % height.output()));
+        int startD = depth.start((int) (outLine / height.output()));
         int cells = windows.cells();
+        long plane = x + firstRow / cells * area;
+        int cell = firstRow % cells;
+        int cellW = cell % offsetW.length;
+        int cellH = cell / offsetW.length % height.kernel();
+        int cellD = cell / offsetW.length / height.kernel();
         for (int row = 0; row < rows; row++) {
-            int channel = (firstRow + row) / cells;
-            long plane = x + channel * windows.inputArea();
-            long at = toByte + 4L * row * Gemm.NR;
-            if (pointwise) {
-                spread(source, (plane + firstColumn) * 4, columns, to, at, rows);
-            } else {
-                row(source, plane, (firstRow + row) % cells, firstColumn, columns, line, lineByte);
-                spread(line, lineByte, columns, to, at, rows);
+            int fromD = startD + cellD * depth.dilation();
+            int offsetH = cellH * height.dilation();
+            row(source, plane, cellW, fromD, startH + offsetH, offsetH, position, columns, line, lineByte);
+            spread(line, lineByte, columns, to, toByte + 4L * row * Gemm.NR, rows);
+            if (++cellW == offsetW.length) {
+                cellW = 0;
+                if (++cellH == height.kernel()) {
+                    cellH = 0;
+                    if (++cellD == depth.kernel()) {
+                        cellD = 0;
+                        plane += area;
+                    }
+                }
             }
         }
     }
 
-    /** Cuts a row at the borders of the panels. */
-    private static void spread(
-            MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
-        for (int column = 0; column < columns; column += Gemm.NR) {
-            long bytes = 4L * Math.min(Gemm.NR, columns - column);
-            Raw.copy(from, fromByte + 4L * column, to, toByte + 4L * column * rows, bytes);
-        }
-    }
-
+    /**
+     * One row, a stretch of neighbouring positions at a time.
+     *
+     * @param startH where the cell lies for the first stretch; {@code offsetH} of it is the cell's own
+     */
     private void row(
-            MemorySegment source, long plane, int cell, long firstColumn, int columns, MemorySegment to, long toByte) {
-        Windows3.Axis depth = windows.depth();
+            MemorySegment source,
+            long plane,
+            int cellW,
+            int startD,
+            int startH,
+            int offsetH,
+            int firstPosition,
+            int columns,
+            MemorySegment to,
+            long toByte) {
         Windows3.Axis height = windows.height();
-        Windows3.Axis width = windows.width();
-        int cellW = cell % width.kernel();
-        int cellH = cell / width.kernel() % height.kernel();
-        int cellD = cell / width.kernel() / height.kernel();
-        int firstW = width.firstPosition(cellW);
-        int lastW = width.lastPosition(cellW);
-        int offsetW = cellW * width.dilation() - width.before();
-        int position = (int) (firstColumn % width.output());
-        long line = firstColumn / width.output();
-        int outH = (int) (line % height.output());
-        int outD = (int) (line / height.output());
+        int lastH = height.start(height.output() - 1) + offsetH;
+        int strideH = height.stride();
+        int first = firstW[cellW];
+        int last = lastW[cellW];
+        int position = firstPosition;
+        int atH = startH;
+        int atD = startD;
         long at = toByte;
         int left = columns;
         while (left > 0) {
-            int count = Math.min(left, width.output() - position);
-            int inD = depth.start(outD) + cellD * depth.dilation();
-            int inH = height.start(outH) + cellH * height.dilation();
-            boolean inside = inD >= 0 && inD < depth.input() && inH >= 0 && inH < height.input();
-            int from = inside ? Math.clamp(firstW, position, position + count) : position + count;
-            int end = inside ? Math.clamp(lastW, from, position + count) : position + count;
-            zeros(to, at, from - position);
-            long first = plane
-                    + ((long) inD * height.input() + inH) * width.input()
-                    + (long) from * width.stride()
-                    + offsetW;
-            line(source, first, width.stride(), end - from, to, at + 4L * (from - position));
-            zeros(to, at + 4L * (end - position), position + count - end);
+            int count = Math.min(left, outW - position);
+            int end = position + count;
+            if (atH >= 0 && atH < inH && atD >= 0 && atD < inD) {
+                int from = Math.min(Math.max(first, position), end);
+                int until = Math.max(from, Math.min(last, end));
+                zeros(to, at, from - position);
+                long element = plane + ((long) atD * inH + atH) * inW + (long) from * stride + offsetW[cellW];
+                line(source, element * 4, until - from, to, at + 4L * (from - position));
+                zeros(to, at + 4L * (until - position), end - until);
+            } else {
+                zeros(to, at, count);
+            }
             at += 4L * count;
             left -= count;
             position = 0;
-            if (++outH == height.output()) {
-                outH = 0;
-                outD++;
+            if (atH == lastH) {
+                atH = height.start(0) + offsetH;
+                atD += windows.depth().stride();
+            } else {
+                atH += strideH;
             }
+        }
+    }
+
+    private void line(MemorySegment source, long fromByte, int count, MemorySegment to, long toByte) {
+        if (stride == 1) {
+            Raw.copy(source, fromByte, to, toByte, 4L * count);
+            return;
+        }
+        int step = 4 * stride;
+        for (int i = 0; i < count; i++) {
+            to.set(Raw.I32, toByte + 4L * i, source.get(Raw.I32, fromByte + (long) i * step));
         }
     }
 
@@ -106,13 +169,19 @@ final class Im2col {
         }
     }
 
-    private static void line(MemorySegment source, long first, int stride, int count, MemorySegment to, long toByte) {
-        if (stride == 1) {
-            Raw.copy(source, first * 4, to, toByte, 4L * count);
-            return;
+    /** Cuts a row at the borders of the panels. */
+    private static void spread(
+            MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
+        int panels = columns / Gemm.NR;
+        long step = 4L * Gemm.NR * rows;
+        if (Vectors.AVAILABLE) {
+            VectorMoves.spread(from, fromByte, panels, to, toByte, step);
+        } else {
+            for (int panel = 0; panel < panels; panel++) {
+                Raw.copy(from, fromByte + 4L * Gemm.NR * panel, to, toByte + step * panel, 4L * Gemm.NR);
+            }
         }
-        for (int i = 0; i < count; i++) {
-            to.set(Raw.I32, toByte + 4L * i, source.get(Raw.I32, (first + (long) i * stride) * 4));
-        }
+        long rest = 4L * (columns - panels * Gemm.NR);
+        Raw.copy(from, fromByte + 4L * Gemm.NR * panels, to, toByte + step * panels, rest);
     }
 }

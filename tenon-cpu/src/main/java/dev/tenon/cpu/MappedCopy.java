@@ -130,6 +130,7 @@ final class MappedCopy extends LoopStep {
         MemorySegment target = frame.at(output);
         long bits = fill.bits(frame, dtype);
         long length = inner.size() * block;
+        long before = FILL;
         for (long row = from; row < to; row++) {
             long rest = row;
             long offset = 0;
@@ -141,11 +142,15 @@ final class MappedCopy extends LoopStep {
             }
             if (offset < 0) {
                 Raw.fillElements(dtype, target, row * length, length, bits);
+            } else if (offset == before) {
+                // rows of an enlargement, or of a repeated edge, come again
+                Raw.copyElements(dtype, target, (row - 1) * length, target, row * length, length);
             } else if (words != null) {
                 words(source, offset, words, target, row * length, (int) bits);
             } else {
                 row(source, offset, target, row * length, bits);
             }
+            before = offset;
         }
     }
 

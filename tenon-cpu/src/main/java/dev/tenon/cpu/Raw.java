@@ -15,8 +15,8 @@ final class Raw {
     static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
 
-    /** Up to here a loop of eight-byte moves beats the call behind {@link MemorySegment#copy}. */
-    private static final long SMALL = 192;
+    /** Above this many bytes the call behind {@link MemorySegment#copy} is worth its price. */
+    private static final long LARGE = Vectors.AVAILABLE ? 1024 : 64;
 
     private Raw() {}
 
@@ -26,12 +26,16 @@ final class Raw {
 
     /** Moves bytes between places that do not overlap. */
     static void copy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
-        if (bytes > SMALL) {
+        if (bytes > LARGE) {
             MemorySegment.copy(from, fromByte, to, toByte, bytes);
             return;
         }
-        long i = 0;
-        for (; i + 8 <= bytes; i += 8) {
+        if (Vectors.AVAILABLE && bytes >= VectorMoves.LEAST) {
+            VectorMoves.copy(from, fromByte, to, toByte, (int) bytes);
+            return;
+        }
+        int i = 0;
+        for (; i <= bytes - 8; i += 8) {
             to.set(I64, toByte + i, from.get(I64, fromByte + i));
         }
         if ((bytes & 4) != 0) {

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * Resampling by weighted sums, a line at a time: the input lines that a line of the result is made of are added up in scratch, then the last resampled axis is taken within that line. Where many elements lie behind the last resampled axis
  * they are the line, and nothing is left to do within it.
  */
-final class ResizeStep extends LoopStep {
+class ResizeStep extends LoopStep {
     /** Elements behind the last resampled axis from which on they make lines of their own. */
     private static final long LONG_BLOCK = 16;
 
     private static final long CHUNK = 4096;
 
     private final DType dtype;
-    private final double extrapolation;
+    final double extrapolation;
     /** The axes before the line, with the input's stride each; no taps where they are copied as they are. */
     private final @Nullable Taps[] outer;
 
@@ -28,7 +28,7 @@ final class ResizeStep extends LoopStep {
     /** The axis within the line, or null. */
     private final @Nullable Taps inner;
 
-    private final long block;
+    final long block;
     private final long lineIn;
     private final long lineOut;
     private final long chunks;
@@ -36,6 +36,10 @@ final class ResizeStep extends LoopStep {
     private final int output;
 
     ResizeStep(Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
+        this("weighted lines", op, taps, node, context);
+    }
+
+    ResizeStep(String tier, Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         int last = taps.length - 1;
@@ -48,7 +52,7 @@ final class ResizeStep extends LoopStep {
         long lineIn = within ? from.size(last) * block : Math.min(block, CHUNK);
         long lineOut = within ? to.size(last) * block : lineIn;
         long chunks = within ? 1 : Math.ceilDiv(block, Math.max(1, lineIn));
-        super("weighted lines", to.elements() == 0 ? 0 : to.elements(0, before) * chunks, 4 * (lineIn + lineOut));
+        super(tier, to.elements() == 0 ? 0 : to.elements(0, before) * chunks, 4 * (lineIn + lineOut));
         this.dtype = node.output().dtype();
         this.extrapolation = op.extrapolation();
         this.outer = java.util.Arrays.copyOf(taps, before);
@@ -87,10 +91,7 @@ final class ResizeStep extends LoopStep {
             } else {
                 long count = Math.min(lineIn, block - first);
                 boolean inside = gather(source, row, first, count, line);
-                for (long i = 0; i < count; i++) {
-                    double value = inside ? line.get(Raw.F64, i * 8) : extrapolation;
-                    Elements.setDouble(dtype, target, row * block + first + i, value);
-                }
+                store(line, inside, count, target, row * block + first);
             }
         }
     }
@@ -127,21 +128,24 @@ final class ResizeStep extends LoopStep {
         return combinations > 0;
     }
 
-    private void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
-        if (dtype == DType.F32) {
-            for (long i = 0; i < count; i++) {
-                double value = weight * source.get(Raw.F32, (offset + i) * 4);
-                line.set(Raw.F64, i * 8, first ? value : line.get(Raw.F64, i * 8) + value);
-            }
-            return;
-        }
+    /** Adds an input line by its weight to the line in scratch, or starts it. */
+    void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
         for (long i = 0; i < count; i++) {
             double value = weight * Elements.getDouble(dtype, source, offset + i);
             line.set(Raw.F64, i * 8, first ? value : line.get(Raw.F64, i * 8) + value);
         }
     }
 
-    private void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
+    /** Writes the line as it is; the extrapolation value where it is not {@code inside}. */
+    void store(MemorySegment line, boolean inside, long count, MemorySegment target, long to) {
+        for (long i = 0; i < count; i++) {
+            double value = inside ? line.get(Raw.F64, i * 8) : extrapolation;
+            Elements.setDouble(dtype, target, to + i, value);
+        }
+    }
+
+    /** Writes the line resampled. */
+    void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
         for (int element = 0; element < taps.size(); element++) {
             int firstTap = taps.first(element);
             int count = taps.count(element);

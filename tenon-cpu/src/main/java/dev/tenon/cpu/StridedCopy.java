@@ -181,10 +181,24 @@ final class StridedCopy {
                 int height = (int) Math.min(TILE, rows - row);
                 long tileSource = source + row + column * inner.from();
                 long tileTarget = target + row * middle.to() + column;
-                for (int i = 0; i < height; i++) {
-                    line(from, tileSource + i, inner.from(), to, tileTarget + i * middle.to(), 1, width);
-                }
+                tile(from, tileSource, to, tileTarget, height, width);
             }
+        }
+    }
+
+    private void tile(MemorySegment from, long source, MemorySegment to, long target, int rows, int columns) {
+        int done = 0;
+        int doneColumns = 0;
+        if (Vectors.AVAILABLE && dtype.bits() == 32) {
+            done = rows & -4;
+            doneColumns = columns & -4;
+            VectorMoves.transpose4(
+                    from, source * 4, inner.from() * 4, to, target * 4, middle.to() * 4, done, doneColumns);
+        }
+        for (int row = 0; row < rows; row++) {
+            int first = row < done ? doneColumns : 0;
+            long at = source + row + first * inner.from();
+            line(from, at, inner.from(), to, target + row * middle.to() + first, 1, columns - first);
         }
     }
 

@@ -13,6 +13,7 @@ final class SumPoolStep extends PoolStep {
     private final boolean average;
     private final boolean countPadding;
     private final long p;
+    private final Kernels kernels = Kernels.current();
 
     SumPoolStep(Pool op, Windows3 windows, Node node, LoweringContext context) {
         super("direct", windows, node, context);
@@ -25,20 +26,14 @@ final class SumPoolStep extends PoolStep {
     @Override
     void row(Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
-        int counted = cells(windows.depth(), startD) * cells(windows.height(), startH);
+        int counted = windows.depth().cells(startD, countPadding)
+                * windows.height().cells(startH, countPadding);
         for (int position = 0; position < width.output(); position++) {
             int startW = width.start(position);
             double sum = sum(source, plane, startD, startH, startW);
-            double result = average ? average(sum, counted * cells(width, startW)) : root(sum);
+            double result = average ? average(sum, counted * width.cells(startW, countPadding)) : root(sum);
             Elements.setDouble(dtype, target, to + position, result);
         }
-    }
-
-    /** Cells of a window that an average divides by: those in the input, or in the padded input, never what lies past both. */
-    private int cells(Windows3.Axis axis, int start) {
-        return countPadding
-                ? axis.lastCell(start, axis.padded())
-                : axis.lastCell(start, axis.input()) - axis.firstCell(start);
     }
 
     private static double average(double sum, int cells) {
@@ -69,13 +64,10 @@ final class SumPoolStep extends PoolStep {
     }
 
     private double sumLine(MemorySegment source, long first, int step, int count) {
-        double sum = 0;
-        if (average && dtype == DType.F32) {
-            for (int i = 0; i < count; i++) {
-                sum += source.get(Raw.F32, (first + (long) i * step) * 4);
-            }
-            return sum;
+        if (average && dtype == DType.F32 && step == 1) {
+            return kernels.sum(source, first * 4, count);
         }
+        double sum = 0;
         for (int i = 0; i < count; i++) {
             double value = Elements.getDouble(dtype, source, first + (long) i * step);
             sum += average ? value : power(Math.abs(value));

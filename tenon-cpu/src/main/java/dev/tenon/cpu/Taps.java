@@ -7,6 +7,7 @@ final class Taps {
     private final int[] starts;
     private final int[] indices;
     private final double[] weights;
+    private final float[] weightsF32;
 
     Taps(ResizeTaps source) {
         starts = new int[source.size() + 1];
@@ -19,6 +20,10 @@ final class Taps {
             int count = starts[i + 1] - starts[i];
             System.arraycopy(source.indices(i), 0, indices, starts[i], count);
             System.arraycopy(source.weights(i), 0, weights, starts[i], count);
+        }
+        weightsF32 = new float[weights.length];
+        for (int tap = 0; tap < weights.length; tap++) {
+            weightsF32[tap] = (float) weights[tap];
         }
     }
 
@@ -42,6 +47,10 @@ final class Taps {
 
     double weight(int tap) {
         return weights[tap];
+    }
+
+    float weightF32(int tap) {
+        return weightsF32[tap];
     }
 
     /** Whether each element is that of the same index. */

@@ -7,12 +7,16 @@ import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
-/** The loops of convolution on the Vector API. Vectors stay local to one method each, see {@link VectorKernels}. */
+/**
+ * The loops over windows on the Vector API, for strides of 1 and 2. Vectors stay local to one method each, see {@link VectorKernels}. The last few positions of a maximum are a whole vector that overlaps the one before, which does no harm;
+ * what adds up cannot be done twice.
+ */
 final class VectorWindowKernels extends WindowKernels {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
+    private static final long BYTES = 4L * LANES;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    /** The even elements of two vectors. */
+    /** The even elements of two vectors, one after the other. */
     private static final VectorShuffle<Float> EVEN = VectorShuffle.fromOp(SPECIES, i -> 2 * i % LANES);
 
     private static final VectorMask<Float> LOW = SPECIES.indexInRange(0, LANES / 2);
@@ -26,8 +30,11 @@ final class VectorWindowKernels extends WindowKernels {
     void correlate(
             MemorySegment x,
             long xOffset,
+            int lines,
+            long xStep,
             MemorySegment w,
             long wOffset,
+            long wStep,
             int taps,
             int dilation,
             int stride,
@@ -35,61 +42,207 @@ final class VectorWindowKernels extends WindowKernels {
             long yOffset,
             int n) {
         int i = switch (stride) {
-            case 1 -> dense(x, xOffset, w, wOffset, taps, dilation, y, yOffset, n);
-            case 2 -> everySecond(x, xOffset, w, wOffset, taps, dilation, y, yOffset, n);
+            case 1 -> sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+            case 2 -> sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
             default -> 0;
         };
-        correlate(x, xOffset, w, wOffset, taps, dilation, stride, y, yOffset, i, n);
+        super.correlate(
+                x,
+                xOffset + 4L * i * stride,
+                lines,
+                xStep,
+                w,
+                wOffset,
+                wStep,
+                taps,
+                dilation,
+                stride,
+                y,
+                yOffset + 4L * i,
+                n - i);
     }
 
-    private static int dense(
+    private static int sums(
             MemorySegment x,
             long xOffset,
+            int lines,
+            long xStep,
             MemorySegment w,
             long wOffset,
-            int taps,
-            int dilation,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        for (int i = 0; i < n; i += LANES) {
-            VectorMask<Float> mask = SPECIES.indexInRange(i, n);
-            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER, mask);
-            for (int j = 0; j < taps; j++) {
-                FloatVector v = FloatVector.fromMemorySegment(
-                        SPECIES, x, xOffset + 4L * (i + (long) j * dilation), ORDER, mask);
-                sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, wOffset + 4L * j)), sum);
-            }
-            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER, mask);
-        }
-        return n;
-    }
-
-    /** The elements past the last one needed are read only where the next whole step needs them, so the last few are left. */
-    private static int everySecond(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment w,
-            long wOffset,
+            long wStep,
             int taps,
             int dilation,
             MemorySegment y,
             long yOffset,
             int n) {
         int i = 0;
-        for (; i + LANES < n; i += LANES) {
+        long tap = 4L * dilation;
+        for (; i <= n - LANES; i += LANES) {
             FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
-            for (int j = 0; j < taps; j++) {
-                long at = xOffset + 4L * (2L * i + (long) j * dilation);
-                FloatVector low =
-                        FloatVector.fromMemorySegment(SPECIES, x, at, ORDER).rearrange(EVEN);
-                FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + 4L * LANES, ORDER)
-                        .rearrange(EVEN);
-                FloatVector v = high.blend(low, LOW);
-                sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, wOffset + 4L * j)), sum);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
+            }
+            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        if (n - i >= 4) {
+            VectorMask<Float> mask = SPECIES.indexInRange(i, n);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER, mask);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER, mask);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
+            }
+            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER, mask);
+            i = n;
+        }
+        return i;
+    }
+
+    private static int sumsOfSecond(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            MemorySegment w,
+            long wOffset,
+            long wStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int i = 0;
+        long tap = 4L * dilation;
+        // the odd element behind the last even one may lie past the input
+        for (; i < n - LANES; i += LANES) {
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 8L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    FloatVector v = high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
             }
             sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
         return i;
+    }
+
+    @Override
+    void maximum(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            int stride,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        int i = switch (stride) {
+            case 1 -> maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+            case 2 -> maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+            default -> 0;
+        };
+        super.maximum(
+                x,
+                xOffset + 4L * i * stride,
+                lines,
+                xStep,
+                taps,
+                dilation,
+                stride,
+                y,
+                yOffset + 4L * i,
+                n - i);
+    }
+
+    private static int maxima(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (n < LANES) {
+            return 0;
+        }
+        long tap = 4L * dilation;
+        int i = 0;
+        while (true) {
+            FloatVector most = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                for (int j = 0; j < taps; j++) {
+                    most = most.max(FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER));
+                }
+            }
+            most.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            if (i == n - LANES) {
+                return n;
+            }
+            i = Math.min(i + LANES, n - LANES);
+        }
+    }
+
+    private static int maximaOfSecond(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (n <= LANES) {
+            return 0;
+        }
+        long tap = 4L * dilation;
+        int i = 0;
+        // the odd element behind the last even one may lie past the input, so one position is left over
+        while (true) {
+            FloatVector most = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 8L * i;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    most = most.max(high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW));
+                }
+            }
+            most.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            if (i == n - 1 - LANES) {
+                return n - 1;
+            }
+            i = Math.min(i + LANES, n - 1 - LANES);
+        }
+    }
+
+    @Override
+    void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        int i = 0;
+        FloatVector weight = FloatVector.broadcast(SPECIES, factor);
+        for (; i <= n - LANES; i += LANES) {
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            v.fma(weight, sum).intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        super.multiplyAdd(x, xOffset + 4L * i, factor, y, yOffset + 4L * i, n - i);
     }
 }

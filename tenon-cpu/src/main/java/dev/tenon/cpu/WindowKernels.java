@@ -2,7 +2,7 @@ package dev.tenon.cpu;
 
 import java.lang.foreign.MemorySegment;
 
-/** Inner loops of convolution over f32 rows, in plain Java. Offsets are in bytes, counts and strides in elements. */
+/** Inner loops over rows of windows of f32, in plain Java. Offsets and steps between rows are in bytes, counts, strides and dilations in elements. */
 class WindowKernels {
     private static final class Choice {
         static final WindowKernels CURRENT = Vectors.AVAILABLE ? new VectorWindowKernels() : new WindowKernels();
@@ -18,39 +18,62 @@ class WindowKernels {
         return "scalar";
     }
 
-    /** y[i] += sum over j below {@code taps} of w[j] x[i stride + j dilation], for i below n. */
+    /** y[i] += sum over l below {@code lines}, j below {@code taps} of w[l, j] x[l, i stride + j dilation], for i below n. */
     void correlate(
             MemorySegment x,
             long xOffset,
+            int lines,
+            long xStep,
             MemorySegment w,
             long wOffset,
+            long wStep,
             int taps,
             int dilation,
             int stride,
             MemorySegment y,
             long yOffset,
             int n) {
-        correlate(x, xOffset, w, wOffset, taps, dilation, stride, y, yOffset, 0, n);
+        for (int i = 0; i < n; i++) {
+            float sum = y.get(Raw.F32, yOffset + 4L * i);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i * stride;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    sum += w.get(Raw.F32, filter + 4L * j) * x.get(Raw.F32, at + 4L * j * dilation);
+                }
+            }
+            y.set(Raw.F32, yOffset + 4L * i, sum);
+        }
     }
 
-    static void correlate(
+    /** y[i] = the maximum of y[i] and all x[l, i stride + j dilation]; NaN where there is one. */
+    void maximum(
             MemorySegment x,
             long xOffset,
-            MemorySegment w,
-            long wOffset,
+            int lines,
+            long xStep,
             int taps,
             int dilation,
             int stride,
             MemorySegment y,
             long yOffset,
-            int from,
             int n) {
-        for (int i = from; i < n; i++) {
-            float sum = y.get(Raw.F32, yOffset + 4L * i);
-            long at = xOffset + 4L * i * stride;
-            for (int j = 0; j < taps; j++) {
-                sum += w.get(Raw.F32, wOffset + 4L * j) * x.get(Raw.F32, at + 4L * j * dilation);
+        for (int i = 0; i < n; i++) {
+            float most = y.get(Raw.F32, yOffset + 4L * i);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i * stride;
+                for (int j = 0; j < taps; j++) {
+                    most = Math.max(most, x.get(Raw.F32, at + 4L * j * dilation));
+                }
             }
+            y.set(Raw.F32, yOffset + 4L * i, most);
+        }
+    }
+
+    /** y += factor x. */
+    void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            float sum = y.get(Raw.F32, yOffset + 4L * i) + factor * x.get(Raw.F32, xOffset + 4L * i);
             y.set(Raw.F32, yOffset + 4L * i, sum);
         }
     }

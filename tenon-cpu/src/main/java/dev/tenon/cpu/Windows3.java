@@ -23,14 +23,14 @@ record Windows3(Axis depth, Axis height, Axis width) {
             return start >= 0 ? 0 : Math.min(kernel, Math.ceilDiv(-start, dilation));
         }
 
-        /** One past the last cell that lies before a limit: {@link #input}, or {@link #padded()}. */
+        /** One past the last cell that lies before a limit: the end of the input, or of the padding behind it. */
         int lastCell(int start, int limit) {
             return start >= limit ? 0 : Math.min(kernel, Math.ceilDiv(limit - start, dilation));
         }
 
-        /** Where the input and the padding behind it end. */
-        int padded() {
-            return input + after;
+        /** Cells of a window that an average divides by: those in the input, or in the padded input, never what lies past both. */
+        int cells(int start, boolean countPadding) {
+            return countPadding ? lastCell(start, input + after) : lastCell(start, input) - firstCell(start);
         }
 
         /** The first position whose window has cell {@code cell} in the input, or {@link #output}. */
