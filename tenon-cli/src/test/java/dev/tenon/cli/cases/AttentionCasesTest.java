@@ -95,8 +95,7 @@ final class AttentionCasesTest {
         Cpu.check(attention(true, window, AttentionMask.NONE), inputs, y -> {
             Cpu.close(y, wanted);
             if (window >= 6) {
-                Tensor full = Cpu.run(
-                                Cpu.op(attention(true, 0, AttentionMask.NONE)), inputs.toArray(Tensor[]::new))
+                Tensor full = Cpu.run(Cpu.op(attention(true, 0, AttentionMask.NONE)), inputs.toArray(Tensor[]::new))
                         .getFirst();
                 Cpu.sameBits("no window", y, full);
             }
@@ -155,8 +154,7 @@ final class AttentionCasesTest {
         Tensor none = f32(sizes(1, 2), 0, 0);
         Tensor one = f32(sizes(1, 2), 1, 1);
         for (boolean interleaved : new boolean[] {false, true}) {
-            Cpu.check(
-                    new Rope(interleaved, 0), List.of(x, one, none), y -> Cpu.exactly(y, sizes(1, 4), 1, 2, 3, 4));
+            Cpu.check(new Rope(interleaved, 0), List.of(x, one, none), y -> Cpu.exactly(y, sizes(1, 4), 1, 2, 3, 4));
         }
     }
 

@@ -43,12 +43,9 @@ final class CompilerCasesTest {
         special((g, x) -> g.minus(x, x), NaN, NaN, NaN, 0, 0);
         special((g, x) -> g.div(x, x), NaN, NaN, NaN, 1, NaN);
         special((g, x) -> g.compare(CompareFn.EQ, x, x), 0, 1, 1, 1, 1);
-        special(
-                (g, x) -> g.plus(x, g.scalar(DType.F32, 0)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, 0.0);
-        special(
-                (g, x) -> g.minus(g.scalar(DType.F32, 0), x), NaN, NEGATIVE_INFINITY, POSITIVE_INFINITY, -1, 0.0);
-        special(
-                (g, x) -> g.times(x, g.scalar(DType.F32, 1)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
+        special((g, x) -> g.plus(x, g.scalar(DType.F32, 0)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, 0.0);
+        special((g, x) -> g.minus(g.scalar(DType.F32, 0), x), NaN, NEGATIVE_INFINITY, POSITIVE_INFINITY, -1, 0.0);
+        special((g, x) -> g.times(x, g.scalar(DType.F32, 1)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
         special((g, x) -> g.binary(BinaryFn.MAX, x, x), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
         special((g, x) -> g.binary(BinaryFn.MIN, x, g.scalar(DType.F32, 1)), NaN, 1, NEGATIVE_INFINITY, 1, -0.0);
         Cpu.check(
@@ -170,7 +167,8 @@ final class CompilerCasesTest {
                 results.add(Cpu.run(deep(), inputs, 2, options));
             }
             results.getFirst()
-                    .forEach((name, tensor) -> Cpu.sameBits(name, tensor, results.getLast().get(name)));
+                    .forEach((name, tensor) ->
+                            Cpu.sameBits(name, tensor, results.getLast().get(name)));
         }
         assertThat(inputs.get("x").toDoubles()).containsExactly(before);
     }

@@ -45,8 +45,10 @@ final class ContractionCasesTest {
                 Tensor.zeros(DType.F32, 2, 0),
                 Tensor.zeros(DType.F32, 0, 2),
                 Cpu.filled(TensorType.of(DType.F32, 2, 2), 7));
-        Cpu.check(new MatMul(false, false, Epilogue.NONE.withResidual()), inputs, y -> Cpu.exactly(
-                y, sizes(2, 2), 7, 7, 7, 7));
+        Cpu.check(
+                new MatMul(false, false, Epilogue.NONE.withResidual()),
+                inputs,
+                y -> Cpu.exactly(y, sizes(2, 2), 7, 7, 7, 7));
         Cpu.check(
                 (g, x) -> List.of(g.plus(g.matmul(x.get(0), x.get(1)), x.get(2))),
                 inputs,

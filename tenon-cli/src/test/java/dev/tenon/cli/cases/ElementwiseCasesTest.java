@@ -106,8 +106,7 @@ final class ElementwiseCasesTest {
         Tensor b = i32(3, 3, -3, -3);
         Cpu.check(new Binary(fn), List.of(a, b), y -> Cpu.exactly(y, sizes(4), wanted));
         if (fn != BinaryFn.FLOOR_DIV) {
-            OnnxModel model =
-                    OnnxModel.load(Onnx.file("int_" + fn.name().toLowerCase(java.util.Locale.ROOT)));
+            OnnxModel model = OnnxModel.load(Onnx.file("int_" + fn.name().toLowerCase(java.util.Locale.ROOT)));
             Tensor y = Cpu.only(
                     model.graph(),
                     Map.of(
@@ -181,7 +180,8 @@ final class ElementwiseCasesTest {
         double[] expected = java.util.Arrays.stream(x.toDoubles()).map(meaning).toArray();
         Cpu.check(fn, List.of(x), y -> {
             Cpu.within(y, relative, 1e-6, expected);
-            assertThat(java.util.Arrays.stream(y.toDoubles()).allMatch(Double::isFinite)).isTrue();
+            assertThat(java.util.Arrays.stream(y.toDoubles()).allMatch(Double::isFinite))
+                    .isTrue();
         });
     }
 
@@ -196,9 +196,7 @@ final class ElementwiseCasesTest {
         activation(dtype, Unary.of(UnaryFn.SOFTPLUS), x -> Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))));
         // x/2 (1 + erf(x / sqrt 2)): 0.8413447 at 1, x or 0 from 11 on
         activation(
-                dtype,
-                Unary.of(UnaryFn.GELU),
-                x -> Math.abs(x) == 1 ? 0.5 * x + 0.3413447460685429 : Math.max(x, 0));
+                dtype, Unary.of(UnaryFn.GELU), x -> Math.abs(x) == 1 ? 0.5 * x + 0.3413447460685429 : Math.max(x, 0));
     }
 
     @Test

@@ -53,12 +53,7 @@ final class IndexingCasesTest {
     @ValueSource(longs = {3, -4, 4294967295L})
     @DisplayName("GA-01 an index out of range is an error that names it and the axis")
     void gatherOutOfRange(long index) {
-        Cpu.fails(
-                Cpu.op(new Gather(0)),
-                List.of(DATA, i64(index)),
-                DataException.class,
-                "index " + index,
-                "axis 0");
+        Cpu.fails(Cpu.op(new Gather(0)), List.of(DATA, i64(index)), DataException.class, "index " + index, "axis 0");
     }
 
     @Test
@@ -68,8 +63,8 @@ final class IndexingCasesTest {
         List<Tensor> inputs = List.of(f32(0), i64(0, 0, 0, 0), f32(1e8, 1, -1e8, 1));
         Cpu.check(add, inputs, y -> Cpu.exactly(y, sizes(1), 1));
         for (int threads = 1; threads <= 16; threads *= 2) {
-            try (Runtime runtime = Runtime.open(
-                            Target.cpu(), RuntimeOptions.defaults().withThreads(threads));
+            try (Runtime runtime =
+                            Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(threads));
                     CompiledModel model = runtime.compile(Cpu.graph(Cpu.op(add), inputs, false));
                     Session session = model.newSession()) {
                 for (int run = 0; run < 100; run++) {

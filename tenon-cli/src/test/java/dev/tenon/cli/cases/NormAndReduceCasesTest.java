@@ -21,8 +21,10 @@ final class NormAndReduceCasesTest {
     @Test
     @DisplayName("LN-01 a large mean does not cancel")
     void largeMean() {
-        layerNorm(f32(sizes(1, 4), 40000, 40001, 40002, 40003), 0, y -> Cpu.within(
-                y, 0, 1e-4, -1.3416354, -0.4472118, 0.4472118, 1.3416354));
+        layerNorm(
+                f32(sizes(1, 4), 40000, 40001, 40002, 40003),
+                0,
+                y -> Cpu.within(y, 0, 1e-4, -1.3416354, -0.4472118, 0.4472118, 1.3416354));
     }
 
     @ParameterizedTest

@@ -42,13 +42,19 @@ final class Onnx {
     }
 
     private Onnx port(int field, String name, int type, long... sizes) {
-        return message(field, v -> v.string(1, name).message(2, t -> t.message(1, x -> x.number(1, type)
-                .message(2, shape -> {
-                    for (long size : sizes) {
-                        shape.message(1, dim -> dim.number(1, size));
-                    }
-                    return shape;
-                }))));
+        return message(
+                field,
+                v -> v.string(1, name)
+                        .message(
+                                2,
+                                t -> t.message(
+                                        1,
+                                        x -> x.number(1, type).message(2, shape -> {
+                                            for (long size : sizes) {
+                                                shape.message(1, dim -> dim.number(1, size));
+                                            }
+                                            return shape;
+                                        }))));
     }
 
     /** A node; names separated by spaces. */

@@ -20,28 +20,68 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class SoftmaxCasesTest {
-    private static final int[] WIDTHS = {1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 255, 257, 511, 513, 781, 1023, 1025, 4097};
+    private static final int[] WIDTHS = {1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 255, 257, 511, 513, 781, 1023, 1025, 4097
+    };
 
     @Test
     @DisplayName("SM-01 infinities, NaN and large values keep to their rows")
     void rowsDoNotMix() {
         Tensor x = f32(
                 sizes(6, 4),
-                NEGATIVE_INFINITY, NEGATIVE_INFINITY, NEGATIVE_INFINITY, NEGATIVE_INFINITY,
-                0, NEGATIVE_INFINITY, 0, NEGATIVE_INFINITY,
-                0, POSITIVE_INFINITY, 0, 0,
-                NaN, 0, 0, 0,
-                1e4, 1e4, -1e4, 0,
-                0, 0, 0, 0);
-        Cpu.check(new Softmax(1), List.of(x), y -> Cpu.exactly(
-                y,
-                sizes(6, 4),
-                NaN, NaN, NaN, NaN,
-                0.5, 0, 0.5, 0,
-                NaN, NaN, NaN, NaN,
-                NaN, NaN, NaN, NaN,
-                0.5, 0.5, 0, 0,
-                0.25, 0.25, 0.25, 0.25));
+                NEGATIVE_INFINITY,
+                NEGATIVE_INFINITY,
+                NEGATIVE_INFINITY,
+                NEGATIVE_INFINITY,
+                0,
+                NEGATIVE_INFINITY,
+                0,
+                NEGATIVE_INFINITY,
+                0,
+                POSITIVE_INFINITY,
+                0,
+                0,
+                NaN,
+                0,
+                0,
+                0,
+                1e4,
+                1e4,
+                -1e4,
+                0,
+                0,
+                0,
+                0,
+                0);
+        Cpu.check(
+                new Softmax(1),
+                List.of(x),
+                y -> Cpu.exactly(
+                        y,
+                        sizes(6, 4),
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        0.5,
+                        0,
+                        0.5,
+                        0,
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        NaN,
+                        0.5,
+                        0.5,
+                        0,
+                        0,
+                        0.25,
+                        0.25,
+                        0.25,
+                        0.25));
         Tensor half = Tensor.of(DType.F16, new double[] {65504, 65504, 0, -65504}, 1, 4);
         Cpu.check(new Softmax(1), List.of(half), y -> Cpu.exactly(y, sizes(1, 4), 0.5, 0.5, 0, 0));
         Tensor column = f32(sizes(3, 1), 7, -1e30, NEGATIVE_INFINITY);
@@ -53,8 +93,7 @@ final class SoftmaxCasesTest {
     void logSoftmax() {
         Tensor x = f32(sizes(1, 4), 0, NEGATIVE_INFINITY, 0, NEGATIVE_INFINITY);
         double ln2 = Math.log(2);
-        Cpu.check(
-                new LogSoftmax(1), List.of(x), y -> Cpu.close(y, -ln2, NEGATIVE_INFINITY, -ln2, NEGATIVE_INFINITY));
+        Cpu.check(new LogSoftmax(1), List.of(x), y -> Cpu.close(y, -ln2, NEGATIVE_INFINITY, -ln2, NEGATIVE_INFINITY));
     }
 
     @ParameterizedTest(name = "SM-02 every width, {0}")
@@ -69,8 +108,7 @@ final class SoftmaxCasesTest {
             Cpu.sameBits("shifted", one(Cpu.op(new Softmax(1)), Cpu.guarded(x, 4)), straight);
             Cpu.Body narrowed = (g, in) -> List.of(g.softmax(g.narrow(in.getFirst(), 1, 1, n + 1), 1));
             check(one(narrowed, rows(dtype, n + 1, n)), n, expected);
-            Cpu.Body columns = (g, in) ->
-                    List.of(g.transpose(g.softmax(g.transpose(in.getFirst(), 1, 0), 0), 1, 0));
+            Cpu.Body columns = (g, in) -> List.of(g.transpose(g.softmax(g.transpose(in.getFirst(), 1, 0), 0), 1, 0));
             check(one(columns, x), n, expected);
         }
     }

@@ -56,10 +56,12 @@ final class WindowCasesTest {
             for (int i = 0; i < kernel.length; i++) {
                 kernel[i] = kernel[i] == 4 ? 2 : 1;
             }
-            byte[] bytes = Onnx.model(17, graph -> graph.input("x", Onnx.FLOAT, shape)
-                    .input("w", Onnx.FLOAT, kernel)
-                    .output("y", Onnx.FLOAT)
-                    .node("Conv", "x w", "y", node -> node.text("auto_pad", autoPad)));
+            byte[] bytes = Onnx.model(
+                    17,
+                    graph -> graph.input("x", Onnx.FLOAT, shape)
+                            .input("w", Onnx.FLOAT, kernel)
+                            .output("y", Onnx.FLOAT)
+                            .node("Conv", "x w", "y", node -> node.text("auto_pad", autoPad)));
             Tensor y = Cpu.only(
                     OnnxModel.parse("conv", bytes).graph(),
                     Map.of("x", f32(shape, 1, 2, 3, 4), "w", f32(kernel, 1, 10)));

@@ -35,7 +35,8 @@ record GoldenCase(String name, Map<String, Tensor> inputs, List<Output> outputs)
             if (line.startsWith("#")) {
                 continue;
             }
-            GoldenCase golden = cases.computeIfAbsent(row[0], name -> new GoldenCase(name, new LinkedHashMap<>(), new ArrayList<>()));
+            GoldenCase golden = cases.computeIfAbsent(
+                    row[0], name -> new GoldenCase(name, new LinkedHashMap<>(), new ArrayList<>()));
             Tensor tensor = tensor(folder(model), type(row[3], row[4]), row[5]);
             if (row[1].equals("input")) {
                 golden.inputs.put(row[2], tensor);
@@ -47,13 +48,14 @@ record GoldenCase(String name, Map<String, Tensor> inputs, List<Output> outputs)
     }
 
     private static TensorType type(String dtype, String shape) {
-        long[] sizes = shape.equals("scalar") ? new long[0] : Arrays.stream(shape.split("x")).mapToLong(Long::parseLong).toArray();
-        DType type =
-                switch (dtype) {
-                    case "float32" -> DType.F32;
-                    case "int64" -> DType.I64;
-                    default -> throw new IllegalArgumentException(dtype);
-                };
+        long[] sizes = shape.equals("scalar")
+                ? new long[0]
+                : Arrays.stream(shape.split("x")).mapToLong(Long::parseLong).toArray();
+        DType type = switch (dtype) {
+            case "float32" -> DType.F32;
+            case "int64" -> DType.I64;
+            default -> throw new IllegalArgumentException(dtype);
+        };
         return new TensorType(type, Shape.of(sizes));
     }
 
@@ -91,7 +93,8 @@ record GoldenCase(String name, Map<String, Tensor> inputs, List<Output> outputs)
             z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
             z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
             z ^= z >>> 31;
-            Elements.setDouble(type.dtype(), tensor.segment(), i, (float) (low + (high - low) * ((z >>> 40) * 0x1p-24)));
+            Elements.setDouble(
+                    type.dtype(), tensor.segment(), i, (float) (low + (high - low) * ((z >>> 40) * 0x1p-24)));
         }
         return tensor;
     }

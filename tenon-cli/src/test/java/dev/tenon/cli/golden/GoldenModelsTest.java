@@ -27,12 +27,24 @@ final class GoldenModelsTest {
     @AfterAll
     static void countSkips() {
         if (skipped > 0) {
-            System.out.println("golden models: " + skipped + " skipped because their files are not there; ./scripts/fetch-models fetches them");
+            System.out.println("golden models: " + skipped
+                    + " skipped because their files are not there; ./scripts/fetch-models fetches them");
         }
     }
 
     static Stream<String> models() {
-        return Stream.of("minilm", "ppocr-det", "ppocr-cls", "silero-v5", "silero-legacy", "mlsd-tiny-320", "blazeface-front", "light_resnet50", "light_squeezenet", "light_shufflenet", "light_inception_v2");
+        return Stream.of(
+                "minilm",
+                "ppocr-det",
+                "ppocr-cls",
+                "silero-v5",
+                "silero-legacy",
+                "mlsd-tiny-320",
+                "blazeface-front",
+                "light_resnet50",
+                "light_squeezenet",
+                "light_shufflenet",
+                "light_inception_v2");
     }
 
     @ParameterizedTest
@@ -75,7 +87,9 @@ final class GoldenModelsTest {
             for (GoldenCase golden : GoldenCase.of(model)) {
                 Map<String, Tensor> outputs = session.run(golden.inputs());
                 for (GoldenCase.Output output : golden.outputs()) {
-                    assertThat(cosine(outputs.get(output.name()), output.expected())).as(model + " " + golden.name()).isGreaterThan(0.99);
+                    assertThat(cosine(outputs.get(output.name()), output.expected()))
+                            .as(model + " " + golden.name())
+                            .isGreaterThan(0.99);
                 }
             }
         }
