@@ -9,7 +9,9 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.StepReport;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,6 +46,13 @@ final class ExplainCommand implements Callable<Integer> {
     @Nullable
     String dumpIr;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Write a self-contained page: the graph, the ladder of each step, the arena over time.")
+    @Nullable
+    Path html;
+
     @Option(names = "--json", description = "One object a step, then one for the plan.")
     boolean json;
 
@@ -51,7 +60,7 @@ final class ExplainCommand implements Callable<Integer> {
     DeviceOptions device = new DeviceOptions();
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
         CompileOptions options = CompileOptions.defaults()
@@ -63,7 +72,13 @@ final class ExplainCommand implements Callable<Integer> {
                 session.run(ModelInputs.generate(compiled.inputs(), dims));
             }
             ModelReport report = compiled.report();
-            report.plans().forEach(plan -> print(out, report, plan));
+            Path page = html;
+            if (page != null) {
+                Files.writeString(page, ExplainPage.of(report));
+                out.println("wrote " + page);
+            } else {
+                report.plans().forEach(plan -> print(out, report, plan));
+            }
         }
         return 0;
     }

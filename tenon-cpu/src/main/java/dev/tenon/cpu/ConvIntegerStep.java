@@ -84,9 +84,9 @@ final class ConvIntegerStep extends LoopStep {
                 for (int h = height.firstCell(startH); h < lastH; h++) {
                     long cell = filter + (((long) c * depth.kernel() + d) * height.kernel() + h) * width.kernel();
                     long line = x
-                            + (((long) c * depth.input() + startD + d * depth.dilation()) * height.input()
+                            + (((long) c * depth.input() + startD + (long) d * depth.dilation()) * height.input()
                                             + startH
-                                            + h * height.dilation())
+                                            + (long) h * height.dilation())
                                     * width.input()
                             + startW;
                     for (int w = width.firstCell(startW); w < lastW; w++) {

@@ -184,7 +184,7 @@ final class CpuProgram implements Program, LoweringContext {
         }
     }
 
-    /** Inputs that kernels cannot read where they lie (on the heap, confined to this thread, elements across their natural boundary) are copied. */
+    /** Inputs that kernels cannot read where they lie (on the heap, confined to this thread) are copied. */
     void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
         if (inputs.length != inputTypes.length) {
             throw new InputException("the plan takes " + inputTypes.length + " input(s), got " + inputs.length);
@@ -195,7 +195,7 @@ final class CpuProgram implements Program, LoweringContext {
                 throw new InputException(
                         "input " + i + " of the plan is " + inputTypes[i] + ", got " + inputs[i].type());
             }
-            if (!CpuWeights.isUsable(inputs[i].segment(), inputTypes[i])) {
+            if (!CpuWeights.isUsable(inputs[i].segment())) {
                 staged += Math.ceilDiv(inputs[i].byteSize(), 64L) * 64;
             }
         }
@@ -203,7 +203,7 @@ final class CpuProgram implements Program, LoweringContext {
         long offset = 0;
         for (int i = 0; i < inputs.length; i++) {
             MemorySegment segment = inputs[i].segment();
-            if (!CpuWeights.isUsable(segment, inputTypes[i])) {
+            if (!CpuWeights.isUsable(segment)) {
                 MemorySegment copy = staging.asSlice(offset, segment.byteSize());
                 copy.copyFrom(segment);
                 offset += Math.ceilDiv(segment.byteSize(), 64L) * 64;

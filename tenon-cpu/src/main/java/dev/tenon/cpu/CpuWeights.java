@@ -34,11 +34,11 @@ final class CpuWeights implements Device.Weights {
         this.ledger = ledger;
     }
 
-    /** All elements of a constant. Dense data is used where it lies if every element is at a multiple of its size. */
+    /** All elements of a constant. Dense data is used where it lies. */
     MemorySegment dense(ConstantData data) {
         return switch (data) {
             case ConstantData.Dense(TensorType type, MemorySegment segment) ->
-                isUsable(segment, type)
+                isUsable(segment)
                         ? segment
                         : prepared(
                                 data,
@@ -52,12 +52,11 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether kernels can read the memory as it is, on any thread: outside the heap, not confined, and no element across its natural boundary. */
-    static boolean isUsable(MemorySegment segment, TensorType type) {
-        int bits = type.dtype().bits();
-        return segment.isNative()
-                && segment.isAccessibleBy(ANY_THREAD)
-                && (bits <= 8 || segment.address() % (bits / 8) == 0);
+    /**
+     * Whether kernels can read the memory as it is, on any thread: outside the heap, not confined. They read at any alignment, so that weights stay in the mapped file: elements in model files often start at odd addresses.
+     */
+    static boolean isUsable(MemorySegment segment) {
+        return segment.isNative() && segment.isAccessibleBy(ANY_THREAD);
     }
 
     synchronized MemorySegment prepared(

@@ -25,6 +25,11 @@ final class PoolLowering {
                     ? new MaxPoolF32Step(windows, node, context)
                     : new MaxPoolStep(windows, false, node, context);
         }
+        if (op.fn() == PoolFn.AVERAGE
+                && node.input(0).dtype() == DType.F32
+                && windows.width().output() > 1) {
+            return new AveragePoolF32Step(windows, op.countPadding(), node, context);
+        }
         return new SumPoolStep(op, windows, node, context);
     }
 

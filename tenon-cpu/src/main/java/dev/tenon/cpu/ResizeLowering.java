@@ -23,7 +23,9 @@ final class ResizeLowering {
             taps[axis] = same ? null : table;
         }
         if (op.mode() != ResizeMode.NEAREST) {
-            return new ResizeStep(op, taps, node, context);
+            return node.output().dtype() == DType.F32
+                    ? new ResizeF32Step(op, taps, node, context)
+                    : new ResizeStep(op, taps, node, context);
         }
         int[][] maps = new int[taps.length][];
         for (int axis = 0; axis < maps.length; axis++) {

@@ -97,7 +97,8 @@ final class VectorBinary {
             MemorySegment y,
             long yOffset,
             int n) {
-        // the comparison must be a constant to be compiled to an instruction; LT and LE are GT and GE the other way round
+        // the comparison must be a constant to be compiled to an instruction; LT and LE are GT and GE the other way
+        // round
         switch (fn) {
             case EQ, NE -> {
                 byte equal = (byte) (fn == CompareFn.EQ ? 1 : 0);
@@ -122,9 +123,7 @@ final class VectorBinary {
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                    .compare(
-                            VectorOperators.GT,
-                            FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
+                    .compare(VectorOperators.GT, FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
             zero.blend((byte) 1, mask.cast(BYTES)).intoMemorySegment(y, yOffset + i, ORDER);
         }
     }
@@ -134,9 +133,7 @@ final class VectorBinary {
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                    .compare(
-                            VectorOperators.GE,
-                            FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
+                    .compare(VectorOperators.GE, FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
             zero.blend((byte) 1, mask.cast(BYTES)).intoMemorySegment(y, yOffset + i, ORDER);
         }
     }

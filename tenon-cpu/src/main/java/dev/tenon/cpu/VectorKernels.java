@@ -239,8 +239,7 @@ final class VectorKernels extends Kernels {
             VectorRows.normaliseScaleAndShift(
                     x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
         } else if (scaled) {
-            VectorRows.normaliseAndScale(
-                    x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
+            VectorRows.normaliseAndScale(x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
         } else {
             VectorRows.normalise(x, xOffset, y, yOffset, whole, mean, factor, addend);
         }
@@ -266,9 +265,7 @@ final class VectorKernels extends Kernels {
     float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
         int whole = whole(n);
         float sum = VectorRows.dot(a, aOffset, b, bOffset, whole);
-        return whole == n
-                ? sum
-                : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
+        return whole == n ? sum : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
     }
 
     @Override

@@ -246,7 +246,14 @@ final class VectorUnary {
     }
 
     private static void hardSigmoid(
-            MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha, float beta, boolean swish) {
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float alpha,
+            float beta,
+            boolean swish) {
         FloatVector times = FloatVector.broadcast(SPECIES, alpha);
         FloatVector plus = FloatVector.broadcast(SPECIES, beta);
         FloatVector one = FloatVector.broadcast(SPECIES, 1);

@@ -119,6 +119,7 @@ final class CompiledStage {
         reports.add(new PlanReport(
                 inputs,
                 program.steps(),
+                ValueReports.of(stage.plan()),
                 stage.plan().memory().arenaBytes(),
                 stage.plan().memory().unplannedBytes(),
                 program.workspaceBytes(),

@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param inputs the types that it was made for, with the inputs' names
  * @param steps in the order they run
+ * @param values every value between them, inputs and constants first
  * @param arenaBytes the session's memory for values between steps
  * @param unplannedBytes what that memory would be if no two values shared any
  * @param workspaceBytes scratch memory beside it
@@ -15,6 +16,7 @@ import java.util.List;
 public record PlanReport(
         List<String> inputs,
         List<StepReport> steps,
+        List<ValueReport> values,
         long arenaBytes,
         long unplannedBytes,
         long workspaceBytes,
@@ -22,5 +24,6 @@ public record PlanReport(
     public PlanReport {
         inputs = List.copyOf(inputs);
         steps = List.copyOf(steps);
+        values = List.copyOf(values);
     }
 }
