@@ -8,9 +8,10 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
 
 /** The command: 0 done, 1 failed with one line on standard error, 2 wrong usage. */
 @Command(
@@ -27,6 +28,10 @@ import picocli.CommandLine.ScopeType;
             BenchCommand.class
         })
 public final class Main implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")
     boolean stacktrace;
 
@@ -43,7 +48,7 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                new CommandLine(this), "say what to do: embed, run, explain, doctor, devices or bench");
+                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices or bench");
     }
 
     public static void main(String[] args) {
@@ -58,15 +63,15 @@ public final class Main implements Runnable {
     static int execute(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
         CommandLine command = new CommandLine(main).setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
-        command.setExecutionExceptionHandler((e, line, parsed) -> report(e, err, main.stacktrace, parsed));
+        command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
         return command.execute(args);
     }
 
-    private static int report(Throwable e, PrintWriter err, boolean stacktrace, ParseResult parsed) {
+    private static int report(Throwable e, PrintWriter err, boolean stacktrace, CommandSpec command) {
         if (stacktrace) {
             e.printStackTrace(err);
         }
-        err.println("tenon " + parsed.commandSpec().name() + ": " + line(e));
+        err.println(command.qualifiedName() + ": " + line(e));
         return CommandLine.ExitCode.SOFTWARE;
     }
 

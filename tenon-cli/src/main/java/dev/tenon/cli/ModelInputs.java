@@ -36,7 +36,30 @@ final class ModelInputs {
 
     /** A tensor for each input, named dims as given and 1 where they are not. @throws InputException for a dim that no input has */
     static Map<String, Tensor> generate(List<Value> inputs, Map<String, Long> dims) {
-        Set<String> known = dims(inputs);
+        return complete(inputs, Map.of(), dims);
+    }
+
+    /** What is given, and generated tensors for the other inputs, whose named dims have the given tensors' sizes where none is asked for. @throws InputException for a dim that no input has */
+    static Map<String, Tensor> complete(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
+        check(dims, dims(inputs));
+        Map<String, Long> sizes = new LinkedHashMap<>(dims);
+        for (Value input : inputs) {
+            Tensor tensor = given.get(input.name());
+            if (tensor != null) {
+                addSizes(input.shape(), tensor.shape(), sizes);
+            }
+        }
+        Map<String, Tensor> tensors = new LinkedHashMap<>(given);
+        SplittableRandom random = new SplittableRandom(1);
+        for (Value input : inputs) {
+            if (!given.containsKey(input.name())) {
+                tensors.put(input.name(), generate(input, sizes, random));
+            }
+        }
+        return tensors;
+    }
+
+    private static void check(Map<String, Long> dims, Set<String> known) {
         for (Map.Entry<String, Long> dim : dims.entrySet()) {
             if (!known.contains(dim.getKey())) {
                 throw new InputException("no input has a dim \"" + dim.getKey() + "\"; there are: " + known);
@@ -45,10 +68,15 @@ final class ModelInputs {
                 throw new InputException("dim \"" + dim.getKey() + "\" cannot be " + dim.getValue());
             }
         }
-        Map<String, Tensor> tensors = new LinkedHashMap<>();
-        SplittableRandom random = new SplittableRandom(1);
-        inputs.forEach(input -> tensors.put(input.name(), generate(input, dims, random)));
-        return tensors;
+    }
+
+    /** A tensor of another rank says nothing; the run refuses it. */
+    private static void addSizes(Shape declared, Shape given, Map<String, Long> sizes) {
+        for (int axis = 0; declared.isRanked() && axis < declared.rank() && axis < given.rank(); axis++) {
+            if (declared.dim(axis) instanceof Dim.Named(String name)) {
+                sizes.putIfAbsent(name, given.size(axis));
+            }
+        }
     }
 
     private static Tensor generate(Value input, Map<String, Long> dims, SplittableRandom random) {

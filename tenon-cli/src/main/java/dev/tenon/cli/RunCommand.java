@@ -47,7 +47,8 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--dim",
             paramLabel = "NAME=N",
-            description = "The size of a named dim of generated inputs; 1 where not given.")
+            description =
+                    "The size of a named dim of generated inputs; where not given, that of the --input files, or 1.")
     Map<String, Long> dims = new LinkedHashMap<>();
 
     @Option(names = "--output-dir", paramLabel = "DIR", description = "Where to write NAME.npy for each output.")
@@ -91,7 +92,7 @@ final class RunCommand implements Callable<Integer> {
             try (CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), options());
                     Session session = compiled.newSession()) {
                 double loaded = millis(start);
-                Map<String, Tensor> all = complete(compiled, given);
+                Map<String, Tensor> all = ModelInputs.complete(compiled.inputs(), given, dims);
                 double[] times = new double[runs];
                 Map<String, Tensor> results = Map.of();
                 for (int run = 0; run < runs; run++) {
@@ -126,16 +127,6 @@ final class RunCommand implements Callable<Integer> {
             tensors.put(input.getKey(), Tensor.wrap(array.type(), array.data()));
         }
         return tensors;
-    }
-
-    /** What was given, and generated tensors for the rest. */
-    private Map<String, Tensor> complete(CompiledModel compiled, Map<String, Tensor> given) {
-        Map<String, Tensor> all = new LinkedHashMap<>(given);
-        var missing = compiled.inputs().stream()
-                .filter(input -> !given.containsKey(input.name()))
-                .toList();
-        ModelInputs.generate(missing, dims).forEach(all::put);
-        return all;
     }
 
     private void write(Map<String, Tensor> results) throws IOException {

@@ -86,11 +86,12 @@ final class FailuresTest {
 
     @Test
     void filesThatAreNotThere() {
-        run(folder.resolve("missing.onnx").toString()).fails("missing.onnx");
-        run(folder.toString()).fails(String.valueOf(folder.getFileName()));
+        run(folder.resolve("missing.onnx").toString()).fails("missing.onnx cannot be read: there is no such file");
+        run(folder.toString()).fails(folder + " cannot be read: it is a directory");
         Cli.run("explain", folder.resolve("missing.onnx").toString()).fails("tenon explain: ", "missing.onnx");
         Cli.run("bench", "model", folder.resolve("missing.onnx").toString()).fails("missing.onnx");
-        Cli.run("embed", "--model", folder.resolve("missing.onnx").toString(), "text").fails("missing");
+        Cli.run("embed", "--model", folder.resolve("missing.onnx").toString(), "text")
+                .fails("missing.onnx cannot be read: there is no such file");
     }
 
     private String npy(String name, TensorType type) throws IOException {
@@ -151,8 +152,9 @@ final class FailuresTest {
         }
         run(SQUEEZENET.toString(), "--input", "data_0=" + file("text.npy", "hello, numbers".getBytes("US-ASCII")))
                 .fails("text.npy", "npy");
-        run(SQUEEZENET.toString(), "--input", "data_0=" + folder.resolve("none.npy")).fails("none.npy");
-        run(SQUEEZENET.toString(), "--input", "data_0=" + folder).fails();
+        run(SQUEEZENET.toString(), "--input", "data_0=" + folder.resolve("none.npy"))
+                .fails("none.npy");
+        run(SQUEEZENET.toString(), "--input", "data_0=" + folder).fails("it is a directory");
     }
 
     @Test

@@ -42,9 +42,11 @@ final class OnnxCasesTest {
     }
 
     private static Tensor unary(String op, long opset, Tensor x) {
-        byte[] bytes = Onnx.model(opset, graph -> graph.input("x", Onnx.FLOAT, x.shape().sizes())
-                .output("y", Onnx.FLOAT)
-                .node(op, "x", "y", node -> node));
+        byte[] bytes = Onnx.model(
+                opset,
+                graph -> graph.input("x", Onnx.FLOAT, x.shape().sizes())
+                        .output("y", Onnx.FLOAT)
+                        .node(op, "x", "y", node -> node));
         return Cpu.only(OnnxModel.parse(op, bytes).graph(), Map.of("x", x));
     }
 

@@ -110,8 +110,7 @@ final class VectorCasesTest {
         private Map<String, Tensor> run(Map<String, Tensor> inputs) {
             Map<String, Tensor> all = new LinkedHashMap<>(session.run(inputs));
             if (inputs.get("x").elements() > 0) {
-                extremes.run(Map.of("x", inputs.get("x")))
-                        .forEach((name, tensor) -> all.put("reduce " + name, tensor));
+                extremes.run(Map.of("x", inputs.get("x"))).forEach((name, tensor) -> all.put("reduce " + name, tensor));
             }
             all.putAll(inputs);
             return all;
@@ -167,7 +166,8 @@ final class VectorCasesTest {
         try (Jvm jvm = Jvm.start(Widths.class, Map.of(), false)) {
             Jvm.Result result = jvm.await(120);
             assertThat(result.out().strip()).isEqualTo("all widths");
-            assertThat(result.err().lines().filter(line -> line.contains(NOTICE))).hasSize(1);
+            assertThat(result.err().lines().filter(line -> line.contains(NOTICE)))
+                    .hasSize(1);
             assertThat(result.err().lines()).hasSizeLessThanOrEqualTo(2);
             assertThat(result.code()).isZero();
         }

@@ -190,8 +190,8 @@ public final class Tensor {
         }
         Thread thread = Thread.currentThread();
         if (!segment.isAccessibleBy(thread)) {
-            throw new InputException(use + ": its memory is confined to another thread than this one (" + thread.getName()
-                    + "); allocate it in a shared or automatic arena");
+            throw new InputException(use + ": its memory is confined to another thread than this one ("
+                    + thread.getName() + "); allocate it in a shared or automatic arena");
         }
     }
 

@@ -46,7 +46,7 @@ public final class Npy {
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             return parse(file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto()));
         } catch (IOException e) {
-            throw new ImportException(file + ": cannot be read: " + e, e);
+            throw ImportException.unreadable(path, e);
         }
     }
 

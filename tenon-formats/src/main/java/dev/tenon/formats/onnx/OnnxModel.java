@@ -74,7 +74,7 @@ public final class OnnxModel {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto());
             return new OnnxModel(name, mapped, ExternalFiles.beside(file));
         } catch (IOException e) {
-            throw new ImportException(name + ": cannot be read: " + e, e);
+            throw ImportException.unreadable(file, e);
         }
     }
 

@@ -30,7 +30,7 @@ public record OnnxTensor(String name, ConstantData data) {
                     WireReader.of(file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto())));
             return new OnnxTensor(tensor.name(), new Tensors(file, ExternalFiles.none()).read(tensor));
         } catch (IOException e) {
-            throw new ImportException(file + ": cannot be read: " + e, e);
+            throw ImportException.unreadable(path, e);
         }
     }
 }

@@ -57,7 +57,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         try {
             words = Tokenizer.load(tokenizer).withTruncation(options.maxTokens());
         } catch (IOException e) {
-            throw new ImportException("tokenizer " + tokenizer + " cannot be read: " + e, e);
+            throw ImportException.unreadable("tokenizer " + tokenizer, e);
         }
         OnnxModel onnx = OnnxModel.load(model);
         EncoderInputs.check(onnx.graph().inputs());
@@ -73,6 +73,9 @@ public final class EmbeddingEncoder implements AutoCloseable {
 
     /** Where a model's tokenizer lies. @throws ImportException naming the places looked at */
     public static Path tokenizerBeside(Path model) {
+        if (!Files.exists(model)) {
+            throw new ImportException(model + " cannot be read: there is no such file");
+        }
         String name = String.valueOf(model.getFileName()).replaceFirst("\\.[^.]*$", "");
         List<Path> places =
                 List.of(model.resolveSibling(name + "-tokenizer.json"), model.resolveSibling("tokenizer.json"));

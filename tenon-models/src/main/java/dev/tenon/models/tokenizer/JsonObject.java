@@ -20,7 +20,7 @@ final class JsonObject {
 
     ImportException error(String field, String message) {
         String name = path.isEmpty() ? field : field.isEmpty() ? path : path + "." + field;
-        return new ImportException("tokenizer.json, object at byte " + offset + ": " + name + " " + message);
+        return new ImportException("object at byte " + offset + ": " + name + " " + message);
     }
 
     boolean has(String field) {

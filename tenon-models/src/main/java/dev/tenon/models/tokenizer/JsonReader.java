@@ -39,7 +39,7 @@ final class JsonReader {
     }
 
     ImportException error(String message) {
-        return new ImportException("tokenizer.json, byte " + at + ": " + message);
+        return new ImportException("byte " + at + ": " + message);
     }
 
     /** Where the reader is, in bytes. */

@@ -33,22 +33,18 @@ public interface Tokenizer {
      */
     static Tokenizer load(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
-            return load(in);
+            return TokenizerReader.read(String.valueOf(file.getFileName()), in);
         }
     }
 
     /** As {@link #load(Path)}, to the end of a stream, which stays open. */
     static Tokenizer load(InputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(MAX_FILE_BYTES + 1);
-        if (bytes.length > MAX_FILE_BYTES) {
-            throw new ImportException("tokenizer.json has more than " + MAX_FILE_BYTES + " bytes");
-        }
-        return load(bytes);
+        return TokenizerReader.read("tokenizer.json", in);
     }
 
     /** As {@link #load(Path)}, from the file's bytes, which are not kept. */
     static Tokenizer load(byte[] json) {
-        return TokenizerReader.read(json);
+        return TokenizerReader.read("tokenizer.json", json);
     }
 
     /** Encodes a text, with special tokens. */

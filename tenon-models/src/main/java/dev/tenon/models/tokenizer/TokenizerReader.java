@@ -1,5 +1,8 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.error.ImportException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +17,21 @@ final class TokenizerReader {
         this.json = new JsonReader(bytes);
     }
 
-    static Tokenizer read(byte[] bytes) {
-        return new TokenizerReader(bytes).read();
+    static Tokenizer read(String file, InputStream in) throws IOException {
+        byte[] bytes = in.readNBytes(Tokenizer.MAX_FILE_BYTES + 1);
+        if (bytes.length > Tokenizer.MAX_FILE_BYTES) {
+            throw new ImportException(file + " has more than " + Tokenizer.MAX_FILE_BYTES + " bytes");
+        }
+        return read(file, bytes);
+    }
+
+    /** @param file stands before every message */
+    static Tokenizer read(String file, byte[] bytes) {
+        try {
+            return new TokenizerReader(bytes).read();
+        } catch (ImportException e) {
+            throw new ImportException(file + ", " + e.getMessage(), e);
+        }
     }
 
     private Tokenizer read() {

@@ -100,7 +100,7 @@ public final class ExternalFiles {
                 return file;
             }
         } catch (IOException e) {
-            throw new ImportException(what + " cannot be read: " + e, e);
+            throw ImportException.unreadable(what, e);
         } catch (InvalidPathException e) {
             throw new ImportException(what + ": that is no path", e);
         }
