@@ -26,8 +26,8 @@ final class SumPoolStep extends PoolStep {
     @Override
     void row(Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
-        int counted = windows.depth().cells(startD, countPadding)
-                * windows.height().cells(startH, countPadding);
+        int counted =
+                windows.depth().cells(startD, countPadding) * windows.height().cells(startH, countPadding);
         for (int position = 0; position < width.output(); position++) {
             int startW = width.start(position);
             double sum = sum(source, plane, startD, startH, startW);
