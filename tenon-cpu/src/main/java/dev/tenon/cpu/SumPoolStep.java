@@ -41,7 +41,7 @@ final class SumPoolStep extends PoolStep {
     }
 
     private double root(double sum) {
-        return p == 1 ? sum : p == 2 ? Math.sqrt(sum) : Math.pow(sum, 1.0 / p);
+        return p == 1 ? sum : p == 2 ? Math.sqrt(sum) : Math.pow(sum, 1.0 / (double) p);
     }
 
     private double sum(MemorySegment source, long plane, int startD, int startH, int startW) {
@@ -76,6 +76,6 @@ final class SumPoolStep extends PoolStep {
     }
 
     private double power(double value) {
-        return p == 1 ? value : p == 2 ? value * value : Math.pow(value, p);
+        return p == 1 ? value : p == 2 ? value * value : Math.pow(value, (double) p);
     }
 }

@@ -22,11 +22,8 @@ final class VectorTile {
     private static final ValueLayout.OfFloat F32 = Kernels.F32;
     private static final Class<?> NATIVE = Segments.NATIVE;
 
-    /**
-     * The most rows at once. Eight would do a little better where nothing else runs, but the method is then too large for HotSpot's first compiler ("out of virtual registers"): where the second one is busy when it gets hot it stays, boxed
-     * and 100 times slower, in the tier between for good. And with more than one of the three starts seen, eight rows spill (20 GFLOP/s where four rows keep 80 to 100).
-     */
-    static final int ROWS = 4;
+    /** The most rows at once. */
+    static final int ROWS = SPECIES.length() == 8 ? 4 : 8;
 
     private VectorTile() {}
 
