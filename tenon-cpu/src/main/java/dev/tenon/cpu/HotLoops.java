@@ -19,6 +19,7 @@ final class HotLoops {
 
     /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
     private static final int DEPTH = 27;
+
     private static final MemorySegment DATA = Arena.ofShared().allocate(1 << 18, 64);
     private static final long A = 0;
     private static final long B = 1 << 16;
@@ -34,9 +35,7 @@ final class HotLoops {
     static final HotLoop MAX =
             add("row max", () -> keep(VectorRows.max(DATA, A, N)), () -> keep(SCALAR.max(DATA, A, N)));
     static final HotLoop MOMENTS = add(
-            "moments",
-            () -> VectorRows.moments(DATA, A, N, 1, DATA, B),
-            () -> SCALAR.moments(DATA, A, N, 1, DATA, B));
+            "moments", () -> VectorRows.moments(DATA, A, N, 1, DATA, B), () -> SCALAR.moments(DATA, A, N, 1, DATA, B));
     static final HotLoop NORMALISE = add("normalise", HotLoops::vectorNormalise, HotLoops::scalarNormalise);
     static final HotLoop AFFINE = add(
             "affine",
@@ -96,20 +95,18 @@ final class HotLoops {
             none.refuse();
             return none;
         }
-        Unary op =
-                switch (fn) {
-                    case LEAKY_RELU, HARD_SIGMOID, CLIP, AFFINE, SCALED_TANH, SILU -> new Unary(fn, 0.5, 1);
-                    default -> Unary.of(fn);
-                };
+        Unary op = switch (fn) {
+            case LEAKY_RELU, HARD_SIGMOID, CLIP, AFFINE, SCALED_TANH, SILU -> new Unary(fn, 0.5, 1);
+            default -> Unary.of(fn);
+        };
         // functions that share a loop run both branches of it
-        Unary twin =
-                switch (fn) {
-                    case SIGMOID -> new Unary(UnaryFn.SILU, 1, 0);
-                    case SILU -> Unary.of(UnaryFn.SIGMOID);
-                    case HARD_SIGMOID -> Unary.of(UnaryFn.HARD_SWISH);
-                    case HARD_SWISH -> new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5);
-                    default -> op;
-                };
+        Unary twin = switch (fn) {
+            case SIGMOID -> new Unary(UnaryFn.SILU, 1, 0);
+            case SILU -> Unary.of(UnaryFn.SIGMOID);
+            case HARD_SIGMOID -> Unary.of(UnaryFn.HARD_SWISH);
+            case HARD_SWISH -> new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5);
+            default -> op;
+        };
         return add(
                 fn.name().toLowerCase(Locale.ROOT),
                 () -> {

@@ -280,7 +280,14 @@ final class VectorUnary {
     }
 
     private static void hardSigmoid(
-            MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha, float beta, boolean swish) {
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float alpha,
+            float beta,
+            boolean swish) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
