@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.runtime.StepReport;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
@@ -84,23 +85,59 @@ final class CpuProgram implements Program, LoweringContext {
     }
 
     private void addSlots(Plan plan) {
-        List<Value> values = new ArrayList<>(plan.graph().inputs());
-        values.addAll(plan.graph().constants());
-        plan.graph().nodes().forEach(node -> values.addAll(node.outputs()));
+        Graph graph = plan.graph();
+        List<Value> values = new ArrayList<>(graph.inputs());
+        values.addAll(graph.constants());
+        graph.nodes().forEach(node -> values.addAll(node.outputs()));
+        Map<Value, ConstantUse> uses = constantUses(graph);
         for (Value value : values) {
             Placement placement = plan.memory().of(value);
+            MemorySegment constant = MemorySegment.NULL;
+            if (constantRoot(value).origin() instanceof Value.Origin.Constant(ConstantData data)) {
+                constant = switch (uses.getOrDefault(constantRoot(value), ConstantUse.PACKED)) {
+                    case PACKED -> MemorySegment.NULL;
+                    case COPIED -> weights.dense(data, true);
+                    case COMPUTED -> weights.dense(data, false);
+                };
+            }
             slotOf.put(value, slots.size());
-            slots.add(new Slot(placement, value.type(), constant(value)));
+            slots.add(new Slot(placement, value.type(), constant));
         }
     }
 
-    /** The memory of a constant, or of the constant that a view shows; the null segment for all else. */
-    private MemorySegment constant(Value value) {
-        return switch (value.origin()) {
-            case Value.Origin.Constant(ConstantData data) -> weights.dense(data);
-            case Value.Origin.Result(Node node, int _) when MemoryPlanner.isView(node.op()) -> constant(node.input(0));
-            case Value.Origin.Result _, Value.Origin.Input _, Value.Origin.Parameter _ -> MemorySegment.NULL;
-        };
+    /** How steps read a constant, from the least to the most demanding. */
+    private enum ConstantUse {
+        /** Only in a form of their own. */
+        PACKED,
+        /** Its elements are copied. */
+        COPIED,
+        /** In loops. */
+        COMPUTED
+    }
+
+    private static Map<Value, ConstantUse> constantUses(Graph graph) {
+        Map<Value, ConstantUse> uses = new HashMap<>();
+        for (Node node : graph.nodes()) {
+            if (MemoryPlanner.isView(node.op())) {
+                continue;
+            }
+            for (int i = 0; i < node.inputs().size(); i++) {
+                ConstantUse use = MatMulLowering.packs(node, i)
+                        ? ConstantUse.PACKED
+                        : node.op() instanceof Gather ? ConstantUse.COPIED : ConstantUse.COMPUTED;
+                uses.merge(constantRoot(node.input(i)), use, (a, b) -> a.compareTo(b) > 0 ? a : b);
+            }
+        }
+        return uses;
+    }
+
+    /** The value whose memory a view shows. */
+    private static Value constantRoot(Value value) {
+        Value root = value;
+        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
+            root = node.input(0);
+        }
+        return root;
     }
 
     private int[] slotsAt(Placement placement) {
@@ -139,7 +176,10 @@ final class CpuProgram implements Program, LoweringContext {
             Slot slot = slots.get(i);
             memory[i] = switch (slot.placement()) {
                 case Placement.Arena(long offset, long _) -> arena.asSlice(offset, slot.bytes());
-                case Placement.Constant() -> slot.constant().asSlice(0, slot.bytes());
+                case Placement.Constant() ->
+                    slot.constant().byteSize() == 0
+                            ? MemorySegment.NULL
+                            : slot.constant().asSlice(0, slot.bytes());
                 case Placement.Input(int _), Placement.Output(int _) -> MemorySegment.NULL;
             };
         }
@@ -195,7 +235,7 @@ final class CpuProgram implements Program, LoweringContext {
                 throw new InputException(
                         "input " + i + " of the plan is " + inputTypes[i] + ", got " + inputs[i].type());
             }
-            if (!CpuWeights.isUsable(inputs[i].segment())) {
+            if (!CpuWeights.isUsable(inputs[i].segment(), false)) {
                 staged += Math.ceilDiv(inputs[i].byteSize(), 64L) * 64;
             }
         }
@@ -203,7 +243,7 @@ final class CpuProgram implements Program, LoweringContext {
         long offset = 0;
         for (int i = 0; i < inputs.length; i++) {
             MemorySegment segment = inputs[i].segment();
-            if (!CpuWeights.isUsable(segment)) {
+            if (!CpuWeights.isUsable(segment, false)) {
                 MemorySegment copy = staging.asSlice(offset, segment.byteSize());
                 copy.copyFrom(segment);
                 offset += Math.ceilDiv(segment.byteSize(), 64L) * 64;
