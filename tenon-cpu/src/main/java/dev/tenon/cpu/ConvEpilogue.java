@@ -29,6 +29,14 @@ final class ConvEpilogue {
         return bias < 0 ? 0 : frame.at(bias).get(Raw.F32, channel * 4);
     }
 
+    /** All that there is to do to plain f32 sums of a channel, in place. */
+    void apply(Frame frame, Kernels kernels, long channel, MemorySegment output, long index, int count) {
+        if (bias >= 0) {
+            kernels.affine(output, index * 4, output, index * 4, 1, start(frame, channel), count);
+        }
+        finish(frame, kernels, output, index, count);
+    }
+
     /** What is left to do to f32 sums that started from the bias, in place. */
     void finish(Frame frame, Kernels kernels, MemorySegment output, long index, int count) {
         long at = index * 4;

@@ -184,7 +184,7 @@ final class CpuProgram implements Program, LoweringContext {
         }
     }
 
-    /** Inputs that kernels cannot read where they lie (on the heap, confined to this thread) are copied. */
+    /** Inputs that kernels cannot read where they lie (on the heap, mapped, confined to this thread) are copied. */
     void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
         if (inputs.length != inputTypes.length) {
             throw new InputException("the plan takes " + inputTypes.length + " input(s), got " + inputs.length);

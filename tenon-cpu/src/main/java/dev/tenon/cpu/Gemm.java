@@ -15,7 +15,7 @@ final class Gemm {
     /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
     private static final int K_BLOCK = 512;
 
-    /** Bytes of scratch that {@link #multiply} wants for the tiles that stick out on the right. */
+    /** Bytes of scratch that {@link #multiply} wants for the tiles that stick out on the right, or begin at something. */
     static final long EDGE_BYTES = 8L * 4 * NR;
 
     private Gemm() {}
@@ -151,15 +151,22 @@ final class Gemm {
             MemorySegment edge,
             long edgeOffset) {
         int most = kernels.rows();
+        boolean direct = columns == NR && start == Kernels.ZERO;
         for (int row = 0; row < m; row += most) {
             int rows = Math.min(most, m - row);
             long aRow = aOffset + 4L * row * lda;
             long cRow = cOffset + 4L * row * ldc;
-            if (columns == NR) {
-                kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
-            } else {
-                kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR, Kernels.ZERO, bias, biasOffset);
+            if (direct) {
+                kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                continue;
+            }
+            kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
+            if (columns < NR) {
                 copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
+            } else if (start == Kernels.BIAS) {
+                kernels.addTile(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
+            } else {
+                kernels.addTile(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
             }
         }
     }

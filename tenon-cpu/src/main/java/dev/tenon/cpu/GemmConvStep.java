@@ -101,10 +101,8 @@ final class GemmConvStep extends LoopStep {
         long x = product * shape.channelsIn() * shape.windows().inputArea();
         long y = (product * shape.channelsOut() + firstChannel) * area + firstColumn;
         long channel = product % shape.groups() * shape.channelsOut() + firstChannel;
-        for (int row = 0; row < channels; row++) {
-            kernels.fill(target, (y + row * area) * 4, epilogue.start(frame, channel + row), columns);
-        }
-        for (int first = 0; first < depth; first += DEPTH) {
+        int first = 0;
+        do { // once for no depth too: the sums are then zero
             int rows = Math.min(DEPTH, depth - first);
             windows.pack(source, x, first, rows, firstColumn, columns, scratch, 0, scratch, lineOffset());
             for (int column = 0; column < columns; column += Gemm.NR) {
@@ -121,15 +119,16 @@ final class GemmConvStep extends LoopStep {
                         target,
                         (y + column) * 4,
                         area,
-                        Kernels.ACCUMULATE,
+                        first == 0 ? Kernels.ZERO : Kernels.ACCUMULATE,
                         MemorySegment.NULL,
                         0,
                         scratch,
                         edgeOffset());
             }
-        }
+            first += DEPTH;
+        } while (first < depth);
         for (int row = 0; row < channels; row++) {
-            epilogue.finish(frame, kernels, target, y + row * area, columns);
+            epilogue.apply(frame, kernels, channel + row, target, y + row * area, columns);
         }
     }
 }

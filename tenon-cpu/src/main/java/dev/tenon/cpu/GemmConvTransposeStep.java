@@ -207,7 +207,7 @@ final class GemmConvTransposeStep extends LoopStep {
                     int end = Math.clamp(lastW, begin, position + count);
                     long to = plane
                             + ((long) atD * height.input() + atH) * width.input()
-                            + cellW * width.dilation()
+                            + (long) cellW * width.dilation()
                             - width.before();
                     for (int w = begin; w < end; w++) {
                         long at = (to + (long) w * width.stride()) * 4;

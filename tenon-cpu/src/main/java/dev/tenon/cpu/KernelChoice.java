@@ -1,6 +1,6 @@
 package dev.tenon.cpu;
 
-/** Which kernels run now. */
+/** Which kernels run: the ones with vector loops, where those can be loaded; they take each loop into use by itself. */
 final class KernelChoice {
     private static final Kernels CURRENT = Vectors.AVAILABLE ? new VectorKernels() : new Kernels();
 

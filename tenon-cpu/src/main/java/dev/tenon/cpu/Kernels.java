@@ -16,7 +16,7 @@ class Kernels {
     static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;
     static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
 
-    /** How a {@link #tile} begins: at zero, at what the result holds, at a bias for each column. */
+    /** How a product begins: at zero, at what the result holds, at a bias for each column. */
     static final int ZERO = 0;
 
     static final int ACCUMULATE = 1;
@@ -34,15 +34,14 @@ class Kernels {
 
     /** The most rows that a {@link #tile} takes. */
     int rows() {
-        return 4;
+        return ScalarTile.ROWS;
     }
 
     /**
-     * c[rows, PANEL] = start + a[rows, k] b[k, PANEL].
+     * c[rows, PANEL] = a[rows, k] b[k, PANEL].
      *
      * @param rows 1 to {@link #rows}
      * @param lda elements from a row of a to the next
-     * @param start {@link #ZERO}, {@link #ACCUMULATE} or {@link #BIAS}
      */
     void tile(
             int rows,
@@ -54,54 +53,28 @@ class Kernels {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
-        for (int row = 0; row < rows; row++) {
-            long aRow = aOffset + 4L * row * lda;
-            long cRow = cOffset + 4L * row * ldc;
-            for (int j = 0; j < Vectors.PANEL; j += 4) {
-                tile1x4(k, a, aRow, b, bOffset + 4L * j, c, cRow + 4L * j, start, bias, biasOffset + 4L * j);
-            }
-        }
+            long ldc) {
+        ScalarTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
     }
 
-    private static void tile1x4(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
+    /** c[rows, PANEL] = x[rows, PANEL] + start, whose rows are {@code lds} elements apart, 0 for the same in all rows; start may be c. */
+    void addTile(
+            int rows,
+            MemorySegment x,
+            long xOffset,
+            MemorySegment start,
+            long startOffset,
+            long lds,
             MemorySegment c,
             long cOffset,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
-        float c0 = 0;
-        float c1 = 0;
-        float c2 = 0;
-        float c3 = 0;
-        if (start != ZERO) {
-            MemorySegment from = start == BIAS ? bias : c;
-            long offset = start == BIAS ? biasOffset : cOffset;
-            c0 = from.get(F32, offset);
-            c1 = from.get(F32, offset + 4);
-            c2 = from.get(F32, offset + 8);
-            c3 = from.get(F32, offset + 12);
+            long ldc) {
+        for (int row = 0; row < rows; row++) {
+            for (int j = 0; j < Vectors.PANEL; j++) {
+                float sum = x.get(F32, xOffset + 4L * (row * Vectors.PANEL + j))
+                        + start.get(F32, startOffset + 4 * (row * lds + j));
+                c.set(F32, cOffset + 4 * (row * ldc + j), sum);
+            }
         }
-        for (int i = 0; i < k; i++) {
-            float x = a.get(F32, aOffset + 4L * i);
-            long at = bOffset + 4L * Vectors.PANEL * i;
-            c0 += x * b.get(F32, at);
-            c1 += x * b.get(F32, at + 4);
-            c2 += x * b.get(F32, at + 8);
-            c3 += x * b.get(F32, at + 12);
-        }
-        c.set(F32, cOffset, c0);
-        c.set(F32, cOffset + 4, c1);
-        c.set(F32, cOffset + 8, c2);
-        c.set(F32, cOffset + 12, c3);
     }
 
     /** The sum of the products of two rows. */

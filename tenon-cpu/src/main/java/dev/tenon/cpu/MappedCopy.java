@@ -25,7 +25,17 @@ final class MappedCopy extends LoopStep {
     }
 
     /** An axis of the target: how far apart its indices are in the source, and where each comes from; null for the same index. */
-    private record Axis(long size, long stride, int @Nullable [] map) {
+    private static final class Axis {
+        private final long size;
+        private final long stride;
+        private final int @Nullable [] map;
+
+        Axis(long size, long stride, int @Nullable [] map) {
+            this.size = size;
+            this.stride = stride;
+            this.map = map;
+        }
+
         /** The source offset of an index, or -1 for the fill. */
         long offset(long index) {
             if (map == null) {
@@ -50,17 +60,17 @@ final class MappedCopy extends LoopStep {
 
     private MappedCopy(
             DType dtype, List<Axis> outer, Axis inner, long block, int[] runStarts, Fill fill, int input, int output) {
-        long rows = inner.size() * block == 0 ? 0 : 1;
+        long rows = inner.size * block == 0 ? 0 : 1;
         for (Axis axis : outer) {
-            rows *= axis.size();
+            rows *= axis.size;
         }
-        super("mapped copy", rows, inner.size() * block);
+        super("mapped copy", rows, inner.size * block);
         this.dtype = dtype;
         this.outer = outer.toArray(Axis[]::new);
         this.inner = inner;
         this.block = block;
         this.runStarts = runStarts;
-        this.words = block == 1 && dtype.bits() == 32 && runStarts.length > inner.size() / 4 ? inner.map() : null;
+        this.words = block == 1 && dtype.bits() == 32 && runStarts.length > inner.size / 4 ? inner.map : null;
         this.fill = fill;
         this.input = input;
         this.output = output;
@@ -68,7 +78,7 @@ final class MappedCopy extends LoopStep {
 
     /** A map that may be null where the sizes agree and every index is its own source. */
     static MappedCopy of(
-            DType dtype, long[] from, long[] to, int @Nullable [][] maps, Fill fill, int input, int output) {
+            DType dtype, long[] from, long[] to, int[] @Nullable [] maps, Fill fill, int input, int output) {
         List<Axis> axes = new ArrayList<>();
         long stride = 1;
         long block = 1;
@@ -76,10 +86,10 @@ final class MappedCopy extends LoopStep {
             int[] map = maps[i];
             if (map == null && axes.isEmpty()) {
                 block *= to[i];
-            } else if (map == null && axes.getFirst().map() == null) {
+            } else if (map == null && axes.getFirst().map == null) {
                 // neighbours that are both copied as they are make one axis
                 Axis next = axes.getFirst();
-                axes.set(0, new Axis(to[i] * next.size(), next.stride(), null));
+                axes.set(0, new Axis(to[i] * next.size, next.stride, null));
             } else {
                 axes.addFirst(new Axis(to[i], stride, map));
             }
@@ -103,9 +113,9 @@ final class MappedCopy extends LoopStep {
 
     /** Where each stretch of consecutive sources, or of fill, begins; then the end. */
     private static int[] runs(Axis inner) {
-        int[] map = inner.map();
+        int[] map = inner.map;
         if (map == null) {
-            return new int[] {0, Math.toIntExact(inner.size())};
+            return new int[] {0, Math.toIntExact(inner.size)};
         }
         List<Integer> starts = new ArrayList<>();
         for (int i = 0; i < map.length; i++) {
@@ -129,15 +139,15 @@ final class MappedCopy extends LoopStep {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         long bits = fill.bits(frame, dtype);
-        long length = inner.size() * block;
+        long length = inner.size * block;
         long before = FILL;
         for (long row = from; row < to; row++) {
             long rest = row;
             long offset = 0;
             for (int i = outer.length - 1; i >= 0 && offset >= 0; i--) {
                 Axis axis = outer[i];
-                long part = axis.offset(rest % axis.size());
-                rest /= axis.size();
+                long part = axis.offset(rest % axis.size);
+                rest /= axis.size;
                 offset = part < 0 ? FILL : offset + part;
             }
             if (offset < 0) {
@@ -171,7 +181,7 @@ final class MappedCopy extends LoopStep {
     private void words(MemorySegment source, long offset, int[] map, MemorySegment target, long at, int bits) {
         for (int i = 0; i < map.length; i++) {
             int index = map[i];
-            int value = index == FILL ? bits : source.get(Raw.I32, (offset + index * inner.stride()) * 4);
+            int value = index == FILL ? bits : source.get(Raw.I32, (offset + index * inner.stride) * 4);
             target.set(Raw.I32, (at + i) * 4, value);
         }
     }

@@ -30,8 +30,7 @@ final class MaxPoolF32Step extends WindowRowStep {
             long to,
             int count) {
         Windows3.Axis width = windows.width();
-        rows.maximum(
-                source, from * 4, lines, step * 4, taps, width.dilation(), width.stride(), target, to * 4, count);
+        rows.maximum(source, from * 4, lines, step * 4, taps, width.dilation(), width.stride(), target, to * 4, count);
     }
 
     @Override

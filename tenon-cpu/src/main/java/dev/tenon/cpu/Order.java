@@ -20,7 +20,7 @@ final class Order {
     }
 
     private static long key(float value) {
-        if (value != value) {
+        if (Float.isNaN(value)) {
             return NAN;
         }
         // adding a zero turns -0 into 0; the bits of negative floats grow the wrong way
@@ -29,7 +29,7 @@ final class Order {
     }
 
     private static long key(double value) {
-        if (value != value) {
+        if (Double.isNaN(value)) {
             return NAN;
         }
         long bits = Double.doubleToRawLongBits(value + 0.0);

@@ -78,7 +78,7 @@ final class Raw {
         long pattern = bits;
         for (int filled = width; filled < 8; filled *= 2) {
             pattern = (filled == 1 ? pattern & 0xFF : filled == 2 ? pattern & 0xFFFF : pattern & 0xFFFFFFFFL)
-                    * (1 + (1L << filled * 8));
+                    * (1 + (1L << (filled * 8)));
         }
         long at = index * width;
         long end = at + count * width;

@@ -158,7 +158,7 @@ final class RecurrentStep extends LoopStep {
                     unit.memory(),
                     ownOffset(),
                     biasOffset(),
-                    t * unit.count() * row,
+                    (long) t * unit.count() * row,
                     shape.rows());
         }
     }

@@ -51,7 +51,7 @@ final class ResizeF32Step extends ResizeStep {
             for (int i = 0; i < width; i++) {
                 float sum = count == 0 ? (float) extrapolation : 0;
                 for (int tap = first; tap < first + count; tap++) {
-                    sum += taps.weightF32(tap) * line.get(Raw.F32, 4L * (taps.index(tap) * width + i));
+                    sum += taps.weightF32(tap) * line.get(Raw.F32, 4L * ((long) taps.index(tap) * width + i));
                 }
                 target.set(Raw.F32, at + 4L * i, sum);
             }

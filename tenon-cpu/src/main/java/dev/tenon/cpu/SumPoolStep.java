@@ -26,8 +26,8 @@ final class SumPoolStep extends PoolStep {
     @Override
     void row(Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
-        int counted = windows.depth().cells(startD, countPadding)
-                * windows.height().cells(startH, countPadding);
+        int counted =
+                windows.depth().cells(startD, countPadding) * windows.height().cells(startH, countPadding);
         for (int position = 0; position < width.output(); position++) {
             int startW = width.start(position);
             double sum = sum(source, plane, startD, startH, startW);
@@ -41,7 +41,7 @@ final class SumPoolStep extends PoolStep {
     }
 
     private double root(double sum) {
-        return p == 1 ? sum : p == 2 ? Math.sqrt(sum) : Math.pow(sum, 1.0 / p);
+        return p == 1 ? sum : p == 2 ? Math.sqrt(sum) : Math.pow(sum, 1.0 / (double) p);
     }
 
     private double sum(MemorySegment source, long plane, int startD, int startH, int startW) {
@@ -76,6 +76,6 @@ final class SumPoolStep extends PoolStep {
     }
 
     private double power(double value) {
-        return p == 1 ? value : p == 2 ? value * value : Math.pow(value, p);
+        return p == 1 ? value : p == 2 ? value * value : Math.pow(value, (double) p);
     }
 }

@@ -14,6 +14,7 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorBinary {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final int LANES = SPECIES.length();
 
     /** Bytes, as many as there are floats in a vector; there are no vectors of fewer than 8. */
@@ -41,50 +42,86 @@ final class VectorBinary {
             long yOffset,
             int n) {
         switch (fn) {
-            case ADD -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .add(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
-            case SUB -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .sub(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
-            case MUL -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .mul(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
-            case DIV -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .div(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
-            case MAX -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .max(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
-            case MIN -> {
-                for (int i = 0; i < n; i += LANES) {
-                    FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                            .min(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
-                            .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-                }
-            }
+            case ADD -> add(a, aOffset, b, bOffset, y, yOffset, n);
+            case SUB -> sub(a, aOffset, b, bOffset, y, yOffset, n);
+            case MUL -> mul(a, aOffset, b, bOffset, y, yOffset, n);
+            case DIV -> div(a, aOffset, b, bOffset, y, yOffset, n);
+            case MAX -> max(a, aOffset, b, bOffset, y, yOffset, n);
+            case MIN -> min(a, aOffset, b, bOffset, y, yOffset, n);
             case FLOOR_DIV, MOD, FMOD, POW, PRELU, ATAN2, AND, OR, XOR, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR ->
                 throw new IllegalArgumentException(fn + " has no vector loop");
+        }
+    }
+
+    private static void add(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void sub(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .sub(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void mul(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .mul(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void div(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .div(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void max(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .max(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void min(
+            MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
+                    .min(FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
     }
 
@@ -97,6 +134,9 @@ final class VectorBinary {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         // the comparison must be a constant to be compiled to an instruction; LT and LE are GT and GE the other way
         // round
         switch (fn) {
@@ -120,6 +160,9 @@ final class VectorBinary {
 
     private static void greater(
             MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
@@ -130,6 +173,9 @@ final class VectorBinary {
 
     private static void greaterOrEqual(
             MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment y, long yOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
@@ -148,6 +194,12 @@ final class VectorBinary {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (condition.getClass() != NATIVE
+                || a.getClass() != NATIVE
+                || b.getClass() != NATIVE
+                || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> holds = ByteVector.fromMemorySegment(BYTES, condition, conditionOffset + i, ORDER)
                     .compare(VectorOperators.NE, 0)

@@ -47,11 +47,30 @@ final class VectorKernels extends Kernels {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
-        VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc, start, bias, biasOffset);
+            long ldc) {
+        if (HotLoops.TILE.ready() && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
+            VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
+        } else {
+            super.tile(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
+        }
+    }
+
+    @Override
+    void addTile(
+            int rows,
+            MemorySegment x,
+            long xOffset,
+            MemorySegment start,
+            long startOffset,
+            long lds,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (HotLoops.TILE.ready() && Segments.isNative(x) && Segments.isNative(start) && Segments.isNative(c)) {
+            VectorTile.add(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
+        } else {
+            super.addTile(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
+        }
     }
 
     private static int whole(int n) {
@@ -60,7 +79,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (!VectorUnary.has(op)) {
+        if (!HotLoops.of(op.fn()).ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
             super.unary(op, x, xOffset, y, yOffset, n);
             return;
         }
@@ -84,7 +103,8 @@ final class VectorKernels extends Kernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int whole = VectorBinary.has(fn) ? whole(n) : 0;
+        boolean vectors = VectorBinary.has(fn) && HotLoops.of(fn).ready();
+        int whole = vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(y) ? whole(n) : 0;
         if (whole > 0) {
             VectorBinary.run(fn, a, aOffset, b, bOffset, y, yOffset, whole);
         }
@@ -104,7 +124,13 @@ final class VectorKernels extends Kernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int whole = VectorBinary.MASKS ? whole(n) : 0;
+        int whole = VectorBinary.MASKS
+                        && HotLoops.COMPARE.ready()
+                        && Segments.isNative(a)
+                        && Segments.isNative(b)
+                        && Segments.isNative(y)
+                ? whole(n)
+                : 0;
         if (whole > 0) {
             VectorBinary.compare(fn, a, aOffset, b, bOffset, y, yOffset, whole);
         }
@@ -125,7 +151,8 @@ final class VectorKernels extends Kernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int whole = VectorBinary.MASKS ? whole(n) : 0;
+        boolean vectors = VectorBinary.MASKS && HotLoops.SELECT.ready() && Segments.isNative(condition);
+        int whole = vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(y) ? whole(n) : 0;
         if (whole > 0) {
             VectorBinary.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, whole);
         }
@@ -146,8 +173,10 @@ final class VectorKernels extends Kernels {
 
     @Override
     void affine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        int whole = whole(n);
-        VectorUnary.affine(x, xOffset, y, yOffset, whole, factor, addend);
+        int whole = HotLoops.AFFINE.ready() && Segments.isNative(x) && Segments.isNative(y) ? whole(n) : 0;
+        if (whole > 0) {
+            VectorUnary.affine(x, xOffset, y, yOffset, whole, factor, addend);
+        }
         if (whole < n) {
             long done = 4L * whole;
             super.affine(x, xOffset + done, y, yOffset + done, factor, addend, n - whole);
@@ -156,7 +185,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     float max(MemorySegment x, long xOffset, int n) {
-        int whole = whole(n);
+        int whole = HotLoops.MAX.ready() && Segments.isNative(x) ? whole(n) : 0;
         float most = whole == 0 ? Float.NEGATIVE_INFINITY : VectorRows.max(x, xOffset, whole);
         return whole == n ? most : Math.max(most, super.max(x, xOffset + 4L * whole, n - whole));
     }
@@ -164,6 +193,9 @@ final class VectorKernels extends Kernels {
     /** f32 sums of a block may overflow where doubles do not; then the scalar loop has the answer. */
     @Override
     double sum(MemorySegment x, long xOffset, long n) {
+        if (!HotLoops.SUM.ready() || !Segments.isNative(x)) {
+            return super.sum(x, xOffset, n);
+        }
         double sum = 0;
         for (long at = 0; at < n; at += BLOCK) {
             int count = (int) Math.min(BLOCK, n - at);
@@ -179,6 +211,10 @@ final class VectorKernels extends Kernels {
 
     @Override
     void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
+        if (!HotLoops.MOMENTS.ready() || !Segments.isNative(x) || !Segments.isNative(to)) {
+            super.moments(x, xOffset, n, shift, to, toOffset);
+            return;
+        }
         double sum = 0;
         double squares = 0;
         for (long at = 0; at < n; at += BLOCK) {
@@ -205,6 +241,9 @@ final class VectorKernels extends Kernels {
 
     @Override
     double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        if (!HotLoops.EXP_SUM.ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
+            return super.expSum(x, xOffset, shift, y, yOffset, n);
+        }
         int whole = whole(n);
         double sum = VectorRows.expSum(x, xOffset, shift, y, yOffset, whole);
         if (whole < n) {
@@ -234,7 +273,13 @@ final class VectorKernels extends Kernels {
             long biasOffset) {
         boolean scaled = scale.byteSize() != 0;
         boolean biased = bias.byteSize() != 0;
-        int whole = biased && !scaled ? 0 : whole(n);
+        boolean vectors = HotLoops.NORMALISE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        vectors = vectors && (!scaled || Segments.isNative(scale)) && (!biased || Segments.isNative(bias));
+        int whole = !vectors || (biased && !scaled) ? 0 : whole(n);
+        if (whole == 0) {
+            super.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+            return;
+        }
         if (scaled && biased) {
             VectorRows.normaliseScaleAndShift(
                     x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
@@ -263,6 +308,9 @@ final class VectorKernels extends Kernels {
 
     @Override
     float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
+        if (!HotLoops.DOT.ready() || !Segments.isNative(a) || !Segments.isNative(b)) {
+            return super.dot(a, aOffset, b, bOffset, n);
+        }
         int whole = whole(n);
         float sum = VectorRows.dot(a, aOffset, b, bOffset, whole);
         return whole == n ? sum : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
@@ -279,7 +327,9 @@ final class VectorKernels extends Kernels {
             long yOffset,
             int n) {
         int whole = whole(size);
-        if (whole < size) {
+        boolean vectors =
+                HotLoops.MIX.ready() && Segments.isNative(weights) && Segments.isNative(v) && Segments.isNative(y);
+        if (!vectors || whole < size) {
             super.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
             return;
         }

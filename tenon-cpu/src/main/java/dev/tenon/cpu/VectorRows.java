@@ -12,6 +12,7 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorRows {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final ValueLayout.OfFloat F32 = Kernels.F32;
     private static final int LANES = SPECIES.length();
     private static final long BYTES = 4L * LANES;
@@ -19,8 +20,11 @@ final class VectorRows {
     private VectorRows() {}
 
     static float max(MemorySegment x, long xOffset, int n) {
+        if (x.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector m0 = FloatVector.broadcast(SPECIES, Float.NEGATIVE_INFINITY);
-        FloatVector m1 = m0;
+        FloatVector m1 = FloatVector.broadcast(SPECIES, Float.NEGATIVE_INFINITY);
         int i = 0;
         for (; i + 2 * LANES <= n; i += 2 * LANES) {
             m0 = m0.max(FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER));
@@ -34,10 +38,13 @@ final class VectorRows {
 
     /** Of at most a few thousand elements: each lane sums in f32. */
     static float sum(MemorySegment x, long xOffset, int n) {
+        if (x.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector s0 = FloatVector.zero(SPECIES);
-        FloatVector s1 = s0;
-        FloatVector s2 = s0;
-        FloatVector s3 = s0;
+        FloatVector s1 = FloatVector.zero(SPECIES);
+        FloatVector s2 = FloatVector.zero(SPECIES);
+        FloatVector s3 = FloatVector.zero(SPECIES);
         int i = 0;
         for (; i + 4 * LANES <= n; i += 4 * LANES) {
             s0 = s0.add(FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER));
@@ -53,10 +60,13 @@ final class VectorRows {
 
     /** Writes two floats: the sum of x - shift and the sum of its squares, of at most a few thousand elements. */
     static void moments(MemorySegment x, long xOffset, int n, float shift, MemorySegment to, long toOffset) {
+        if (x.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector s0 = FloatVector.zero(SPECIES);
-        FloatVector s1 = s0;
-        FloatVector q0 = s0;
-        FloatVector q1 = s0;
+        FloatVector s1 = FloatVector.zero(SPECIES);
+        FloatVector q0 = FloatVector.zero(SPECIES);
+        FloatVector q1 = FloatVector.zero(SPECIES);
         FloatVector about = FloatVector.broadcast(SPECIES, shift);
         int i = 0;
         for (; i + 2 * LANES <= n; i += 2 * LANES) {
@@ -81,6 +91,9 @@ final class VectorRows {
 
     /** y = e^(x - shift), as {@link VectorUnary} has it; returns the sum of at most a few thousand. */
     static float expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector rounder = FloatVector.broadcast(SPECIES, VectorUnary.ROUNDER);
         FloatVector sum = FloatVector.zero(SPECIES);
         for (int i = 0; i < n; i += LANES) {
@@ -118,6 +131,9 @@ final class VectorRows {
             float mean,
             float factor,
             float addend) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector times = FloatVector.broadcast(SPECIES, factor);
         FloatVector plus = FloatVector.broadcast(SPECIES, addend);
         for (int i = 0; i < n; i += LANES) {
@@ -139,6 +155,9 @@ final class VectorRows {
             float addend,
             MemorySegment scale,
             long scaleOffset) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE || scale.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector times = FloatVector.broadcast(SPECIES, factor);
         FloatVector plus = FloatVector.broadcast(SPECIES, addend);
         for (int i = 0; i < n; i += LANES) {
@@ -163,6 +182,12 @@ final class VectorRows {
             long scaleOffset,
             MemorySegment bias,
             long biasOffset) {
+        if (x.getClass() != NATIVE
+                || y.getClass() != NATIVE
+                || scale.getClass() != NATIVE
+                || bias.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector times = FloatVector.broadcast(SPECIES, factor);
         FloatVector plus = FloatVector.broadcast(SPECIES, addend);
         for (int i = 0; i < n; i += LANES) {
@@ -177,8 +202,11 @@ final class VectorRows {
     }
 
     static float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector s0 = FloatVector.zero(SPECIES);
-        FloatVector s1 = s0;
+        FloatVector s1 = FloatVector.zero(SPECIES);
         int i = 0;
         for (; i + 2 * LANES <= n; i += 2 * LANES) {
             s0 = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
@@ -203,11 +231,14 @@ final class VectorRows {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (weights.getClass() != NATIVE || v.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long step = 4L * size;
         FloatVector s0 = FloatVector.fromMemorySegment(SPECIES, y, yOffset, ORDER);
         FloatVector s1 = FloatVector.zero(SPECIES);
-        FloatVector s2 = s1;
-        FloatVector s3 = s1;
+        FloatVector s2 = FloatVector.zero(SPECIES);
+        FloatVector s3 = FloatVector.zero(SPECIES);
         int j = 0;
         for (; j + 3 < n; j += 4) {
             long row = vOffset + j * step;

@@ -9,6 +9,8 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * The matrix micro-kernel: up to eight rows by two vectors of accumulators, which live in registers over the whole of k. Eight rows want 16 accumulators, two vectors of B and one of A, of the 32 registers that AVX-512 and
  * NEON have; where there are 16 (vectors of 8 floats: AVX2) four rows are the most that does not spill. One method a number of rows: vectors that cross a method which is not inlined are boxed.
+ *
+ * <p>The accumulators begin at zero; what a product begins at is added afterwards by {@link #add}. Loading them made tile8 too large: C1 gave up on it, and a method that C1 gives up on may never reach C2.
  */
 final class VectorTile {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
@@ -18,14 +20,10 @@ final class VectorTile {
     private static final long STEP = 2 * BYTES;
 
     private static final ValueLayout.OfFloat F32 = Kernels.F32;
-    private static final int ACCUMULATE = Kernels.ACCUMULATE;
-    private static final int BIAS = Kernels.BIAS;
+    private static final Class<?> NATIVE = Segments.NATIVE;
 
-    /**
-     * The most rows at once. Eight would do a little better where nothing else runs, but the method is then too large for HotSpot's first compiler ("out of virtual registers"): where the second one is busy when it gets hot it stays, boxed
-     * and 100 times slower, in the tier between for good. And with more than one of the three starts seen, eight rows spill (20 GFLOP/s where four rows keep 80 to 100).
-     */
-    static final int ROWS = 4;
+    /** The most rows at once. */
+    static final int ROWS = SPECIES.length() == 8 ? 4 : 8;
 
     private VectorTile() {}
 
@@ -40,26 +38,23 @@ final class VectorTile {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+            long ldc) {
         int row = 0;
         while (row < rows) {
             long aRow = aOffset + 4L * row * lda;
             long cRow = cOffset + 4L * row * ldc;
             int left = rows - row;
             if (left >= 8) {
-                tile8(k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
+                tile8(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
                 row += 8;
             } else if (left >= 4) {
-                tile4(k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
+                tile4(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
                 row += 4;
             } else if (left >= 2) {
-                tile2(k, a, aRow, lda, b, bOffset, c, cRow, ldc, start, bias, biasOffset);
+                tile2(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
                 row += 2;
             } else {
-                tile1(k, a, aRow, b, bOffset, c, cRow, start, bias, biasOffset);
+                tile1(k, a, aRow, b, bOffset, c, cRow);
                 row++;
             }
         }
@@ -74,10 +69,10 @@ final class VectorTile {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long a1 = aOffset + 4 * lda;
         long a2 = a1 + 4 * lda;
         long a3 = a2 + 4 * lda;
@@ -108,41 +103,6 @@ final class VectorTile {
         FloatVector s61 = FloatVector.zero(SPECIES);
         FloatVector s70 = FloatVector.zero(SPECIES);
         FloatVector s71 = FloatVector.zero(SPECIES);
-        if (start == ACCUMULATE) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, c, cOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, c, cOffset + BYTES, ORDER);
-            s10 = FloatVector.fromMemorySegment(SPECIES, c, c1, ORDER);
-            s11 = FloatVector.fromMemorySegment(SPECIES, c, c1 + BYTES, ORDER);
-            s20 = FloatVector.fromMemorySegment(SPECIES, c, c2, ORDER);
-            s21 = FloatVector.fromMemorySegment(SPECIES, c, c2 + BYTES, ORDER);
-            s30 = FloatVector.fromMemorySegment(SPECIES, c, c3, ORDER);
-            s31 = FloatVector.fromMemorySegment(SPECIES, c, c3 + BYTES, ORDER);
-            s40 = FloatVector.fromMemorySegment(SPECIES, c, c4, ORDER);
-            s41 = FloatVector.fromMemorySegment(SPECIES, c, c4 + BYTES, ORDER);
-            s50 = FloatVector.fromMemorySegment(SPECIES, c, c5, ORDER);
-            s51 = FloatVector.fromMemorySegment(SPECIES, c, c5 + BYTES, ORDER);
-            s60 = FloatVector.fromMemorySegment(SPECIES, c, c6, ORDER);
-            s61 = FloatVector.fromMemorySegment(SPECIES, c, c6 + BYTES, ORDER);
-            s70 = FloatVector.fromMemorySegment(SPECIES, c, c7, ORDER);
-            s71 = FloatVector.fromMemorySegment(SPECIES, c, c7 + BYTES, ORDER);
-        } else if (start == BIAS) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset + BYTES, ORDER);
-            s10 = s00;
-            s11 = s01;
-            s20 = s00;
-            s21 = s01;
-            s30 = s00;
-            s31 = s01;
-            s40 = s00;
-            s41 = s01;
-            s50 = s00;
-            s51 = s01;
-            s60 = s00;
-            s61 = s01;
-            s70 = s00;
-            s71 = s01;
-        }
         for (int i = 0; i < k; i++) {
             long at = bOffset + STEP * i;
             FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
@@ -199,10 +159,10 @@ final class VectorTile {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long a1 = aOffset + 4 * lda;
         long a2 = a1 + 4 * lda;
         long a3 = a2 + 4 * lda;
@@ -217,25 +177,6 @@ final class VectorTile {
         FloatVector s21 = FloatVector.zero(SPECIES);
         FloatVector s30 = FloatVector.zero(SPECIES);
         FloatVector s31 = FloatVector.zero(SPECIES);
-        if (start == ACCUMULATE) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, c, cOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, c, cOffset + BYTES, ORDER);
-            s10 = FloatVector.fromMemorySegment(SPECIES, c, c1, ORDER);
-            s11 = FloatVector.fromMemorySegment(SPECIES, c, c1 + BYTES, ORDER);
-            s20 = FloatVector.fromMemorySegment(SPECIES, c, c2, ORDER);
-            s21 = FloatVector.fromMemorySegment(SPECIES, c, c2 + BYTES, ORDER);
-            s30 = FloatVector.fromMemorySegment(SPECIES, c, c3, ORDER);
-            s31 = FloatVector.fromMemorySegment(SPECIES, c, c3 + BYTES, ORDER);
-        } else if (start == BIAS) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset + BYTES, ORDER);
-            s10 = s00;
-            s11 = s01;
-            s20 = s00;
-            s21 = s01;
-            s30 = s00;
-            s31 = s01;
-        }
         for (int i = 0; i < k; i++) {
             long at = bOffset + STEP * i;
             FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
@@ -272,27 +213,16 @@ final class VectorTile {
             long bOffset,
             MemorySegment c,
             long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long a1 = aOffset + 4 * lda;
         long c1 = cOffset + 4 * ldc;
         FloatVector s00 = FloatVector.zero(SPECIES);
         FloatVector s01 = FloatVector.zero(SPECIES);
         FloatVector s10 = FloatVector.zero(SPECIES);
         FloatVector s11 = FloatVector.zero(SPECIES);
-        if (start == ACCUMULATE) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, c, cOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, c, cOffset + BYTES, ORDER);
-            s10 = FloatVector.fromMemorySegment(SPECIES, c, c1, ORDER);
-            s11 = FloatVector.fromMemorySegment(SPECIES, c, c1 + BYTES, ORDER);
-        } else if (start == BIAS) {
-            s00 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset, ORDER);
-            s01 = FloatVector.fromMemorySegment(SPECIES, bias, biasOffset + BYTES, ORDER);
-            s10 = s00;
-            s11 = s01;
-        }
         for (int i = 0; i < k; i++) {
             long at = bOffset + STEP * i;
             FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
@@ -312,30 +242,18 @@ final class VectorTile {
 
     /** One row is bound by the latency of its two accumulators (4 cycles a step) unless k is split over four pairs. */
     private static void tile1(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
-        FloatVector s0 = FloatVector.zero(SPECIES);
-        FloatVector s1 = s0;
-        if (start != Kernels.ZERO) {
-            MemorySegment from = start == BIAS ? bias : c;
-            long offset = start == BIAS ? biasOffset : cOffset;
-            s0 = FloatVector.fromMemorySegment(SPECIES, from, offset, ORDER);
-            s1 = FloatVector.fromMemorySegment(SPECIES, from, offset + BYTES, ORDER);
+            int k, MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment c, long cOffset) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
         }
+        FloatVector s0 = FloatVector.zero(SPECIES);
+        FloatVector s1 = FloatVector.zero(SPECIES);
         FloatVector t0 = FloatVector.zero(SPECIES);
-        FloatVector t1 = t0;
-        FloatVector u0 = t0;
-        FloatVector u1 = t0;
-        FloatVector v0 = t0;
-        FloatVector v1 = t0;
+        FloatVector t1 = FloatVector.zero(SPECIES);
+        FloatVector u0 = FloatVector.zero(SPECIES);
+        FloatVector u1 = FloatVector.zero(SPECIES);
+        FloatVector v0 = FloatVector.zero(SPECIES);
+        FloatVector v1 = FloatVector.zero(SPECIES);
         int i = 0;
         for (; i + 3 < k; i += 4) {
             long at = bOffset + STEP * i;
@@ -363,5 +281,32 @@ final class VectorTile {
         }
         s0.add(t0).add(u0.add(v0)).intoMemorySegment(c, cOffset, ORDER);
         s1.add(t1).add(u1.add(v1)).intoMemorySegment(c, cOffset + BYTES, ORDER);
+    }
+
+    /** See {@link Kernels#addTile}. */
+    static void add(
+            int rows,
+            MemorySegment x,
+            long xOffset,
+            MemorySegment start,
+            long startOffset,
+            long lds,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (x.getClass() != NATIVE || start.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int row = 0; row < rows; row++) {
+            long at = xOffset + STEP * row;
+            long from = startOffset + 4 * lds * row;
+            long to = cOffset + 4 * ldc * row;
+            FloatVector.fromMemorySegment(SPECIES, x, at, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, start, from, ORDER))
+                    .intoMemorySegment(c, to, ORDER);
+            FloatVector.fromMemorySegment(SPECIES, x, at + BYTES, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, start, from + BYTES, ORDER))
+                    .intoMemorySegment(c, to + BYTES, ORDER);
+        }
     }
 }

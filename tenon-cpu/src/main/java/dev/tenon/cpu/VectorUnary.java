@@ -1,6 +1,7 @@
 package dev.tenon.cpu;
 
 import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.UnaryFn;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -18,6 +19,7 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorUnary {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final int LANES = SPECIES.length();
 
     // exponential: adding 1.5 * 2^23 rounds to an integer, which is then in the low bits
@@ -44,8 +46,8 @@ final class VectorUnary {
     private VectorUnary() {}
 
     /** Whether {@link #run} has the function. */
-    static boolean has(Unary op) {
-        return switch (op.fn()) {
+    static boolean has(UnaryFn fn) {
+        return switch (fn) {
             case NEG,
                     ABS,
                     SQRT,
@@ -105,10 +107,10 @@ final class VectorUnary {
         float alpha = (float) op.alpha();
         float beta = (float) op.beta();
         switch (op.fn()) {
-            case NEG -> lanewise(VectorOperators.NEG, x, xOffset, y, yOffset, n);
-            case ABS -> lanewise(VectorOperators.ABS, x, xOffset, y, yOffset, n);
-            case SQRT -> lanewise(VectorOperators.SQRT, x, xOffset, y, yOffset, n);
-            case LOG -> lanewise(VectorOperators.LOG, x, xOffset, y, yOffset, n);
+            case NEG -> negate(x, xOffset, y, yOffset, n);
+            case ABS -> absolute(x, xOffset, y, yOffset, n);
+            case SQRT -> root(x, xOffset, y, yOffset, n);
+            case LOG -> log(x, xOffset, y, yOffset, n);
             case RSQRT -> reciprocalRoot(x, xOffset, y, yOffset, n);
             case RECIPROCAL -> reciprocal(x, xOffset, y, yOffset, n);
             case EXP -> exp(x, xOffset, y, yOffset, n);
@@ -160,37 +162,54 @@ final class VectorUnary {
         }
     }
 
-    private static void lanewise(
-            VectorOperators.Unary operator, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        // the operator must be a constant to be compiled to an instruction
-        if (operator == VectorOperators.NEG) {
-            for (int i = 0; i < n; i += LANES) {
-                FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
-                        .lanewise(VectorOperators.NEG)
-                        .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-            }
-        } else if (operator == VectorOperators.ABS) {
-            for (int i = 0; i < n; i += LANES) {
-                FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
-                        .lanewise(VectorOperators.ABS)
-                        .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-            }
-        } else if (operator == VectorOperators.SQRT) {
-            for (int i = 0; i < n; i += LANES) {
-                FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
-                        .lanewise(VectorOperators.SQRT)
-                        .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-            }
-        } else {
-            for (int i = 0; i < n; i += LANES) {
-                FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
-                        .lanewise(VectorOperators.LOG)
-                        .intoMemorySegment(y, yOffset + 4L * i, ORDER);
-            }
+    private static void negate(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.NEG)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void absolute(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.ABS)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void root(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.SQRT)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void log(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.LOG)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
     }
 
     private static void reciprocal(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector one = FloatVector.broadcast(SPECIES, 1);
         for (int i = 0; i < n; i += LANES) {
             one.div(FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER))
@@ -199,6 +218,9 @@ final class VectorUnary {
     }
 
     private static void reciprocalRoot(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector one = FloatVector.broadcast(SPECIES, 1);
         for (int i = 0; i < n; i += LANES) {
             one.div(FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
@@ -208,6 +230,9 @@ final class VectorUnary {
     }
 
     private static void relu(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector zero = FloatVector.zero(SPECIES);
         for (int i = 0; i < n; i += LANES) {
             FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
@@ -217,6 +242,9 @@ final class VectorUnary {
     }
 
     private static void leakyRelu(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             VectorMask<Float> negative = v.compare(VectorOperators.LT, 0);
@@ -226,6 +254,9 @@ final class VectorUnary {
 
     private static void clip(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float low, float high) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .max(low)
@@ -236,6 +267,9 @@ final class VectorUnary {
 
     static void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float factor, float addend) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector times = FloatVector.broadcast(SPECIES, factor);
         FloatVector plus = FloatVector.broadcast(SPECIES, addend);
         for (int i = 0; i < n; i += LANES) {
@@ -254,6 +288,9 @@ final class VectorUnary {
             float alpha,
             float beta,
             boolean swish) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector times = FloatVector.broadcast(SPECIES, alpha);
         FloatVector plus = FloatVector.broadcast(SPECIES, beta);
         FloatVector one = FloatVector.broadcast(SPECIES, 1);
@@ -265,6 +302,9 @@ final class VectorUnary {
     }
 
     private static void exp(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
@@ -291,6 +331,9 @@ final class VectorUnary {
     /** x / (1 + e^(factor x)), or 1 / (1 + e^(factor x)). */
     private static void gate(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float factor, boolean timesX) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
         FloatVector one = FloatVector.broadcast(SPECIES, 1);
         for (int i = 0; i < n; i += LANES) {
@@ -318,6 +361,9 @@ final class VectorUnary {
 
     /** (1 + tanh u) / 2 is 1 / (1 + e^(-2u)). */
     private static void geluTanh(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
@@ -349,6 +395,9 @@ final class VectorUnary {
     /** alpha tanh(beta x); ±alpha from |beta x| = 7.905 on, where f32 has no number between tanh and 1. */
     private static void tanh(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha, float beta) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .mul(beta);
@@ -375,6 +424,9 @@ final class VectorUnary {
     }
 
     private static void erf(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             FloatVector s = v.mul(v);
@@ -400,6 +452,9 @@ final class VectorUnary {
     }
 
     private static void gelu(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             FloatVector v = given.mul(SQRT_HALF);

@@ -156,17 +156,7 @@ final class VectorWindowKernels extends WindowKernels {
             case 2 -> maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
             default -> 0;
         };
-        super.maximum(
-                x,
-                xOffset + 4L * i * stride,
-                lines,
-                xStep,
-                taps,
-                dilation,
-                stride,
-                y,
-                yOffset + 4L * i,
-                n - i);
+        super.maximum(x, xOffset + 4L * i * stride, lines, xStep, taps, dilation, stride, y, yOffset + 4L * i, n - i);
     }
 
     private static int maxima(

@@ -11,7 +11,28 @@ final class Vectors {
     /** Columns of a panel of a packed matrix: two vectors, so that a row of the micro-kernel is two accumulators. */
     static final int PANEL = AVAILABLE ? VectorKernels.PANEL : 16;
 
+    /** The values of the system property {@code dev.tenon.cpu.kernels}. */
+    static final String AUTO = "auto";
+
+    static final String VECTOR = "vector";
+    static final String SCALAR = "scalar";
+
     private Vectors() {}
+
+    /**
+     * {@code auto}: scalar loops until the vector ones are compiled, which takes a second or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every run; {@code scalar}: scalar loops only.
+     */
+    static String mode() {
+        String mode = System.getProperty("dev.tenon.cpu.kernels", AUTO);
+        return mode.equals(VECTOR) || mode.equals(SCALAR) ? mode : AUTO;
+    }
+
+    /** Begins to compile the loops that most models run. */
+    static void prepare() {
+        if (AVAILABLE) {
+            HotLoops.requestUsual();
+        }
+    }
 
     private static boolean find() {
         Module here = Vectors.class.getModule();

@@ -77,9 +77,9 @@ abstract class WindowRowStep extends LoopStep {
             int lastD = depth.lastCell(startD, depth.input());
             for (int d = depth.firstCell(startD); d < lastD && lines > 0; d++) {
                 long line = plane * windows.inputArea()
-                        + ((long) (startD + d * depth.dilation()) * height.input()
+                        + ((startD + (long) d * depth.dilation()) * height.input()
                                         + startH
-                                        + firstH * height.dilation())
+                                        + (long) firstH * height.dilation())
                                 * inW;
                 int cell = (d * height.kernel() + firstH) * windows.width().kernel();
                 lines(frame, plane, source, line, lines, cell, target, to);
