@@ -18,10 +18,10 @@ import java.util.function.Function;
 final class CpuWeights implements Device.Weights {
     private static final String DENSE = "dense";
 
-    /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     /** Owns no arena, so what it may read every thread may. */
     private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
+    /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     private record Key(ConstantData data, String layout) {}
 
     private final MemoryLedger ledger;
