@@ -10,7 +10,6 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.runtime.StepReport;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
@@ -18,8 +17,10 @@ import dev.tenon.core.runtime.spi.Program;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -89,50 +90,33 @@ final class CpuProgram implements Program, LoweringContext {
         List<Value> values = new ArrayList<>(graph.inputs());
         values.addAll(graph.constants());
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
-        Map<Value, ConstantUse> uses = constantUses(graph);
+        Set<Value> read = readAsTheyAre(graph);
         for (Value value : values) {
             Placement placement = plan.memory().of(value);
-            MemorySegment constant = MemorySegment.NULL;
-            if (constantRoot(value).origin() instanceof Value.Origin.Constant(ConstantData data)) {
-                constant = switch (uses.getOrDefault(constantRoot(value), ConstantUse.PACKED)) {
-                    case PACKED -> MemorySegment.NULL;
-                    case COPIED -> weights.dense(data, true);
-                    case COMPUTED -> weights.dense(data, false);
-                };
-            }
+            MemorySegment constant = read.contains(root(value))
+                            && root(value).origin() instanceof Value.Origin.Constant(ConstantData data)
+                    ? weights.dense(data)
+                    : MemorySegment.NULL;
             slotOf.put(value, slots.size());
             slots.add(new Slot(placement, value.type(), constant));
         }
     }
 
-    /** How steps read a constant, from the least to the most demanding. */
-    private enum ConstantUse {
-        /** Only in a form of their own. */
-        PACKED,
-        /** Its elements are copied. */
-        COPIED,
-        /** In loops. */
-        COMPUTED
-    }
-
-    private static Map<Value, ConstantUse> constantUses(Graph graph) {
-        Map<Value, ConstantUse> uses = new HashMap<>();
+    /** The values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
+    private static Set<Value> readAsTheyAre(Graph graph) {
+        Set<Value> read = new HashSet<>();
         for (Node node : graph.nodes()) {
-            if (MemoryPlanner.isView(node.op())) {
-                continue;
-            }
-            for (int i = 0; i < node.inputs().size(); i++) {
-                ConstantUse use = MatMulLowering.packs(node, i)
-                        ? ConstantUse.PACKED
-                        : node.op() instanceof Gather ? ConstantUse.COPIED : ConstantUse.COMPUTED;
-                uses.merge(constantRoot(node.input(i)), use, (a, b) -> a.compareTo(b) > 0 ? a : b);
+            for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
+                if (!MatMulLowering.packs(node, i)) {
+                    read.add(root(node.input(i)));
+                }
             }
         }
-        return uses;
+        return read;
     }
 
     /** The value whose memory a view shows. */
-    private static Value constantRoot(Value value) {
+    private static Value root(Value value) {
         Value root = value;
         while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
             root = node.input(0);
@@ -176,10 +160,9 @@ final class CpuProgram implements Program, LoweringContext {
             Slot slot = slots.get(i);
             memory[i] = switch (slot.placement()) {
                 case Placement.Arena(long offset, long _) -> arena.asSlice(offset, slot.bytes());
-                case Placement.Constant() ->
-                    slot.constant().byteSize() == 0
-                            ? MemorySegment.NULL
-                            : slot.constant().asSlice(0, slot.bytes());
+                case Placement.Constant() -> slot.constant().byteSize() == 0
+                        ? MemorySegment.NULL
+                        : slot.constant().asSlice(0, slot.bytes());
                 case Placement.Input(int _), Placement.Output(int _) -> MemorySegment.NULL;
             };
         }
@@ -235,7 +218,7 @@ final class CpuProgram implements Program, LoweringContext {
                 throw new InputException(
                         "input " + i + " of the plan is " + inputTypes[i] + ", got " + inputs[i].type());
             }
-            if (!CpuWeights.isUsable(inputs[i].segment(), false)) {
+            if (!CpuWeights.isUsable(inputs[i].segment())) {
                 staged += Math.ceilDiv(inputs[i].byteSize(), 64L) * 64;
             }
         }
@@ -243,7 +226,7 @@ final class CpuProgram implements Program, LoweringContext {
         long offset = 0;
         for (int i = 0; i < inputs.length; i++) {
             MemorySegment segment = inputs[i].segment();
-            if (!CpuWeights.isUsable(segment, false)) {
+            if (!CpuWeights.isUsable(segment)) {
                 MemorySegment copy = staging.asSlice(offset, segment.byteSize());
                 copy.copyFrom(segment);
                 offset += Math.ceilDiv(segment.byteSize(), 64L) * 64;

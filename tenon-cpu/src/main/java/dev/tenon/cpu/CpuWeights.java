@@ -24,6 +24,9 @@ final class CpuWeights implements Device.Weights {
     /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     private record Key(ConstantData data, String layout) {}
 
+    /** Constants of a mapped file above this size are used where they lie. */
+    private static final long MAPPED_BYTES = 4 << 20;
+
     private final MemoryLedger ledger;
     private final Arena arena = Arena.ofShared();
     private final Map<Key, MemorySegment> made = new HashMap<>();
@@ -34,11 +37,14 @@ final class CpuWeights implements Device.Weights {
         this.ledger = ledger;
     }
 
-    /** All elements of a constant. Dense data is used where it lies, mapped data only where {@code mapped} says that nothing but copying reads it: see {@link Segments}. */
-    MemorySegment dense(ConstantData data, boolean mapped) {
+    /**
+     * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so the smaller
+     * constants, which they do read, are copied.
+     */
+    MemorySegment dense(ConstantData data) {
         return switch (data) {
             case ConstantData.Dense(TensorType _, MemorySegment segment) ->
-                isUsable(segment, mapped)
+                isUsable(segment) || staysMapped(segment)
                         ? segment
                         : prepared(
                                 data,
@@ -52,9 +58,13 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether steps can read the memory as it is, on any thread: outside the heap, not confined, and not mapped unless that is allowed. They read at any alignment: elements in model files often start at odd addresses. */
-    static boolean isUsable(MemorySegment segment, boolean mapped) {
-        return segment.isNative() && (mapped || !segment.isMapped()) && segment.isAccessibleBy(ANY_THREAD);
+    private static boolean staysMapped(MemorySegment segment) {
+        return segment.isMapped() && segment.isAccessibleBy(ANY_THREAD) && segment.byteSize() > MAPPED_BYTES;
+    }
+
+    /** Whether all kernels can read the memory as it is, on any thread: outside the heap, not mapped, not confined. They read at any alignment. */
+    static boolean isUsable(MemorySegment segment) {
+        return segment.isNative() && !segment.isMapped() && segment.isAccessibleBy(ANY_THREAD);
     }
 
     synchronized MemorySegment prepared(
