@@ -10,6 +10,7 @@ final class Progress implements AutoCloseable {
     private final boolean shown;
     private boolean dirty;
 
+    @SuppressWarnings("SystemConsoleNull") // null still where -Djdk.console=java.base asks for the old console
     Progress(PrintWriter err) {
         this.err = err;
         this.shown = System.console() != null && System.console().isTerminal();

@@ -8,6 +8,7 @@ import dev.tenon.core.runtime.Tensor;
 import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -150,7 +151,10 @@ final class FailuresTest {
             run(SQUEEZENET.toString(), "--input", "data_0=" + file("broken.npy", Arrays.copyOf(whole, length)))
                     .fails("broken.npy");
         }
-        run(SQUEEZENET.toString(), "--input", "data_0=" + file("text.npy", "hello, numbers".getBytes("US-ASCII")))
+        run(
+                        SQUEEZENET.toString(),
+                        "--input",
+                        "data_0=" + file("text.npy", "hello, numbers".getBytes(StandardCharsets.US_ASCII)))
                 .fails("text.npy", "npy");
         run(SQUEEZENET.toString(), "--input", "data_0=" + folder.resolve("none.npy"))
                 .fails("none.npy");
@@ -162,9 +166,9 @@ final class FailuresTest {
         String model = Cli.MINI_LM.toString();
         String[] broken = {
             file("empty.json"),
-            file("text.json", "not json".getBytes("US-ASCII")),
-            file("half.json", "{\"model\": {\"type\": \"WordPiece\", \"vocab\": {".getBytes("US-ASCII")),
-            file("other.json", "{\"a\": 1}".getBytes("US-ASCII")),
+            file("text.json", "not json".getBytes(StandardCharsets.US_ASCII)),
+            file("half.json", "{\"model\": {\"type\": \"WordPiece\", \"vocab\": {".getBytes(StandardCharsets.US_ASCII)),
+            file("other.json", "{\"a\": 1}".getBytes(StandardCharsets.US_ASCII)),
             folder.resolve("none.json").toString(),
             folder.toString()
         };

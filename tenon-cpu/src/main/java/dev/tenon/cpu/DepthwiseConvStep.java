@@ -8,13 +8,13 @@ final class DepthwiseConvStep extends WindowRowStep {
     private final ConvShape shape;
     private final ConvEpilogue epilogue;
     private final Kernels kernels = Kernels.current();
-    private final int weights;
+    private final Filters weights;
 
     DepthwiseConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
         super("depthwise rows", shape.windows(), node, context);
         this.shape = shape;
         this.epilogue = epilogue;
-        this.weights = context.slot(node.input(1));
+        this.weights = new Filters(node.input(1), context);
     }
 
     @Override
@@ -43,7 +43,7 @@ final class DepthwiseConvStep extends WindowRowStep {
                 from * 4,
                 lines,
                 step * 4,
-                frame.at(weights),
+                weights.of(frame),
                 filter * 4,
                 4L * width.kernel(),
                 taps,

@@ -22,7 +22,7 @@ final class GemmConvStep extends LoopStep {
     private final Im2col windows;
     private final Kernels kernels = Kernels.current();
     private final int input;
-    private final int weights;
+    private final Filters weights;
     private final int output;
 
     /** How the output is cut. */
@@ -61,7 +61,7 @@ final class GemmConvStep extends LoopStep {
         this.blocks = blocks;
         this.windows = new Im2col(shape.windows());
         this.input = context.slot(node.input(0));
-        this.weights = context.slot(node.input(1));
+        this.weights = new Filters(node.input(1), context);
         this.output = context.slot(node.output());
     }
 
@@ -92,7 +92,7 @@ final class GemmConvStep extends LoopStep {
     /** {@code product} numbers the groups of all batches. */
     private void block(Frame frame, long product, int firstChannel, long firstColumn, MemorySegment scratch) {
         MemorySegment source = frame.at(input);
-        MemorySegment filters = frame.at(weights);
+        MemorySegment filters = weights.of(frame);
         MemorySegment target = frame.at(output);
         long area = shape.windows().outputArea();
         int depth = (int) shape.depth();

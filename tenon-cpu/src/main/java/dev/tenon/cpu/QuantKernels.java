@@ -29,21 +29,7 @@ class QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
-        quantizeTail(x, xOffset, scale, zero, least, largest, y, yOffset, 0, n);
-    }
-
-    static void quantizeTail(
-            MemorySegment x,
-            long xOffset,
-            float scale,
-            float zero,
-            float least,
-            float largest,
-            MemorySegment y,
-            long yOffset,
-            long from,
-            long n) {
-        for (long i = from; i < n; i++) {
+        for (long i = 0; i < n; i++) {
             double value = Math.rint(x.get(Raw.F32, xOffset + 4 * i) / scale) + zero;
             y.set(Raw.I8, yOffset + i, (byte) (int) Math.min(Math.max(value, least), largest));
         }
@@ -59,34 +45,17 @@ class QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
-        dequantizeTail(x, xOffset, signed, scale, zero, y, yOffset, 0, n);
-    }
-
-    static void dequantizeTail(
-            MemorySegment x,
-            long xOffset,
-            boolean signed,
-            float scale,
-            float zero,
-            MemorySegment y,
-            long yOffset,
-            long from,
-            long n) {
         int mask = signed ? -1 : 0xFF;
-        for (long i = from; i < n; i++) {
+        for (long i = 0; i < n; i++) {
             y.set(Raw.F32, yOffset + 4 * i, ((x.get(Raw.I8, xOffset + i) & mask) - zero) * scale);
         }
     }
 
     /** Widens the range (two f32: smallest, at most 0, and largest, at least 0) to hold all of x; NaN where x has one. */
     void range(MemorySegment x, long xOffset, int n, MemorySegment range, long rangeOffset) {
-        rangeTail(x, xOffset, 0, n, range, rangeOffset);
-    }
-
-    static void rangeTail(MemorySegment x, long xOffset, int from, int n, MemorySegment range, long rangeOffset) {
         float min = range.get(Raw.F32, rangeOffset);
         float max = range.get(Raw.F32, rangeOffset + 4);
-        for (int i = from; i < n; i++) {
+        for (int i = 0; i < n; i++) {
             float value = x.get(Raw.F32, xOffset + 4L * i);
             min = Math.min(min, value);
             max = Math.max(max, value);

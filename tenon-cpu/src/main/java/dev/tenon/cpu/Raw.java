@@ -15,8 +15,10 @@ final class Raw {
     static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
 
-    /** Above this many bytes the call behind {@link MemorySegment#copy} is worth its price. */
-    private static final long LARGE = Vectors.AVAILABLE ? 1024 : 64;
+    /** Above this many bytes the call behind {@link MemorySegment#copy} is worth its price, beside loops of vectors and of eight bytes. */
+    private static final long LARGE = 1024;
+
+    private static final long LARGE_FOR_SCALAR = 64;
 
     private Raw() {}
 
@@ -26,12 +28,22 @@ final class Raw {
 
     /** Moves bytes between places that do not overlap. */
     static void copy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
-        if (bytes > LARGE) {
-            MemorySegment.copy(from, fromByte, to, toByte, bytes);
-            return;
-        }
-        if (Vectors.AVAILABLE && bytes >= VectorMoves.LEAST) {
+        if (Vectors.AVAILABLE
+                && bytes <= LARGE
+                && bytes >= VectorMoves.LEAST
+                && MoveLoops.COPY.ready()
+                && Segments.isNative(from)
+                && Segments.isNative(to)) {
             VectorMoves.copy(from, fromByte, to, toByte, (int) bytes);
+        } else {
+            scalarCopy(from, fromByte, to, toByte, bytes);
+        }
+    }
+
+    /** The same without vectors. */
+    static void scalarCopy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
+        if (bytes > LARGE_FOR_SCALAR) {
+            MemorySegment.copy(from, fromByte, to, toByte, bytes);
             return;
         }
         int i = 0;

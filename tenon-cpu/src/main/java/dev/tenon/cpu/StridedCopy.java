@@ -187,18 +187,41 @@ final class StridedCopy {
     }
 
     private void tile(MemorySegment from, long source, MemorySegment to, long target, int rows, int columns) {
-        int done = 0;
-        int doneColumns = 0;
-        if (Vectors.AVAILABLE && dtype.bits() == 32) {
-            done = rows & -4;
-            doneColumns = columns & -4;
-            VectorMoves.transpose4(
-                    from, source * 4, inner.from() * 4, to, target * 4, middle.to() * 4, done, doneColumns);
+        if (dtype.bits() != 32) {
+            for (int row = 0; row < rows; row++) {
+                line(from, source + row, inner.from(), to, target + row * middle.to(), 1, columns);
+            }
+            return;
         }
+        boolean fast =
+                Vectors.AVAILABLE && MoveLoops.TRANSPOSE.ready() && Segments.isNative(from) && Segments.isNative(to);
+        long fromStep = inner.from() * 4;
+        long toStep = middle.to() * 4;
+        int done = fast ? rows & -4 : 0;
+        int doneColumns = fast ? columns & -4 : 0;
+        if (fast) {
+            VectorMoves.transpose4(from, source * 4, fromStep, to, target * 4, toStep, done, doneColumns);
+        }
+        long rightFrom = source * 4 + doneColumns * fromStep;
+        words(from, rightFrom, fromStep, to, (target + doneColumns) * 4, toStep, done, columns - doneColumns);
+        words(from, (source + done) * 4, fromStep, to, target * 4 + done * toStep, toStep, rows - done, columns);
+    }
+
+    /** What the transpose by vectors does, an element at a time; steps are in bytes. */
+    static void words(
+            MemorySegment from,
+            long fromByte,
+            long fromStep,
+            MemorySegment to,
+            long toByte,
+            long toStep,
+            int rows,
+            int columns) {
         for (int row = 0; row < rows; row++) {
-            int first = row < done ? doneColumns : 0;
-            long at = source + row + first * inner.from();
-            line(from, at, inner.from(), to, target + row * middle.to() + first, 1, columns - first);
+            for (int column = 0; column < columns; column++) {
+                int value = from.get(Raw.I32, fromByte + 4L * row + column * fromStep);
+                to.set(Raw.I32, toByte + row * toStep + 4L * column, value);
+            }
         }
     }
 

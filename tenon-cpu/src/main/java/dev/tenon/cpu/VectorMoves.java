@@ -13,6 +13,7 @@ final class VectorMoves {
     private static final VectorSpecies<Byte> HALF = ByteVector.SPECIES_256;
     private static final VectorSpecies<Byte> QUARTER = ByteVector.SPECIES_128;
     private static final int BYTES = SPECIES.length();
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
 
     private static final VectorSpecies<Integer> FOUR = IntVector.SPECIES_128;
@@ -28,6 +29,9 @@ final class VectorMoves {
 
     /** Copies {@link #LEAST} bytes or more. The last move overlaps the one before it: masks cost several moves. */
     static void copy(MemorySegment from, long fromByte, MemorySegment to, long toByte, int bytes) {
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         if (bytes >= BYTES) {
             for (int i = 0; i <= bytes - BYTES; i += BYTES) {
                 ByteVector.fromMemorySegment(SPECIES, from, fromByte + i, ORDER)
@@ -53,6 +57,9 @@ final class VectorMoves {
 
     /** Cuts a row of whole panels of two vectors each at their borders, {@code step} bytes from one panel to the next. */
     static void spread(MemorySegment from, long fromByte, int panels, MemorySegment to, long toByte, long step) {
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long at = toByte;
         for (int i = 0; i < panels; i++) {
             long source = fromByte + 2L * BYTES * i;
@@ -76,6 +83,9 @@ final class VectorMoves {
             long toStep,
             int rows,
             int columns) {
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         for (int column = 0; column < columns; column += 4) {
             long source = fromByte + column * fromStep;
             long target = toByte + 4L * column;

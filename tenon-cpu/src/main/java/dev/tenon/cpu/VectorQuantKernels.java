@@ -18,6 +18,7 @@ final class VectorQuantKernels extends QuantKernels {
     private static final VectorSpecies<Byte> BYTES =
             VectorSpecies.of(byte.class, VectorShape.forBitSize(Math.max(64, 8 * LANES)));
 
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final boolean NARROW = LANES < 8;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
     /** Adding it leaves no room for a fraction: the sum is rounded half to even, as long as what is added is below 2^22. */
@@ -39,11 +40,29 @@ final class VectorQuantKernels extends QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
+        boolean fast = !NARROW && MoveLoops.QUANTIZE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        long i = fast ? toBytes(x, xOffset, scale, zero, least, largest, y, yOffset, n) : 0;
+        super.quantize(x, xOffset + 4 * i, scale, zero, least, largest, y, yOffset + i, n - i);
+    }
+
+    static long toBytes(
+            MemorySegment x,
+            long xOffset,
+            float scale,
+            float zero,
+            float least,
+            float largest,
+            MemorySegment y,
+            long yOffset,
+            long n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long i = 0;
         // bounds are integers, so bounding may come before rounding
         float low = least - zero;
         float high = largest - zero;
-        for (; !NARROW && i + LANES <= n; i += LANES) {
+        for (; i + LANES <= n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4 * i, ORDER)
                     .div(scale);
             v = v.max(low).min(high).add(ROUND).sub(ROUND).add(zero);
@@ -51,7 +70,7 @@ final class VectorQuantKernels extends QuantKernels {
             ByteVector bytes = (ByteVector) q.castShape(BYTES, 0);
             bytes.intoMemorySegment(y, yOffset + i, ORDER);
         }
-        quantizeTail(x, xOffset, scale, zero, least, largest, y, yOffset, i, n);
+        return i;
     }
 
     @Override
@@ -64,19 +83,45 @@ final class VectorQuantKernels extends QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
+        boolean fast = !NARROW && MoveLoops.DEQUANTIZE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        long i = fast ? fromBytes(x, xOffset, signed, scale, zero, y, yOffset, n) : 0;
+        super.dequantize(x, xOffset + i, signed, scale, zero, y, yOffset + 4 * i, n - i);
+    }
+
+    static long fromBytes(
+            MemorySegment x,
+            long xOffset,
+            boolean signed,
+            float scale,
+            float zero,
+            MemorySegment y,
+            long yOffset,
+            long n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         long i = 0;
         int mask = signed ? -1 : 0xFF;
-        for (; !NARROW && i + LANES <= n; i += LANES) {
+        for (; i + LANES <= n; i += LANES) {
             ByteVector bytes = ByteVector.fromMemorySegment(BYTES, x, xOffset + i, ORDER);
             IntVector q = ((IntVector) bytes.castShape(INTS, 0)).and(mask);
             FloatVector v = (FloatVector) q.convert(VectorOperators.I2F, 0);
             v.sub(zero).mul(scale).intoMemorySegment(y, yOffset + 4 * i, ORDER);
         }
-        dequantizeTail(x, xOffset, signed, scale, zero, y, yOffset, i, n);
+        return i;
     }
 
     @Override
     void range(MemorySegment x, long xOffset, int n, MemorySegment range, long rangeOffset) {
+        boolean fast = MoveLoops.RANGE.ready() && Segments.isNative(x) && Segments.isNative(range);
+        int i = fast ? extremes(x, xOffset, n, range, rangeOffset) : 0;
+        super.range(x, xOffset + 4L * i, n - i, range, rangeOffset);
+    }
+
+    static int extremes(MemorySegment x, long xOffset, int n, MemorySegment range, long rangeOffset) {
+        if (x.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         int i = 0;
         if (n >= LANES) {
             FloatVector min = FloatVector.zero(SPECIES);
@@ -91,6 +136,6 @@ final class VectorQuantKernels extends QuantKernels {
             range.set(Raw.F32, rangeOffset, Math.min(range.get(Raw.F32, rangeOffset), least));
             range.set(Raw.F32, rangeOffset + 4, Math.max(range.get(Raw.F32, rangeOffset + 4), most));
         }
-        rangeTail(x, xOffset, i, n, range, rangeOffset);
+        return i;
     }
 }

@@ -9,12 +9,13 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The loops over windows on the Vector API, for strides of 1 and 2. Vectors stay local to one method each, see {@link VectorKernels}. The last few positions of a maximum are a whole vector that overlaps the one before, which does no harm;
- * what adds up cannot be done twice.
+ * what adds up cannot be done twice. Each loop returns how many positions it did.
  */
 final class VectorWindowKernels extends WindowKernels {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
     private static final long BYTES = 4L * LANES;
+    private static final Class<?> NATIVE = Segments.NATIVE;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
     /** The even elements of two vectors, one after the other. */
     private static final VectorShuffle<Float> EVEN = VectorShuffle.fromOp(SPECIES, i -> 2 * i % LANES);
@@ -41,11 +42,13 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int i = switch (stride) {
-            case 1 -> sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
-            case 2 -> sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
-            default -> 0;
-        };
+        boolean fast = Segments.isNative(x) && Segments.isNative(w) && Segments.isNative(y);
+        int i = 0;
+        if (fast && stride == 1 && MoveLoops.SUMS.ready()) {
+            i = sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+        } else if (fast && stride == 2 && MoveLoops.SUMS_OF_SECOND.ready()) {
+            i = sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+        }
         super.correlate(
                 x,
                 xOffset + 4L * i * stride,
@@ -62,7 +65,7 @@ final class VectorWindowKernels extends WindowKernels {
                 n - i);
     }
 
-    private static int sums(
+    static int sums(
             MemorySegment x,
             long xOffset,
             int lines,
@@ -75,6 +78,9 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         int i = 0;
         long tap = 4L * dilation;
         for (; i <= n - LANES; i += LANES) {
@@ -106,7 +112,7 @@ final class VectorWindowKernels extends WindowKernels {
         return i;
     }
 
-    private static int sumsOfSecond(
+    static int sumsOfSecond(
             MemorySegment x,
             long xOffset,
             int lines,
@@ -119,6 +125,9 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         int i = 0;
         long tap = 4L * dilation;
         // the odd element behind the last even one may lie past the input
@@ -151,15 +160,17 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int i = switch (stride) {
-            case 1 -> maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
-            case 2 -> maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
-            default -> 0;
-        };
+        boolean fast = Segments.isNative(x) && Segments.isNative(y);
+        int i = 0;
+        if (fast && stride == 1 && MoveLoops.MAXIMA.ready()) {
+            i = maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+        } else if (fast && stride == 2 && MoveLoops.MAXIMA_OF_SECOND.ready()) {
+            i = maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+        }
         super.maximum(x, xOffset + 4L * i * stride, lines, xStep, taps, dilation, stride, y, yOffset + 4L * i, n - i);
     }
 
-    private static int maxima(
+    static int maxima(
             MemorySegment x,
             long xOffset,
             int lines,
@@ -169,6 +180,9 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         if (n < LANES) {
             return 0;
         }
@@ -190,7 +204,7 @@ final class VectorWindowKernels extends WindowKernels {
         }
     }
 
-    private static int maximaOfSecond(
+    static int maximaOfSecond(
             MemorySegment x,
             long xOffset,
             int lines,
@@ -200,6 +214,9 @@ final class VectorWindowKernels extends WindowKernels {
             MemorySegment y,
             long yOffset,
             int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         if (n <= LANES) {
             return 0;
         }
@@ -226,6 +243,15 @@ final class VectorWindowKernels extends WindowKernels {
 
     @Override
     void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        boolean fast = MoveLoops.MULTIPLY_ADD.ready() && Segments.isNative(x) && Segments.isNative(y);
+        int i = fast ? products(x, xOffset, factor, y, yOffset, n) : 0;
+        super.multiplyAdd(x, xOffset + 4L * i, factor, y, yOffset + 4L * i, n - i);
+    }
+
+    static int products(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
         int i = 0;
         FloatVector weight = FloatVector.broadcast(SPECIES, factor);
         for (; i <= n - LANES; i += LANES) {
@@ -233,6 +259,6 @@ final class VectorWindowKernels extends WindowKernels {
             FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
             v.fma(weight, sum).intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
-        super.multiplyAdd(x, xOffset + 4L * i, factor, y, yOffset + 4L * i, n - i);
+        return i;
     }
 }

@@ -21,6 +21,13 @@ final class OneNode {
     /** NaN in every float type, and an index out of any range. */
     private static final byte POISON = (byte) 0xFF;
 
+    static {
+        // or most of a test would be over before the vector loops are taken into use
+        if (Vectors.AVAILABLE) {
+            MoveLoops.all().forEach(HotLoop::adopt);
+        }
+    }
+
     private final Op op;
     private final List<NdArray> inputs;
     private int threads = 1;

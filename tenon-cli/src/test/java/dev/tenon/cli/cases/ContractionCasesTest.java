@@ -79,8 +79,8 @@ final class ContractionCasesTest {
     void accurateProducts() {
         int n = 512;
         SplittableRandom random = new SplittableRandom(2);
-        double[] a = random.doubles(n * n, -1, 1).map(x -> (float) x).toArray();
-        double[] b = random.doubles(n * n, -1, 1).map(x -> (float) x).toArray();
+        double[] a = random.doubles((long) n * n, -1, 1).map(x -> (float) x).toArray();
+        double[] b = random.doubles((long) n * n, -1, 1).map(x -> (float) x).toArray();
         Tensor y = Cpu.run(MATMUL, f32(sizes(n, n), a), f32(sizes(n, n), b)).getFirst();
         double error = 0;
         double norm = 0;
