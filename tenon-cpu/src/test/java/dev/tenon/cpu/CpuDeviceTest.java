@@ -117,15 +117,15 @@ class CpuDeviceTest {
 
     @Test
     void refusesAPlanPastTheLimitBeforeAllocating() {
-        try (Device device = open(TWO.withMemoryLimit(20_000));
+        try (Device device = open(TWO.withMemoryLimit(200_000));
                 Device.Weights weights = device.newWeights();
                 Device.Context context = device.newContext()) {
             compile(device, chain(32), weights).run(context, new Tensor[] {Tensor.zeros(DType.F32, 4, 32)});
             long before = device.memory().total();
-            assertThatThrownBy(() -> compile(device, chain(128), weights))
+            assertThatThrownBy(() -> compile(device, chain(256), weights))
                     .isInstanceOf(OutOfMemoryException.class)
-                    .hasMessageContaining("65536 bytes")
-                    .hasMessageContaining("limit is 20000")
+                    .hasMessageContaining("262144 bytes")
+                    .hasMessageContaining("limit is 200000")
                     .hasMessageContaining("held: weights 4096");
             assertThat(device.memory().total()).isEqualTo(before);
             Tensor y =

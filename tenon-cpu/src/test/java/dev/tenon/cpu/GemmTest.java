@@ -92,8 +92,8 @@ class GemmTest {
                 Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.GELU)).withResidual();
         try (CpuRun run = new CpuRun(3)) {
             for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16, DType.F64)) {
-                for (int m : new int[] {1, 7, 65, 300}) {
-                    for (int n : new int[] {1, 33, 200}) {
+                for (int m : dtype == DType.F32 ? new int[] {1, 7, 65, 300} : new int[] {1, 37}) {
+                    for (int n : new int[] {1, 33, 100}) {
                         int k = 70;
                         for (int flags = 0; flags < 4; flags++) {
                             boolean ta = (flags & 1) != 0;

@@ -146,7 +146,7 @@ class KernelsTest {
         }
         kernels.unary(Unary.of(UnaryFn.EXP), X, 0, Z, 0, 40);
         for (int i = 0; i < 40; i++) {
-            assertThat(at(Z, 0, i)).isEqualTo((float) Math.exp(x[i % x.length]));
+            assertThat(Float.valueOf(at(Z, 0, i))).isEqualTo(Float.valueOf((float) Math.exp(x[i % x.length])));
         }
     }
 
