@@ -160,9 +160,10 @@ final class CpuProgram implements Program, LoweringContext {
             Slot slot = slots.get(i);
             memory[i] = switch (slot.placement()) {
                 case Placement.Arena(long offset, long _) -> arena.asSlice(offset, slot.bytes());
-                case Placement.Constant() -> slot.constant().byteSize() == 0
-                        ? MemorySegment.NULL
-                        : slot.constant().asSlice(0, slot.bytes());
+                case Placement.Constant() ->
+                    slot.constant().byteSize() == 0
+                            ? MemorySegment.NULL
+                            : slot.constant().asSlice(0, slot.bytes());
                 case Placement.Input(int _), Placement.Output(int _) -> MemorySegment.NULL;
             };
         }

@@ -7,8 +7,11 @@ import dev.tenon.core.ir.op.UnaryFn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
 /** The vector loops, each with dummy data to warm it up on. Loaded only where there is a Vector API. */
 final class HotLoops {
@@ -53,19 +56,21 @@ final class HotLoops {
             "select",
             () -> VectorBinary.select(DATA, D, DATA, A, DATA, B, DATA, C, N),
             () -> SCALAR.select(DATA, D, DATA, A, DATA, B, DATA, C, N));
-    private static final HotLoop[] UNARY = new HotLoop[UnaryFn.values().length];
-    private static final HotLoop[] BINARY = new HotLoop[BinaryFn.values().length];
+    private static final Map<UnaryFn, HotLoop> UNARY = new EnumMap<>(UnaryFn.class);
+    private static final Map<BinaryFn, HotLoop> BINARY = new EnumMap<>(BinaryFn.class);
 
     static {
         for (UnaryFn fn : UnaryFn.values()) {
-            UNARY[fn.ordinal()] = unaryLoop(fn);
+            UNARY.put(fn, unaryLoop(fn));
         }
         for (BinaryFn fn : BinaryFn.values()) {
             if (VectorBinary.has(fn)) {
-                BINARY[fn.ordinal()] = add(
-                        fn.name().toLowerCase(Locale.ROOT),
-                        () -> VectorBinary.run(fn, DATA, A, DATA, B, DATA, C, N),
-                        () -> SCALAR.binary(fn, DATA, A, DATA, B, DATA, C, N));
+                BINARY.put(
+                        fn,
+                        add(
+                                fn.name().toLowerCase(Locale.ROOT),
+                                () -> VectorBinary.run(fn, DATA, A, DATA, B, DATA, C, N),
+                                () -> SCALAR.binary(fn, DATA, A, DATA, B, DATA, C, N)));
             }
         }
         String mode = Vectors.mode();
@@ -120,12 +125,12 @@ final class HotLoops {
     }
 
     static HotLoop of(UnaryFn fn) {
-        return UNARY[fn.ordinal()];
+        return Objects.requireNonNull(UNARY.get(fn));
     }
 
     /** For functions that {@link VectorBinary} has. */
     static HotLoop of(BinaryFn fn) {
-        return BINARY[fn.ordinal()];
+        return Objects.requireNonNull(BINARY.get(fn));
     }
 
     /** What most models run: asked for when the device opens, while the model is still being read. */
