@@ -35,7 +35,7 @@ class QuantisationTest {
             value = DType.class,
             names = {"I4", "U4", "I8", "U8", "I16", "U16", "F8E4M3", "F8E5M2"})
     void thereAndBack(DType small) {
-        Seeded random = new Seeded(small.ordinal());
+        Seeded random = new Seeded(small.name().hashCode());
         for (int round = 0; round < 24; round++) {
             long[] sizes = {random.nextLong(1, 3), random.nextLong(1, 9), random.nextLong(1, 70)};
             int axis = (int) random.nextLong(0, 2);
