@@ -187,7 +187,9 @@ final class AttentionStep implements Step, RangeTask {
                 kernels.mix(scratch, scoresAt + 4L * r * keys, v, offset, sizeV, scratch, sums + 4L * r * sizeV, keys);
             }
         } else {
-            multiply(kernels, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, Kernels.ACCUMULATE, scratch);
+            boolean first = key == rows.firstKey(query + from) / keyBlock * keyBlock;
+            int start = first ? Kernels.ZERO : Kernels.ACCUMULATE;
+            multiply(kernels, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, start, scratch);
         }
     }
 

@@ -1,6 +1,5 @@
 package dev.tenon.cpu;
 
-
 /** Convolution an element of the output at a time, whatever the types; a unit is one row of the output. */
 abstract class ConvRowStep extends LoopStep {
     private final ConvShape shape;

@@ -17,8 +17,10 @@ import dev.tenon.core.runtime.spi.Program;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -84,23 +86,42 @@ final class CpuProgram implements Program, LoweringContext {
     }
 
     private void addSlots(Plan plan) {
-        List<Value> values = new ArrayList<>(plan.graph().inputs());
-        values.addAll(plan.graph().constants());
-        plan.graph().nodes().forEach(node -> values.addAll(node.outputs()));
+        Graph graph = plan.graph();
+        List<Value> values = new ArrayList<>(graph.inputs());
+        values.addAll(graph.constants());
+        graph.nodes().forEach(node -> values.addAll(node.outputs()));
+        Set<Value> read = readAsTheyAre(graph);
         for (Value value : values) {
             Placement placement = plan.memory().of(value);
+            MemorySegment constant = read.contains(root(value))
+                            && root(value).origin() instanceof Value.Origin.Constant(ConstantData data)
+                    ? weights.dense(data)
+                    : MemorySegment.NULL;
             slotOf.put(value, slots.size());
-            slots.add(new Slot(placement, value.type(), constant(value)));
+            slots.add(new Slot(placement, value.type(), constant));
         }
     }
 
-    /** The memory of a constant, or of the constant that a view shows; the null segment for all else. */
-    private MemorySegment constant(Value value) {
-        return switch (value.origin()) {
-            case Value.Origin.Constant(ConstantData data) -> weights.dense(data);
-            case Value.Origin.Result(Node node, int _) when MemoryPlanner.isView(node.op()) -> constant(node.input(0));
-            case Value.Origin.Result _, Value.Origin.Input _, Value.Origin.Parameter _ -> MemorySegment.NULL;
-        };
+    /** The values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
+    private static Set<Value> readAsTheyAre(Graph graph) {
+        Set<Value> read = new HashSet<>();
+        for (Node node : graph.nodes()) {
+            for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
+                if (!MatMulLowering.packs(node, i)) {
+                    read.add(root(node.input(i)));
+                }
+            }
+        }
+        return read;
+    }
+
+    /** The value whose memory a view shows. */
+    private static Value root(Value value) {
+        Value root = value;
+        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
+            root = node.input(0);
+        }
+        return root;
     }
 
     private int[] slotsAt(Placement placement) {
@@ -139,7 +160,10 @@ final class CpuProgram implements Program, LoweringContext {
             Slot slot = slots.get(i);
             memory[i] = switch (slot.placement()) {
                 case Placement.Arena(long offset, long _) -> arena.asSlice(offset, slot.bytes());
-                case Placement.Constant() -> slot.constant().asSlice(0, slot.bytes());
+                case Placement.Constant() ->
+                    slot.constant().byteSize() == 0
+                            ? MemorySegment.NULL
+                            : slot.constant().asSlice(0, slot.bytes());
                 case Placement.Input(int _), Placement.Output(int _) -> MemorySegment.NULL;
             };
         }
@@ -184,7 +208,7 @@ final class CpuProgram implements Program, LoweringContext {
         }
     }
 
-    /** Inputs that kernels cannot read where they lie (on the heap, elements across their natural boundary) are copied. */
+    /** Inputs that kernels cannot read where they lie (on the heap, mapped, confined to this thread) are copied. */
     void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
         if (inputs.length != inputTypes.length) {
             throw new InputException("the plan takes " + inputTypes.length + " input(s), got " + inputs.length);
@@ -195,7 +219,7 @@ final class CpuProgram implements Program, LoweringContext {
                 throw new InputException(
                         "input " + i + " of the plan is " + inputTypes[i] + ", got " + inputs[i].type());
             }
-            if (!CpuWeights.isUsable(inputs[i].segment(), inputTypes[i])) {
+            if (!CpuWeights.isUsable(inputs[i].segment())) {
                 staged += Math.ceilDiv(inputs[i].byteSize(), 64L) * 64;
             }
         }
@@ -203,7 +227,7 @@ final class CpuProgram implements Program, LoweringContext {
         long offset = 0;
         for (int i = 0; i < inputs.length; i++) {
             MemorySegment segment = inputs[i].segment();
-            if (!CpuWeights.isUsable(segment, inputTypes[i])) {
+            if (!CpuWeights.isUsable(segment)) {
                 MemorySegment copy = staging.asSlice(offset, segment.byteSize());
                 copy.copyFrom(segment);
                 offset += Math.ceilDiv(segment.byteSize(), 64L) * 64;

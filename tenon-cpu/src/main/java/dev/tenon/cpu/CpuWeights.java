@@ -18,8 +18,14 @@ import java.util.function.Function;
 final class CpuWeights implements Device.Weights {
     private static final String DENSE = "dense";
 
+    /** Owns no arena, so what it may read every thread may. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
     /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
     private record Key(ConstantData data, String layout) {}
+
+    /** Constants of a mapped file above this size are used where they lie. */
+    private static final long MAPPED_BYTES = 4 << 20;
 
     private final MemoryLedger ledger;
     private final Arena arena = Arena.ofShared();
@@ -31,11 +37,14 @@ final class CpuWeights implements Device.Weights {
         this.ledger = ledger;
     }
 
-    /** All elements of a constant. Dense data is used where it lies if every element is at a multiple of its size. */
+    /**
+     * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so the smaller
+     * constants, which they do read, are copied.
+     */
     MemorySegment dense(ConstantData data) {
         return switch (data) {
-            case ConstantData.Dense(TensorType type, MemorySegment segment) ->
-                isUsable(segment, type)
+            case ConstantData.Dense(TensorType _, MemorySegment segment) ->
+                isUsable(segment) || staysMapped(segment)
                         ? segment
                         : prepared(
                                 data,
@@ -49,10 +58,13 @@ final class CpuWeights implements Device.Weights {
         };
     }
 
-    /** Whether kernels can read the memory as it is: outside the heap, and no element across its natural boundary. */
-    static boolean isUsable(MemorySegment segment, TensorType type) {
-        int bits = type.dtype().bits();
-        return segment.isNative() && (bits <= 8 || segment.address() % (bits / 8) == 0);
+    private static boolean staysMapped(MemorySegment segment) {
+        return segment.isMapped() && segment.isAccessibleBy(ANY_THREAD) && segment.byteSize() > MAPPED_BYTES;
+    }
+
+    /** Whether all kernels can read the memory as it is, on any thread: outside the heap, not mapped, not confined. They read at any alignment. */
+    static boolean isUsable(MemorySegment segment) {
+        return segment.isNative() && !segment.isMapped() && segment.isAccessibleBy(ANY_THREAD);
     }
 
     synchronized MemorySegment prepared(

@@ -7,8 +7,11 @@ import dev.tenon.core.ir.op.UnaryFn;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
 /** The vector loops, each with dummy data to warm it up on. Loaded only where there is a Vector API. */
 final class HotLoops {
@@ -19,6 +22,7 @@ final class HotLoops {
 
     /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
     private static final int DEPTH = 27;
+
     private static final MemorySegment DATA = Arena.ofShared().allocate(1 << 18, 64);
     private static final long A = 0;
     private static final long B = 1 << 16;
@@ -34,9 +38,7 @@ final class HotLoops {
     static final HotLoop MAX =
             add("row max", () -> keep(VectorRows.max(DATA, A, N)), () -> keep(SCALAR.max(DATA, A, N)));
     static final HotLoop MOMENTS = add(
-            "moments",
-            () -> VectorRows.moments(DATA, A, N, 1, DATA, B),
-            () -> SCALAR.moments(DATA, A, N, 1, DATA, B));
+            "moments", () -> VectorRows.moments(DATA, A, N, 1, DATA, B), () -> SCALAR.moments(DATA, A, N, 1, DATA, B));
     static final HotLoop NORMALISE = add("normalise", HotLoops::vectorNormalise, HotLoops::scalarNormalise);
     static final HotLoop AFFINE = add(
             "affine",
@@ -54,19 +56,21 @@ final class HotLoops {
             "select",
             () -> VectorBinary.select(DATA, D, DATA, A, DATA, B, DATA, C, N),
             () -> SCALAR.select(DATA, D, DATA, A, DATA, B, DATA, C, N));
-    private static final HotLoop[] UNARY = new HotLoop[UnaryFn.values().length];
-    private static final HotLoop[] BINARY = new HotLoop[BinaryFn.values().length];
+    private static final Map<UnaryFn, HotLoop> UNARY = new EnumMap<>(UnaryFn.class);
+    private static final Map<BinaryFn, HotLoop> BINARY = new EnumMap<>(BinaryFn.class);
 
     static {
         for (UnaryFn fn : UnaryFn.values()) {
-            UNARY[fn.ordinal()] = unaryLoop(fn);
+            UNARY.put(fn, unaryLoop(fn));
         }
         for (BinaryFn fn : BinaryFn.values()) {
             if (VectorBinary.has(fn)) {
-                BINARY[fn.ordinal()] = add(
-                        fn.name().toLowerCase(Locale.ROOT),
-                        () -> VectorBinary.run(fn, DATA, A, DATA, B, DATA, C, N),
-                        () -> SCALAR.binary(fn, DATA, A, DATA, B, DATA, C, N));
+                BINARY.put(
+                        fn,
+                        add(
+                                fn.name().toLowerCase(Locale.ROOT),
+                                () -> VectorBinary.run(fn, DATA, A, DATA, B, DATA, C, N),
+                                () -> SCALAR.binary(fn, DATA, A, DATA, B, DATA, C, N)));
             }
         }
         String mode = Vectors.mode();
@@ -96,20 +100,18 @@ final class HotLoops {
             none.refuse();
             return none;
         }
-        Unary op =
-                switch (fn) {
-                    case LEAKY_RELU, HARD_SIGMOID, CLIP, AFFINE, SCALED_TANH, SILU -> new Unary(fn, 0.5, 1);
-                    default -> Unary.of(fn);
-                };
+        Unary op = switch (fn) {
+            case LEAKY_RELU, HARD_SIGMOID, CLIP, AFFINE, SCALED_TANH, SILU -> new Unary(fn, 0.5, 1);
+            default -> Unary.of(fn);
+        };
         // functions that share a loop run both branches of it
-        Unary twin =
-                switch (fn) {
-                    case SIGMOID -> new Unary(UnaryFn.SILU, 1, 0);
-                    case SILU -> Unary.of(UnaryFn.SIGMOID);
-                    case HARD_SIGMOID -> Unary.of(UnaryFn.HARD_SWISH);
-                    case HARD_SWISH -> new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5);
-                    default -> op;
-                };
+        Unary twin = switch (fn) {
+            case SIGMOID -> new Unary(UnaryFn.SILU, 1, 0);
+            case SILU -> Unary.of(UnaryFn.SIGMOID);
+            case HARD_SIGMOID -> Unary.of(UnaryFn.HARD_SWISH);
+            case HARD_SWISH -> new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5);
+            default -> op;
+        };
         return add(
                 fn.name().toLowerCase(Locale.ROOT),
                 () -> {
@@ -123,12 +125,12 @@ final class HotLoops {
     }
 
     static HotLoop of(UnaryFn fn) {
-        return UNARY[fn.ordinal()];
+        return Objects.requireNonNull(UNARY.get(fn));
     }
 
     /** For functions that {@link VectorBinary} has. */
     static HotLoop of(BinaryFn fn) {
-        return BINARY[fn.ordinal()];
+        return Objects.requireNonNull(BINARY.get(fn));
     }
 
     /** What most models run: asked for when the device opens, while the model is still being read. */

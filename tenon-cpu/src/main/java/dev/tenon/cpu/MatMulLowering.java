@@ -88,6 +88,14 @@ final class MatMulLowering {
         return new MatMulStep(product, sizes, op.transposeA(), packed, slots);
     }
 
+    /** Whether a node reads that input, if it is a constant, in panels only. */
+    static boolean packs(Node node, int input) {
+        return input == 1
+                && (node.op() instanceof MatMul || node.op() instanceof GroupedMatMul)
+                && node.input(1).origin() instanceof Value.Origin.Constant
+                && TileKind.of(node.input(1).dtype()) == TileKind.FLOAT;
+    }
+
     /** The panels of a constant B, made once for the model; null for a B that each run computes. */
     private static @Nullable MemorySegment packed(Value b, int k, int n, boolean transposed, LoweringContext context) {
         ConstantData data = LoweringContext.constant(b);

@@ -137,7 +137,8 @@ final class VectorBinary {
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        // the comparison must be a constant to be compiled to an instruction; LT and LE are GT and GE the other way round
+        // the comparison must be a constant to be compiled to an instruction; LT and LE are GT and GE the other way
+        // round
         switch (fn) {
             case EQ, NE -> {
                 byte equal = (byte) (fn == CompareFn.EQ ? 1 : 0);
@@ -165,9 +166,7 @@ final class VectorBinary {
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                    .compare(
-                            VectorOperators.GT,
-                            FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
+                    .compare(VectorOperators.GT, FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
             zero.blend((byte) 1, mask.cast(BYTES)).intoMemorySegment(y, yOffset + i, ORDER);
         }
     }
@@ -180,9 +179,7 @@ final class VectorBinary {
         ByteVector zero = ByteVector.zero(BYTES);
         for (int i = 0; i < n; i += LANES) {
             VectorMask<Float> mask = FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER)
-                    .compare(
-                            VectorOperators.GE,
-                            FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
+                    .compare(VectorOperators.GE, FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER));
             zero.blend((byte) 1, mask.cast(BYTES)).intoMemorySegment(y, yOffset + i, ORDER);
         }
     }
@@ -197,7 +194,10 @@ final class VectorBinary {
             MemorySegment y,
             long yOffset,
             int n) {
-        if (condition.getClass() != NATIVE || a.getClass() != NATIVE || b.getClass() != NATIVE || y.getClass() != NATIVE) {
+        if (condition.getClass() != NATIVE
+                || a.getClass() != NATIVE
+                || b.getClass() != NATIVE
+                || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         for (int i = 0; i < n; i += LANES) {

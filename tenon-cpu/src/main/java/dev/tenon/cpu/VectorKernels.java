@@ -124,7 +124,13 @@ final class VectorKernels extends Kernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        int whole = VectorBinary.MASKS && HotLoops.COMPARE.ready() && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(y) ? whole(n) : 0;
+        int whole = VectorBinary.MASKS
+                        && HotLoops.COMPARE.ready()
+                        && Segments.isNative(a)
+                        && Segments.isNative(b)
+                        && Segments.isNative(y)
+                ? whole(n)
+                : 0;
         if (whole > 0) {
             VectorBinary.compare(fn, a, aOffset, b, bOffset, y, yOffset, whole);
         }
@@ -271,16 +277,14 @@ final class VectorKernels extends Kernels {
         vectors = vectors && (!scaled || Segments.isNative(scale)) && (!biased || Segments.isNative(bias));
         int whole = !vectors || (biased && !scaled) ? 0 : whole(n);
         if (whole == 0) {
-            super.normalise(
-                    x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+            super.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
             return;
         }
         if (scaled && biased) {
             VectorRows.normaliseScaleAndShift(
                     x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
         } else if (scaled) {
-            VectorRows.normaliseAndScale(
-                    x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
+            VectorRows.normaliseAndScale(x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
         } else {
             VectorRows.normalise(x, xOffset, y, yOffset, whole, mean, factor, addend);
         }
@@ -309,9 +313,7 @@ final class VectorKernels extends Kernels {
         }
         int whole = whole(n);
         float sum = VectorRows.dot(a, aOffset, b, bOffset, whole);
-        return whole == n
-                ? sum
-                : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
+        return whole == n ? sum : sum + super.dot(a, aOffset + 4L * whole, b, bOffset + 4L * whole, n - whole);
     }
 
     @Override
@@ -325,7 +327,8 @@ final class VectorKernels extends Kernels {
             long yOffset,
             int n) {
         int whole = whole(size);
-        boolean vectors = HotLoops.MIX.ready() && Segments.isNative(weights) && Segments.isNative(v) && Segments.isNative(y);
+        boolean vectors =
+                HotLoops.MIX.ready() && Segments.isNative(weights) && Segments.isNative(v) && Segments.isNative(y);
         if (!vectors || whole < size) {
             super.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
             return;

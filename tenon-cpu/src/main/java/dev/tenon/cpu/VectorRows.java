@@ -182,7 +182,10 @@ final class VectorRows {
             long scaleOffset,
             MemorySegment bias,
             long biasOffset) {
-        if (x.getClass() != NATIVE || y.getClass() != NATIVE || scale.getClass() != NATIVE || bias.getClass() != NATIVE) {
+        if (x.getClass() != NATIVE
+                || y.getClass() != NATIVE
+                || scale.getClass() != NATIVE
+                || bias.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         FloatVector times = FloatVector.broadcast(SPECIES, factor);

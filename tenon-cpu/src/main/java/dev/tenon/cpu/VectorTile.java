@@ -242,13 +242,7 @@ final class VectorTile {
 
     /** One row is bound by the latency of its two accumulators (4 cycles a step) unless k is split over four pairs. */
     private static void tile1(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset) {
+            int k, MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment c, long cOffset) {
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
             throw Segments.unexpected();
         }

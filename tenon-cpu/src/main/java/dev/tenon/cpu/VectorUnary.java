@@ -16,6 +16,7 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>The exponential is 2^n e^r with r in ±ln(2)/2 and a polynomial of degree 6 for e^r (the Cephes library's, Moshier 1989), within 2 units in the last place; results below 2^-125 are 0. The error function and the hyperbolic tangent
  * are quotients of polynomials (those of Eigen and XLA), within 2e-7.
  */
+@SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 final class VectorUnary {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
@@ -280,7 +281,14 @@ final class VectorUnary {
     }
 
     private static void hardSigmoid(
-            MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha, float beta, boolean swish) {
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float alpha,
+            float beta,
+            boolean swish) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }

@@ -21,7 +21,6 @@ final class WarmUp {
         if (thread == null) {
             thread = new Thread(WarmUp::run, "tenon-cpu-warm-up");
             thread.setDaemon(true);
-            thread.setPriority(Thread.MIN_PRIORITY);
             thread.start();
         }
     }

@@ -77,7 +77,7 @@ abstract class WindowRowStep extends LoopStep {
             int lastD = depth.lastCell(startD, depth.input());
             for (int d = depth.firstCell(startD); d < lastD && lines > 0; d++) {
                 long line = plane * windows.inputArea()
-                        + ((long) (startD + d * depth.dilation()) * height.input()
+                        + ((startD + (long) d * depth.dilation()) * height.input()
                                         + startH
                                         + (long) firstH * height.dilation())
                                 * inW;

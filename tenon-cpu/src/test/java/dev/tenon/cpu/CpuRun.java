@@ -18,6 +18,17 @@ import java.util.List;
 final class CpuRun implements AutoCloseable {
     private final CpuDevice device;
 
+    static {
+        useVectors();
+    }
+
+    /** Takes the vector loops into use at once, where there are any: tests are about what they compute. */
+    static void useVectors() {
+        if (Vectors.AVAILABLE) {
+            HotLoops.all().forEach(HotLoop::adopt);
+        }
+    }
+
     CpuRun(int threads) {
         device = new CpuDevice(
                 new DeviceInfo("cpu", 0, "test", "", 0),

@@ -30,7 +30,7 @@ class OpCasesTest {
                 .map(opCase -> DynamicTest.dynamicTest(opCase.name(), () -> check(opCase)));
     }
 
-    private static boolean hasStep(OpCase opCase) {
+    static boolean hasStep(OpCase opCase) {
         return opCase.op() instanceof Primitive && !(opCase.op() instanceof Reshape || opCase.op() instanceof BitCast);
     }
 

@@ -3,7 +3,6 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -57,9 +56,18 @@ public final class GraphBuilder implements Ops {
 
     /** Adds a node with the given name for its messages; the results in order. */
     public List<Value> add(String nodeName, Op op, List<Value> operands) {
+        return add(nodeName, op, operands, List.of());
+    }
+
+    /** Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the types. */
+    public List<Value> add(String nodeName, Op op, List<Value> operands, List<String> wantedNames) {
         try {
             List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-            return addTyped(nodeName, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types);
+            List<String> names = new ArrayList<>();
+            for (int i = 0; i < types.size(); i++) {
+                names.add(i < wantedNames.size() ? wantedNames.get(i) : op.mnemonic());
+            }
+            return addTyped(nodeName, op, operands, names, types);
         } catch (TenonException e) {
             throw e.at(nodeName);
         }

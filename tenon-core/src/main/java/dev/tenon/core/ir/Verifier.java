@@ -32,7 +32,7 @@ public final class Verifier {
                 .forEach(value -> define(value, value.origin() instanceof Value.Origin.Parameter, "parameter"));
         graph.constants().forEach(value -> define(value, true, "constant"));
         for (Node node : graph.nodes()) {
-            node.inputs().forEach(value -> use(value, node.toString()));
+            node.inputs().forEach(value -> use(value, node));
             checkTypes(node);
             node.outputs()
                     .forEach(value -> define(
@@ -56,7 +56,7 @@ public final class Verifier {
         }
     }
 
-    private void use(Value value, String user) {
+    private void use(Value value, Object user) {
         if (!defined.contains(value)) {
             findings.add(value + " is used before it is defined, by " + user);
         }

@@ -1,6 +1,7 @@
 package dev.tenon.core.runtime;
 
 import dev.tenon.core.error.DTypeException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.DType;
@@ -21,6 +22,9 @@ import java.util.stream.LongStream;
 public final class Tensor {
     /** Vector loads want no more than this. */
     private static final long ALIGNMENT = 64;
+
+    /** Owns no arena, so what it may read every thread may. */
+    private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private final TensorType type;
     private final MemorySegment segment;
@@ -177,6 +181,25 @@ public final class Tensor {
             values[i] = getDouble(i);
         }
         return values;
+    }
+
+    /** That this thread may read the elements. @throws InputException naming the use and why not */
+    void requireReadable(String use) {
+        if (!segment.scope().isAlive()) {
+            throw new InputException(use + ": its memory is gone: the arena that it was allocated in is closed");
+        }
+        Thread thread = Thread.currentThread();
+        if (!segment.isAccessibleBy(thread)) {
+            throw new InputException(use + ": its memory is confined to another thread than this one ("
+                    + thread.getName() + "); allocate it in a shared or automatic arena");
+        }
+    }
+
+    /** The elements where every thread may read them: copied when they are confined to this one. */
+    MemorySegment everywhere() {
+        return segment.isAccessibleBy(ANY_THREAD)
+                ? segment
+                : Arena.ofAuto().allocate(segment.byteSize(), ALIGNMENT).copyFrom(segment);
     }
 
     private int arrayLength() {

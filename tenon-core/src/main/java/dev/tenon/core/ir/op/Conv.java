@@ -20,7 +20,7 @@ public record Conv(
         List<Long> dilations,
         long groups,
         Epilogue epilogue)
-        implements Primitive {
+        implements Primitive, Contraction {
     private static final String NAME = "conv";
 
     public Conv {
@@ -31,6 +31,16 @@ public record Conv(
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
         long count = groups;
         Expect.shape(count >= 1, NAME, () -> "groups need to be 1 or more: " + count);
+    }
+
+    @Override
+    public Conv with(Epilogue replaced) {
+        return new Conv(strides, padsBefore, padsAfter, dilations, groups, replaced);
+    }
+
+    @Override
+    public int biasAxis(int rank) {
+        return 1;
     }
 
     @Override

@@ -22,7 +22,7 @@ public record ConvTranspose(
         List<Long> outputPadding,
         long groups,
         Epilogue epilogue)
-        implements Primitive {
+        implements Primitive, Contraction {
     private static final String NAME = "conv_transpose";
 
     public ConvTranspose {
@@ -39,6 +39,16 @@ public record ConvTranspose(
                 () -> "output padding needs one element of 0 or more for each spatial dim: " + padding);
         long count = groups;
         Expect.shape(count >= 1, NAME, () -> "groups need to be 1 or more: " + count);
+    }
+
+    @Override
+    public ConvTranspose with(Epilogue replaced) {
+        return new ConvTranspose(strides, padsBefore, padsAfter, dilations, outputPadding, groups, replaced);
+    }
+
+    @Override
+    public int biasAxis(int rank) {
+        return 1;
     }
 
     @Override

@@ -14,9 +14,19 @@ import java.util.List;
  * <p>{@code y[...,i,j] = residual + activation(bias[j] + sum over k of a[...,i,k] b[...,k,j])}. Shapes {@code [...,M,K]} and {@code [...,K,N]} give {@code [...,M,N]}; bias {@code [N]}, residual {@code [...,M,N]}. All operands have one
  * numeric type, which the result has too; integers wrap; an activation wants floats. Where K is 0 the sum is 0, and the epilogue still applies. ONNX MatMul-13.
  */
-public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) implements Primitive {
+public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) implements Primitive, Contraction {
     /** As messages call it. */
     private static final String NAME = "matmul";
+
+    @Override
+    public MatMul with(Epilogue replaced) {
+        return new MatMul(transposeA, transposeB, replaced);
+    }
+
+    @Override
+    public int biasAxis(int rank) {
+        return rank - 1;
+    }
 
     @Override
     public Arity arity() {

@@ -16,7 +16,7 @@ public interface Program {
      */
     Tensor[] run(Device.Context context, Tensor[] inputs);
 
-    /** The steps in order: what each does, the tier it took and why others were passed over. */
+    /** One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it took and why others were passed over. */
     List<StepReport> steps();
 
     /** Bytes of scratch memory that a context needs beside the plan's arena. */

@@ -1,0 +1,155 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.formats.onnx.OnnxModel;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A whole model, by shape and number of threads. */
+@Command(name = "model", mixinStandardHelpOptions = true, description = "Times whole runs of a model.")
+final class BenchModelCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Parameters(paramLabel = "MODEL", arity = "0..1", description = "An .onnx file; all-MiniLM-L6-v2 by default.")
+    @Nullable
+    Path model;
+
+    @Option(
+            names = "--shapes",
+            split = ",",
+            paramLabel = "AxB",
+            description =
+                    "Sizes of the model's named dims, in order; 1x8,1x32,1x128,1x256,32x128 by default where there are two, else 1 each.")
+    List<String> shapes = List.of();
+
+    @Option(
+            names = "--thread-counts",
+            split = ",",
+            paramLabel = "N",
+            description = "Numbers of worker threads to measure with; 1,2 by default.")
+    List<Integer> threadCounts = List.of(1, 2);
+
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Least number of measured runs (20).")
+    int runs;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            defaultValue = "1",
+            description = "Least time to warm up and to measure, each (1).")
+    double seconds;
+
+    @Option(names = "--json", description = "One object a measurement.")
+    boolean json;
+
+    @Mixin
+    DeviceOptions device = new DeviceOptions();
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        Path file = model != null ? model : DefaultModel.path();
+        OnnxModel onnx = OnnxModel.load(file);
+        List<String> dims = new ArrayList<>(ModelInputs.dims(onnx.graph().inputs()));
+        Table table = new Table("shape", "threads", "median", "p95", "min", "max", "runs");
+        try (Progress progress = new Progress(spec.commandLine().getErr())) {
+            for (int threads : device.threads != 0 ? List.of(device.threads) : threadCounts) {
+                try (Runtime runtime =
+                                Runtime.open(device.target(), device.options().withThreads(threads));
+                        CompiledModel compiled =
+                                runtime.compile(onnx.graph(), Weights.none(), CompileOptions.defaults());
+                        Session session = compiled.newSession()) {
+                    for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
+                        progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
+                        Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
+                        Samples samples = Samples.measure(() -> session.run(inputs), runs, seconds);
+                        table.row(
+                                shape,
+                                threads,
+                                Units.duration(samples.median()),
+                                Units.duration(samples.p95()),
+                                Units.duration(samples.min()),
+                                Units.duration(samples.max()),
+                                samples.count());
+                        if (json) {
+                            Json.print(out, object(file, runtime, shape, threads, samples));
+                        }
+                    }
+                }
+            }
+        }
+        if (!json) {
+            table.print(out);
+        }
+        return 0;
+    }
+
+    private static Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        params.put("model", String.valueOf(file.getFileName()));
+        params.put("shape", shape);
+        params.put("threads", threads);
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("bench", "model");
+        object.put("device", runtime.target().toString());
+        object.put("card", runtime.device().name());
+        object.put("params", params);
+        object.put("median_us", samples.median());
+        object.put("p95_us", samples.p95());
+        object.put("min_us", samples.min());
+        object.put("max_us", samples.max());
+        object.put("runs", samples.count());
+        return object;
+    }
+
+    private static List<String> defaultShapes(int dims) {
+        return dims == 2
+                ? List.of("1x8", "1x32", "1x128", "1x256", "32x128")
+                : List.of(String.join("x", java.util.Collections.nCopies(Math.max(dims, 1), "1")));
+    }
+
+    private static Map<String, Long> sizes(String shape, List<String> dims) {
+        String[] parts = shape.split("[x×]");
+        if (parts.length != dims.size() && !(dims.isEmpty() && parts.length == 1)) {
+            throw new InputException(
+                    "shape " + shape + " has " + parts.length + " size(s); the model's dims are " + dims);
+        }
+        Map<String, Long> sizes = new LinkedHashMap<>();
+        for (int i = 0; i < dims.size(); i++) {
+            sizes.put(dims.get(i), number(parts[i], shape));
+        }
+        return sizes;
+    }
+
+    private static long number(String part, String shape) {
+        try {
+            return Long.parseLong(part);
+        } catch (NumberFormatException e) {
+            throw new InputException("shape " + shape + ": \"" + part + "\" is not a number", e);
+        }
+    }
+}

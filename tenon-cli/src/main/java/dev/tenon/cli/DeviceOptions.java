@@ -1,0 +1,38 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Target;
+import picocli.CommandLine.Option;
+
+/** Where to run. */
+final class DeviceOptions {
+    @Option(
+            names = "--device",
+            paramLabel = "D",
+            defaultValue = "best",
+            description = "cpu, cuda, cuda:N or best (the default).")
+    String device = "best";
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Worker threads of the CPU backend; 0 (the default): one a core.")
+    int threads;
+
+    @Option(
+            names = "--memory-limit",
+            paramLabel = "BYTES",
+            defaultValue = "0",
+            description = "Cap on the bytes held on the device; 0 (the default): none.")
+    long memoryLimit;
+
+    Target target() {
+        return Target.parse(device);
+    }
+
+    RuntimeOptions options() {
+        RuntimeOptions options = RuntimeOptions.defaults().withThreads(threads);
+        return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
+    }
+}

@@ -1,0 +1,122 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.Target;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** What was found, what is lost without the rest, and what to do about it. */
+@Command(
+        name = "doctor",
+        mixinStandardHelpOptions = true,
+        description = "Checks this machine: JVM, vector module, devices, models; with fixes.")
+final class DoctorCommand implements Callable<Integer> {
+    /** One finding. */
+    private record Check(String what, boolean fine, String found, String fix) {}
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Option(names = "--json", description = "One object a check.")
+    boolean json;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        List<Check> checks = new ArrayList<>(List.of(java(), memory(), vectors(), model()));
+        for (DeviceInfo device : Target.devices()) {
+            checks.add(new Check(
+                    device.backend() + ":" + device.ordinal(),
+                    true,
+                    device.name() + ", " + Units.bytes(device.memoryBytes()) + ", " + device.detail(),
+                    ""));
+        }
+        for (String line : Target.unavailable()) {
+            checks.add(
+                    new Check(line.substring(0, line.indexOf(':')), false, line.substring(line.indexOf(':') + 2), ""));
+        }
+        checks.add(new Check(
+                "best device", true, Target.best() + ": " + Target.best().reason(), ""));
+        if (json) {
+            checks.forEach(check -> Json.print(out, object(check)));
+            return 0;
+        }
+        Table table = new Table("", "check", "found");
+        checks.forEach(check -> table.row(
+                check.fine() ? "ok" : "--",
+                check.what(),
+                check.found() + (check.fix().isEmpty() ? "" : "; fix: " + check.fix())));
+        table.print(out);
+        return 0;
+    }
+
+    private static Check java() {
+        return new Check(
+                "java",
+                java.lang.Runtime.version().feature() >= 25,
+                java.lang.Runtime.version() + " at " + System.getProperty("java.home") + ", "
+                        + System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+                "");
+    }
+
+    private static Check memory() {
+        String found = java.lang.Runtime.getRuntime().availableProcessors() + " processors, heap up to "
+                + Units.bytes(java.lang.Runtime.getRuntime().maxMemory());
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean os
+                ? new Check(
+                        "machine",
+                        true,
+                        found + ", " + Units.bytes(os.getTotalMemorySize()) + " of memory, "
+                                + Units.bytes(os.getFreeMemorySize()) + " free",
+                        "")
+                : new Check("machine", true, found, "");
+    }
+
+    private static Check vectors() {
+        boolean there = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+        return there
+                ? new Check("vector module", true, "jdk.incubator.vector is resolved", "")
+                : new Check(
+                        "vector module",
+                        false,
+                        "jdk.incubator.vector is not resolved: plain loops, several times slower",
+                        "start Java with --add-modules jdk.incubator.vector");
+    }
+
+    private static Check model() {
+        Path folder = Path.of(System.getProperty(DefaultModel.PROPERTY, "models"));
+        boolean there = Files.isRegularFile(folder.resolve("all-minilm-l6-v2.onnx"));
+        return there
+                ? new Check(
+                        "default model",
+                        true,
+                        folder.resolve("all-minilm-l6-v2.onnx").toString(),
+                        "")
+                : new Check(
+                        "default model",
+                        false,
+                        "not in " + folder.toAbsolutePath(),
+                        "./mvnw package, or start through ./tenon");
+    }
+
+    private static Map<String, Object> object(Check check) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("check", check.what());
+        object.put("ok", check.fine());
+        object.put("found", check.found());
+        object.put("fix", check.fix().isEmpty() ? null : check.fix());
+        return object;
+    }
+}

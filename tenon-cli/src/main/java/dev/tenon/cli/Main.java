@@ -1,0 +1,93 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.error.TenonException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The command: 0 done, 1 failed with one line on standard error, 2 wrong usage. */
+@Command(
+        name = "tenon",
+        description = "Tensor graphs on GPUs and CPUs, from plain Java.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        subcommands = {
+            EmbedCommand.class,
+            RunCommand.class,
+            ExplainCommand.class,
+            DoctorCommand.class,
+            DevicesCommand.class,
+            BenchCommand.class
+        })
+public final class Main implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Option(names = "--stacktrace", scope = ScopeType.INHERIT, description = "Print the stack trace of a failure.")
+    boolean stacktrace;
+
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getModule().getDescriptor() == null
+                    ? null
+                    : Main.class.getModule().getDescriptor().rawVersion().orElse(null);
+            return new String[] {"tenon " + (version == null ? "0.1.0-SNAPSHOT" : version)};
+        }
+    }
+
+    @Override
+    public void run() {
+        throw new CommandLine.ParameterException(
+                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices or bench");
+    }
+
+    public static void main(String[] args) {
+        PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        int code = execute(out, err, args);
+        out.flush();
+        System.exit(code);
+    }
+
+    /** The command within a process, for tests. */
+    static int execute(PrintWriter out, PrintWriter err, String... args) {
+        Main main = new Main();
+        CommandLine command = new CommandLine(main).setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
+        command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
+        return command.execute(args);
+    }
+
+    private static int report(Throwable e, PrintWriter err, boolean stacktrace, CommandSpec command) {
+        if (stacktrace) {
+            e.printStackTrace(err);
+        }
+        err.println(command.qualifiedName() + ": " + line(e));
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /** One line that a user can act on. */
+    static String line(Throwable e) {
+        String message = String.valueOf(e.getMessage()).strip().replaceAll("\\s*\\R\\s*", " ");
+        return switch (e) {
+            case TenonException _ -> message;
+            case NoSuchFileException _ -> "no such file: " + message;
+            case AccessDeniedException _ -> "no permission for " + message;
+            case IOException _ -> message;
+            case OutOfMemoryError _ ->
+                "the Java heap is too small: " + message + " (TENON_JAVA_OPTS=-Xmx… makes it larger)";
+            default ->
+                "unexpected " + e.getClass().getSimpleName() + ": " + message
+                        + " (please report it, with the output of --stacktrace)";
+        };
+    }
+}

@@ -1,0 +1,63 @@
+package dev.tenon.cli;
+
+import java.util.Arrays;
+
+/** Times of one thing done many times, in microseconds. */
+final class Samples {
+    private final double[] sorted;
+
+    private Samples(double[] sorted) {
+        this.sorted = sorted;
+    }
+
+    /** Warms up, then measures: at least {@code least} runs and at least {@code seconds} each. */
+    static Samples measure(Runnable work, int least, double seconds) {
+        repeat(work, least, seconds);
+        return new Samples(repeat(work, least, seconds));
+    }
+
+    private static double[] repeat(Runnable work, int least, double seconds) {
+        double[] micros = new double[Math.max(least, 1)];
+        int runs = 0;
+        long start = System.nanoTime();
+        while (runs < least || (System.nanoTime() - start < seconds * 1e9 && runs < 1_000_000)) {
+            long before = System.nanoTime();
+            work.run();
+            if (runs == micros.length) {
+                micros = Arrays.copyOf(micros, 2 * runs);
+            }
+            micros[runs++] = (System.nanoTime() - before) / 1e3;
+        }
+        double[] all = Arrays.copyOf(micros, runs);
+        Arrays.sort(all);
+        return all;
+    }
+
+    int count() {
+        return sorted.length;
+    }
+
+    double median() {
+        return quantile(0.5);
+    }
+
+    double p95() {
+        return quantile(0.95);
+    }
+
+    double min() {
+        return sorted[0];
+    }
+
+    double max() {
+        return sorted[sorted.length - 1];
+    }
+
+    /** The nearest rank, averaged with the next where the rank falls between two. */
+    private double quantile(double q) {
+        double rank = q * (sorted.length - 1);
+        int low = (int) rank;
+        int high = Math.min(low + 1, sorted.length - 1);
+        return sorted[low] + (rank - low) * (sorted[high] - sorted[low]);
+    }
+}

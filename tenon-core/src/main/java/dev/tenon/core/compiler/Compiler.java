@@ -1,0 +1,113 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.Deferred;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
+ * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier runs after each pass.
+ *
+ * <p>Thread-safe.
+ */
+public final class Compiler {
+    private static final List<Pass> REQUIRED_FIRST = List.of(new Decompose());
+
+    private static final List<Pass> OPTIMISATIONS = List.of(
+            new Canonicalise(),
+            new CommonSubexpressions(),
+            new SpelledForms(),
+            new FuseEpilogues(),
+            new FuseElementwise());
+
+    private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
+
+    private final CompilerOptions options;
+    private final PassContext context;
+
+    /** @param claims whether the backend runs a composite of concrete types whole */
+    public Compiler(CompilerOptions options, Predicate<Node> claims) {
+        this.options = options;
+        this.context = new PassContext(claims);
+    }
+
+    /** The names that {@code dumpAfter} knows, in the order of the passes. */
+    public static List<String> passNames() {
+        List<String> names = new ArrayList<>(List.of("prepare", "specialise"));
+        Stream.of(REQUIRED_FIRST, OPTIMISATIONS, REQUIRED_LAST)
+                .flatMap(List::stream)
+                .map(Pass::name)
+                .forEach(names::add);
+        return names;
+    }
+
+    /**
+     * Binds the parameters and computes what hangs on constants alone.
+     *
+     * @throws InputException when a parameter has no data, or data of another type
+     */
+    public Graph prepare(Graph graph, Map<String, ConstantData> parameters) {
+        for (var parameter : graph.parameters()) {
+            ConstantData data = parameters.get(parameter.name());
+            if (data == null) {
+                throw new InputException("parameter \"" + parameter.name() + "\" (" + parameter.type() + ") of graph \""
+                        + graph.name() + "\" has no weights; given: " + parameters.keySet());
+            }
+            if (!data.type().equals(parameter.type())) {
+                throw new InputException("parameter \"" + parameter.name() + "\" is " + parameter.type()
+                        + ", the weights given are " + data.type());
+            }
+        }
+        return dump("prepare", PartialEvaluator.evaluate(graph, Map.of(), parameters));
+    }
+
+    /**
+     * Plans what of a prepared graph can be planned with these types of its inputs.
+     *
+     * @param types concrete types of all inputs that are not known, by name
+     * @param known values of inputs, by name
+     */
+    public Stage plan(Graph prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
+        Graph specialised = dump("specialise", PartialEvaluator.evaluate(prepared, types, known));
+        boolean whole = specialised.nodes().stream().noneMatch(node -> node.op() instanceof Deferred);
+        if (whole) {
+            return new Stage(finish(specialised), null);
+        }
+        StageSplit split = StageSplit.of(specialised);
+        return new Stage(finish(split.ready()), split.rest());
+    }
+
+    private Plan finish(Graph graph) {
+        Graph current = run(REQUIRED_FIRST, graph);
+        if (options.optimise()) {
+            current = run(OPTIMISATIONS, current);
+        }
+        current = run(REQUIRED_LAST, current);
+        return new Plan(
+                current,
+                options.shareMemory() ? MemoryPlanner.plan(current) : MemoryPlanner.planWithoutSharing(current));
+    }
+
+    private Graph run(List<Pass> passes, Graph graph) {
+        Graph current = graph;
+        for (Pass pass : passes) {
+            current = dump(pass.name(), pass.apply(current, context)); // a graph is verified as it is built
+        }
+        return current;
+    }
+
+    private Graph dump(String pass, Graph graph) {
+        if (options.dumpAfter().contains(pass) || options.dumpAfter().contains("all")) {
+            options.dump().accept(pass, graph.toString());
+        }
+        return graph;
+    }
+}

@@ -1,0 +1,32 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.Composite;
+
+/** {@code composite(x) → what it stands for}, unless the backend claims it whole. */
+final class Decompose implements Pass {
+    @Override
+    public String name() {
+        return "decompose";
+    }
+
+    @Override
+    public Graph apply(Graph graph, PassContext context) {
+        Graph before;
+        Graph after = graph;
+        do { // a composite may be made of composites
+            before = after;
+            after = Rewriter.rewrite(
+                    before,
+                    (node, into) -> isLeft(node, context)
+                            ? ((Composite) node.op()).decompose(into, into.map(node.inputs()))
+                            : null);
+        } while (after != before);
+        return after;
+    }
+
+    private static boolean isLeft(Node node, PassContext context) {
+        return node.op() instanceof Composite && !context.claims().test(node);
+    }
+}

@@ -1,0 +1,37 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** {@code output = input, constant, or the memory of another output → output = copy(it)}: afterwards every output has memory of its own that a node writes. */
+final class OutputCopies implements Pass {
+    @Override
+    public String name() {
+        return "output-copies";
+    }
+
+    @Override
+    public Graph apply(Graph graph, PassContext context) {
+        Map<Value, Value> roots = new HashMap<>();
+        for (Node node : graph.nodes()) {
+            for (Value output : node.outputs()) {
+                Value input = MemoryPlanner.isView(node.op()) ? node.input(0) : output;
+                roots.put(output, roots.getOrDefault(input, input));
+            }
+        }
+        Set<Value> taken = new HashSet<>();
+        Set<String> copied = new HashSet<>();
+        graph.outputs().forEach((name, value) -> {
+            Value root = roots.getOrDefault(value, value);
+            if (Match.producer(root) == null || !taken.add(root)) {
+                copied.add(name);
+            }
+        });
+        return copied.isEmpty() ? graph : Rewriter.copyOutputs(graph, copied);
+    }
+}

@@ -1,0 +1,179 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Deferred;
+import dev.tenon.core.ir.op.Primitive;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs as much of a graph as is known before any run: gives inputs their concrete types, folds operations on constants (within a bound of bytes), and turns deferred operations into what they stand for as soon as the values they wait for
+ * are constants. Arithmetic on shapes, and branches on it, vanish here.
+ *
+ * <p>With no types given it does the same for what hangs on constants alone; the result then serves every binding of the named dims.
+ */
+final class PartialEvaluator implements Ops {
+    /** A folded constant may always take this many bytes; a larger one no more than the constants that it was made of. */
+    static final long FOLD_BYTES = 1 << 18;
+
+    /** More elements than this are not folded: reference arithmetic works on the heap. */
+    private static final long FOLD_ELEMENTS = 1 << 21;
+
+    private final GraphBuilder builder;
+    private final Map<Value, Value> mapped = new HashMap<>();
+    private String current = "";
+    private @Nullable List<String> names;
+
+    private PartialEvaluator(Graph source) {
+        this.builder = new GraphBuilder(source.name());
+    }
+
+    /**
+     * @param types types for inputs, by name; inputs without one keep theirs
+     * @param known constants for inputs and parameters, by name; these are no inputs of the result
+     */
+    static Graph evaluate(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
+        return new PartialEvaluator(source).run(source, types, known);
+    }
+
+    private Graph run(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
+        for (Value input : source.inputs()) {
+            ConstantData data = known.get(input.name());
+            mapped.put(
+                    input,
+                    data != null
+                            ? builder.constant(input.name(), data)
+                            : builder.input(input.name(), types.getOrDefault(input.name(), input.type())));
+        }
+        for (Value parameter : source.parameters()) {
+            ConstantData data = known.get(parameter.name());
+            mapped.put(
+                    parameter,
+                    data != null
+                            ? builder.constant(parameter.name(), data)
+                            : builder.parameter(
+                                    parameter.name(),
+                                    parameter.dtype(),
+                                    parameter.shape().sizes()));
+        }
+        for (Node node : source.nodes()) {
+            current = node.name();
+            names = node.outputs().stream().map(Value::name).toList();
+            List<Value> results =
+                    addAll(node.op(), node.inputs().stream().map(this::map).toList());
+            for (int i = 0; i < results.size(); i++) {
+                mapped.put(node.outputs().get(i), results.get(i));
+            }
+        }
+        source.outputs().forEach((name, value) -> builder.output(name, map(value)));
+        return builder.build();
+    }
+
+    private Value map(Value old) {
+        return mapped.computeIfAbsent(old, value -> {
+            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
+                return builder.constant(value.name(), data);
+            }
+            throw new IllegalStateException(value + " is used before it is defined");
+        });
+    }
+
+    @Override
+    public Value constant(ConstantData data) {
+        return builder.constant(data);
+    }
+
+    /** Adds an operation, or what is left of it. */
+    @Override
+    public List<Value> addAll(Op op, List<Value> operands) {
+        List<String> wanted = names;
+        names = null; // the names are for the node itself, not for what it is made of
+        try {
+            List<Value> reduced = switch (op) {
+                case Deferred deferred -> resolve(deferred, operands);
+                case Composite composite -> allConstant(operands) ? decompose(composite, operands) : null;
+                case Primitive primitive -> allConstant(operands) ? fold(primitive, operands) : null;
+            };
+            return reduced != null ? reduced : builder.add(current, op, operands, wanted == null ? List.of() : wanted);
+        } catch (TenonException e) {
+            throw e.at(current);
+        }
+    }
+
+    private static boolean allConstant(List<Value> operands) {
+        return operands.stream().allMatch(operand -> Match.constant(operand) != null);
+    }
+
+    private @Nullable List<Value> resolve(Deferred op, List<Value> operands) {
+        op.infer(operands.stream().map(Value::type).toList()); // checks what can be checked
+        Set<Integer> needed = op.neededValues();
+        List<@Nullable NdArray> values = new ArrayList<>();
+        for (int i = 0; i < operands.size(); i++) {
+            ConstantData data = needed.contains(i) ? Match.constant(operands.get(i)) : null;
+            boolean missing = needed.contains(i) && data == null;
+            if (missing || (op.needsShapes() && !operands.get(i).shape().isConcrete())) {
+                return null;
+            }
+            values.add(data == null ? null : NdArray.of(data));
+        }
+        return op.resolve(this, operands, index -> {
+            NdArray value = values.get(index);
+            if (value == null) {
+                throw new IllegalStateException(
+                        op.mnemonic() + " asks for the value of input " + index + ", which it did not declare");
+            }
+            return value;
+        });
+    }
+
+    private List<Value> decompose(Composite op, List<Value> operands) {
+        op.infer(operands.stream().map(Value::type).toList());
+        return op.decompose(this, operands);
+    }
+
+    private @Nullable List<Value> fold(Primitive op, List<Value> operands) {
+        List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
+        List<ConstantData> inputs = operands.stream()
+                .map(operand -> java.util.Objects.requireNonNull(Match.constant(operand)))
+                .toList();
+        ConstantData splat = Splats.fold(op, inputs, types);
+        if (splat != null) {
+            return List.of(builder.constant(splat));
+        }
+        long held = inputs.stream().mapToLong(ConstantData::heldBytes).sum();
+        long elements = inputs.stream()
+                .mapToLong(data -> data.type().shape().elements())
+                .sum();
+        for (TensorType type : types) {
+            if (type.bytes() > Math.max(FOLD_BYTES, held)) {
+                return null;
+            }
+            elements += type.shape().elements();
+        }
+        if (elements > FOLD_ELEMENTS) {
+            return null;
+        }
+        try {
+            return op.evaluate(inputs.stream().map(NdArray::of).toList()).stream()
+                    .map(result -> builder.constant(result.toConstant()))
+                    .toList();
+        } catch (DataException e) {
+            return null; // a fault in values is the run's to report, if the run ever gets there
+        }
+    }
+}

@@ -1,0 +1,11 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.ir.Node;
+import java.util.function.Predicate;
+
+/**
+ * What passes may know beside the graph.
+ *
+ * @param claims whether the backend runs a composite whole
+ */
+record PassContext(Predicate<Node> claims) {}

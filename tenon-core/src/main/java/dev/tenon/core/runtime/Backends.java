@@ -1,0 +1,41 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.spi.Backend;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/** The backends on the module or class path, the preferred one first. Looked for once. */
+final class Backends {
+    private static final class Holder {
+        static final List<Backend> ALL = find();
+
+        private static List<Backend> find() {
+            List<Backend> found = new ArrayList<>();
+            ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).forEach(found::add);
+            if (found.isEmpty()) { // an application server gives libraries and applications loaders of their own
+                ServiceLoader.load(Backend.class).forEach(found::add);
+            }
+            found.sort(Comparator.comparingInt(Backend::preference).reversed());
+            return List.copyOf(found);
+        }
+    }
+
+    private Backends() {}
+
+    static List<Backend> all() {
+        return Holder.ALL;
+    }
+
+    static Backend named(String name) {
+        return all().stream()
+                .filter(backend -> backend.name().equals(name))
+                .findFirst()
+                .orElseThrow(() ->
+                        new UnsupportedException("no backend \"" + name + "\" is on the class or module path; there: "
+                                + all().stream().map(Backend::name).toList()
+                                + (all().isEmpty() ? " (add dev.tenon:tenon-cpu)" : "")));
+    }
+}

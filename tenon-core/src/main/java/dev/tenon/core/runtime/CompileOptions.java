@@ -1,0 +1,27 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.compiler.CompilerOptions;
+
+/**
+ * How a model is compiled.
+ *
+ * @param maxPlans how many shapes' plans are kept; the least recently used one goes
+ */
+public record CompileOptions(CompilerOptions compiler, CompileMode mode, ShapeProfile profile, int maxPlans) {
+    public static CompileOptions defaults() {
+        return new CompileOptions(CompilerOptions.defaults(), CompileMode.JIT, ShapeProfile.none(), 64);
+    }
+
+    public CompileOptions withCompiler(CompilerOptions options) {
+        return new CompileOptions(options, mode, profile, maxPlans);
+    }
+
+    /** Ahead of time, for the usual and the largest sizes of the profile. */
+    public CompileOptions withAheadOfTime(ShapeProfile shapes) {
+        return new CompileOptions(compiler, CompileMode.AOT, shapes, maxPlans);
+    }
+
+    public CompileOptions withMaxPlans(int count) {
+        return new CompileOptions(compiler, mode, profile, Math.max(1, count));
+    }
+}

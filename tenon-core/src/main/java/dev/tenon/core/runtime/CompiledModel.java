@@ -1,0 +1,164 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.spi.Device;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.ToLongFunction;
+
+/**
+ * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes that were run.
+ *
+ * <p>Immutable to its users and thread-safe. Closing waits for runs in flight, closes the sessions and gives the memory back.
+ */
+public final class CompiledModel implements AutoCloseable {
+    private final Runtime runtime;
+    private final Device device;
+    private final Graph prepared;
+    private final Device.Weights weights;
+    private final Compiler compiler;
+    private final CompileOptions options;
+    private final PlanCache<List<TensorType>, CompiledStage> plans;
+    private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
+    /** Runs hold the read side; closing takes the write side. */
+    private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
+
+    private final LeakWatch watch;
+    private boolean closed;
+
+    CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
+        this.runtime = runtime;
+        this.device = device;
+        this.options = options;
+        this.compiler = new Compiler(options.compiler(), device::claims);
+        this.prepared = compiler.prepare(graph, given.constants());
+        this.weights = device.newWeights();
+        this.plans = new PlanCache<>(options.maxPlans());
+        this.watch = LeakWatch.over(this, "CompiledModel(" + graph.name() + ")");
+        if (options.mode() == CompileMode.AOT) {
+            planAhead();
+        }
+    }
+
+    private void planAhead() {
+        for (ToLongFunction<ShapeProfile.Range> size :
+                List.<ToLongFunction<ShapeProfile.Range>>of(ShapeProfile.Range::usual, ShapeProfile.Range::max)) {
+            Map<String, Long> dims = new HashMap<>();
+            options.profile().ranges().forEach((name, range) -> dims.put(name, size.applyAsLong(range)));
+            stage(Bindings.types(prepared, dims));
+        }
+    }
+
+    /** What a run must give: names and types, dims that may vary by name. */
+    public List<Value> inputs() {
+        return prepared.inputs();
+    }
+
+    /** The results' names and what is known of their types before a run. */
+    public Map<String, TensorType> outputs() {
+        Map<String, TensorType> types = new LinkedHashMap<>();
+        prepared.outputs().forEach((name, value) -> types.put(name, value.type()));
+        return types;
+    }
+
+    public Runtime runtime() {
+        return runtime;
+    }
+
+    /** A session of its own memory: cheap, for one thread at a time. @throws ClosedException */
+    public Session newSession() {
+        return guarded(() -> {
+            Session session = new Session(this, device.newContext());
+            sessions.add(session);
+            return session;
+        });
+    }
+
+    /** What the model holds, and every plan made so far. */
+    public ModelReport report() {
+        return guarded(() -> {
+            List<PlanReport> reports = new ArrayList<>();
+            plans.values().forEach(stage -> reports.addAll(stage.reports()));
+            return new ModelReport(
+                    prepared.name(), runtime.target().toString(), device.info(), weights.bytes(), reports);
+        });
+    }
+
+    /** Plans for those sizes of the named dims, without running. @throws dev.tenon.core.error.InputException naming a dim without a size */
+    public void plan(Map<String, Long> dims) {
+        guarded(() -> stage(Bindings.types(prepared, dims)));
+    }
+
+    /** Runs something while the model cannot be closed. @throws ClosedException */
+    <T> T guarded(java.util.function.Supplier<T> action) {
+        lifetime.readLock().lock();
+        try {
+            if (closed) {
+                throw new ClosedException("model \"" + prepared.name() + "\" is closed");
+            }
+            return action.get();
+        } finally {
+            lifetime.readLock().unlock();
+        }
+    }
+
+    /** Called within {@link #guarded}. */
+    Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs) {
+        Tensor[] ordered = Bindings.order(prepared, inputs);
+        List<TensorType> types = new ArrayList<>(ordered.length);
+        for (Tensor tensor : ordered) {
+            types.add(tensor.type());
+        }
+        Map<String, Tensor> results = new HashMap<>();
+        stage(types).run(context, ordered, results);
+        Map<String, Tensor> outputs = new LinkedHashMap<>();
+        for (String name : prepared.outputs().keySet()) {
+            outputs.put(name, java.util.Objects.requireNonNull(results.get(name)));
+        }
+        return outputs;
+    }
+
+    private CompiledStage stage(List<TensorType> types) {
+        return plans.get(
+                types,
+                () -> new CompiledStage(
+                        compiler,
+                        device,
+                        weights,
+                        prepared,
+                        Bindings.named(prepared, types),
+                        Map.of(),
+                        options.maxPlans()));
+    }
+
+    void forget(Session session) {
+        sessions.remove(session);
+    }
+
+    /** Idempotent; waits for runs in flight. */
+    @Override
+    public void close() {
+        lifetime.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                watch.closed();
+                sessions.forEach(Session::close);
+                weights.close();
+                runtime.forget(this);
+            }
+        } finally {
+            lifetime.writeLock().unlock();
+        }
+    }
+}

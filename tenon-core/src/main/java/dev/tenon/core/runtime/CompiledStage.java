@@ -1,0 +1,130 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.Stage;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.Program;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A stage's program and, where the graph goes on after it, the cache of what follows, by the types and needed values that it brought forth. Thread-safe. */
+final class CompiledStage {
+    /** Values that a plan may hang on are shapes, counts, conditions; one larger than this is data. */
+    private static final long MAX_KNOWN_BYTES = 1 << 16;
+
+    /** What the rest of a graph is planned for. */
+    private record Key(List<TensorType> types, Map<String, ByteBuffer> known) {}
+
+    private final Compiler compiler;
+    private final Device device;
+    private final Device.Weights weights;
+    private final Stage stage;
+    private final Program program;
+    private final List<String> outputs;
+    private final PlanCache<Key, CompiledStage> following;
+    private final int maxPlans;
+
+    CompiledStage(
+            Compiler compiler,
+            Device device,
+            Device.Weights weights,
+            Graph graph,
+            Map<String, TensorType> types,
+            Map<String, ConstantData> known,
+            int maxPlans) {
+        this.compiler = compiler;
+        this.device = device;
+        this.weights = weights;
+        this.maxPlans = maxPlans;
+        this.stage = compiler.plan(graph, types, known);
+        this.program = device.compile(stage.plan(), weights);
+        this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
+        this.following = new PlanCache<>(maxPlans);
+    }
+
+    /** Runs this stage and what follows it; adds the results, by name, to {@code results}. */
+    void run(Device.Context context, Tensor[] inputs, Map<String, Tensor> results) {
+        Tensor[] values = program.run(context, inputs);
+        Map<String, Tensor> named = new HashMap<>();
+        for (int i = 0; i < values.length; i++) {
+            named.put(outputs.get(i), values[i]);
+        }
+        results.putAll(named);
+        Stage.Rest rest = stage.rest();
+        if (rest != null) {
+            follow(rest, named).run(context, remaining(rest, named), results);
+        }
+    }
+
+    private CompiledStage follow(Stage.Rest rest, Map<String, Tensor> values) {
+        Map<String, TensorType> types = new LinkedHashMap<>();
+        Map<String, ByteBuffer> bytes = new HashMap<>();
+        for (Value input : rest.graph().inputs()) {
+            Tensor tensor = value(input.name(), values);
+            types.put(input.name(), tensor.type());
+            if (rest.needed().contains(input.name())) {
+                if (tensor.byteSize() > MAX_KNOWN_BYTES) {
+                    throw new UnsupportedException("a plan cannot hang on the values of " + tensor.type() + " ("
+                            + input.name() + "): more than " + MAX_KNOWN_BYTES + " bytes");
+                }
+                bytes.put(input.name(), tensor.segment().asByteBuffer());
+            }
+        }
+        return following.get(new Key(List.copyOf(types.values()), bytes), () -> plan(rest, types, values));
+    }
+
+    private CompiledStage plan(Stage.Rest rest, Map<String, TensorType> types, Map<String, Tensor> values) {
+        Map<String, ConstantData> known = new HashMap<>();
+        for (String name : rest.needed()) {
+            Tensor tensor = value(name, values);
+            known.put(name, new ConstantData.Dense(tensor.type(), tensor.segment()));
+        }
+        return new CompiledStage(compiler, device, weights, rest.graph(), types, known, maxPlans);
+    }
+
+    private static Tensor[] remaining(Stage.Rest rest, Map<String, Tensor> values) {
+        List<Tensor> inputs = new ArrayList<>();
+        for (Value input : rest.graph().inputs()) {
+            if (!rest.needed().contains(input.name())) {
+                inputs.add(value(input.name(), values));
+            }
+        }
+        return inputs.toArray(Tensor[]::new);
+    }
+
+    private static Tensor value(String name, Map<String, Tensor> values) {
+        @Nullable Tensor tensor = values.get(name);
+        if (tensor == null) {
+            throw new IllegalStateException("no value " + name + " among " + values.keySet());
+        }
+        return tensor;
+    }
+
+    /** This stage's report and those of what followed it so far. */
+    List<PlanReport> reports() {
+        List<PlanReport> reports = new ArrayList<>();
+        List<String> inputs = stage.plan().graph().inputs().stream()
+                .map(input -> input.name() + ": " + input.type())
+                .toList();
+        reports.add(new PlanReport(
+                inputs,
+                program.steps(),
+                ValueReports.of(stage.plan()),
+                stage.plan().memory().arenaBytes(),
+                stage.plan().memory().unplannedBytes(),
+                program.workspaceBytes(),
+                stage.rest() != null));
+        following.values().forEach(next -> reports.addAll(next.reports()));
+        return reports;
+    }
+}

@@ -1,0 +1,44 @@
+package dev.tenon.core.runtime;
+
+import java.lang.ref.Cleaner;
+
+/** Says so, once, when something that holds memory became unreachable without being closed. It reports; it does not close. */
+final class LeakWatch {
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private static final class State implements Runnable {
+        private final String what;
+        private volatile boolean closed;
+
+        State(String what) {
+            this.what = what;
+        }
+
+        @Override
+        public void run() {
+            if (!closed) {
+                System.getLogger("dev.tenon")
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "{0} became unreachable without close(): its memory is not given back",
+                                what);
+            }
+        }
+    }
+
+    private final State state;
+
+    private LeakWatch(State state) {
+        this.state = state;
+    }
+
+    static LeakWatch over(Object owner, String what) {
+        State state = new State(what);
+        CLEANER.register(owner, state);
+        return new LeakWatch(state);
+    }
+
+    void closed() {
+        state.closed = true;
+    }
+}

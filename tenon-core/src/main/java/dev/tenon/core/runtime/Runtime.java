@@ -1,0 +1,91 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.runtime.spi.Device;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * An open device. Closing it closes the models compiled for it, after the runs in flight.
+ *
+ * <p>Thread-safe.
+ */
+@SuppressWarnings("AvoidCommonTypeNames") // nothing that runs graphs wants java.lang.Runtime beside it
+public final class Runtime implements AutoCloseable {
+    private final Target target;
+    private final Device device;
+    private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final LeakWatch watch;
+
+    private Runtime(Target target, Device device) {
+        this.target = target;
+        this.device = device;
+        this.watch = LeakWatch.over(this, "Runtime(" + target + ")");
+    }
+
+    /** Opens a device with all its defaults. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
+    public static Runtime open(Target target) {
+        return open(target, RuntimeOptions.defaults());
+    }
+
+    public static Runtime open(Target target, RuntimeOptions options) {
+        return new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+    }
+
+    public Target target() {
+        return target;
+    }
+
+    public DeviceInfo device() {
+        return device.info();
+    }
+
+    /** Bytes that Tenon holds on the device now. */
+    public MemoryReport memory() {
+        return device.memory();
+    }
+
+    /** Compiles a graph without parameters. */
+    public CompiledModel compile(Graph graph) {
+        return compile(graph, Weights.none(), CompileOptions.defaults());
+    }
+
+    /**
+     * Makes a graph ready to run: checks it, binds its parameters, computes what is constant. Plans for concrete shapes are made when runs need them, or here, with {@link CompileMode#AOT}.
+     *
+     * @throws dev.tenon.core.error.InputException when weights are missing or of another type
+     */
+    public CompiledModel compile(Graph graph, Weights weights, CompileOptions options) {
+        requireOpen();
+        CompiledModel model = new CompiledModel(this, device, graph, weights, options);
+        models.add(model);
+        if (closed.get()) { // closed meanwhile: whoever closes last wins
+            model.close();
+            requireOpen();
+        }
+        return model;
+    }
+
+    void forget(CompiledModel model) {
+        models.remove(model);
+    }
+
+    private void requireOpen() {
+        if (closed.get()) {
+            throw new ClosedException("the runtime for " + target + " is closed");
+        }
+    }
+
+    /** Idempotent; waits for runs in flight. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            watch.closed();
+            models.forEach(CompiledModel::close);
+            device.close();
+        }
+    }
+}

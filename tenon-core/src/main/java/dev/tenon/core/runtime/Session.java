@@ -1,0 +1,69 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.runtime.spi.Device;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Runs a model. Owns the memory for values between steps, which grows to the largest plan that it ran.
+ *
+ * <p>One run at a time: threads that share a session take turns; for parallel runs give each thread its own. Outputs belong to the caller and outlive the session.
+ */
+public final class Session implements AutoCloseable {
+    private final CompiledModel model;
+    private final Device.Context context;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final LeakWatch watch;
+    private boolean closed;
+
+    Session(CompiledModel model, Device.Context context) {
+        this.model = model;
+        this.context = context;
+        this.watch = LeakWatch.over(this, "Session");
+    }
+
+    /**
+     * Runs the model once.
+     *
+     * @param inputs by name; read where they lie, never written
+     * @return the outputs by name, in the model's order
+     * @throws dev.tenon.core.error.InputException for a wrong name, type or shape, saying what was expected
+     * @throws dev.tenon.core.error.DataException for values that have no result; the session stays usable
+     * @throws ClosedException after close
+     */
+    public Map<String, Tensor> run(Map<String, Tensor> inputs) {
+        return model.guarded(() -> {
+            turn.lock();
+            try {
+                if (closed) {
+                    throw new ClosedException("the session is closed");
+                }
+                return model.run(context, inputs);
+            } finally {
+                turn.unlock();
+            }
+        });
+    }
+
+    /** Bytes that the session holds now. */
+    public long bytes() {
+        return context.bytes();
+    }
+
+    /** Idempotent; waits for a run in flight. */
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                watch.closed();
+                context.close();
+                model.forget(this);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.spi.Backend;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which device to use.
+ *
+ * @param backend {@code cpu} or {@code cuda}
+ * @param ordinal the device's number within the backend
+ * @param reason why {@link #best()} chose it; empty when it was asked for by name
+ */
+public record Target(String backend, int ordinal, String reason) {
+    public static Target cpu() {
+        return new Target("cpu", 0, "");
+    }
+
+    public static Target cuda(int ordinal) {
+        return new Target("cuda", ordinal, "");
+    }
+
+    /** The first GPU where one can be used, the CPU otherwise; {@link #reason()} says why. @throws UnsupportedException when there is no backend at all */
+    public static Target best() {
+        List<String> passedOver = new ArrayList<>();
+        for (Backend backend : Backends.all()) {
+            if (!backend.devices().isEmpty()) {
+                String why = passedOver.isEmpty()
+                        ? "the best of "
+                                + Backends.all().stream().map(Backend::name).toList()
+                        : String.join("; ", passedOver);
+                return new Target(backend.name(), 0, why);
+            }
+            passedOver.add("no " + backend.name() + ": " + backend.unavailable());
+        }
+        throw new UnsupportedException("no backend can be used: "
+                + (passedOver.isEmpty()
+                        ? "none is on the class or module path (add dev.tenon:tenon-cpu)"
+                        : String.join("; ", passedOver)));
+    }
+
+    /** {@code cpu}, {@code cuda}, {@code cuda:1}, {@code best}. @throws InputException naming these forms */
+    public static Target parse(String text) {
+        if (text.equals("best")) {
+            return best();
+        }
+        if (text.matches("[a-z]+(:[0-9]{1,4})?")) {
+            int colon = text.indexOf(':');
+            return colon < 0
+                    ? new Target(text, 0, "")
+                    : new Target(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)), "");
+        }
+        throw new InputException("no device \"" + text + "\"; say cpu, cuda, cuda:N or best");
+    }
+
+    /** Every device of every backend. */
+    public static List<DeviceInfo> devices() {
+        return Backends.all().stream()
+                .flatMap(backend -> backend.devices().stream())
+                .toList();
+    }
+
+    /** One line for each backend that has no device: its name and why. */
+    public static List<String> unavailable() {
+        return Backends.all().stream()
+                .filter(backend -> backend.devices().isEmpty())
+                .map(backend -> backend.name() + ": " + backend.unavailable())
+                .toList();
+    }
+
+    /** {@code cuda:0}; {@code cpu}. */
+    @Override
+    public String toString() {
+        return backend.equals("cpu") ? backend : backend + ":" + ordinal;
+    }
+}

@@ -1,0 +1,196 @@
+package dev.tenon.core.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.Dequantize;
+import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.UnaryFn;
+import java.util.List;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.Test;
+
+/** Each rewrite: the operations before, and after. */
+final class RulesTest {
+    /** The mnemonics of what is left of a graph over {@code x: f32[3,4]}. */
+    private static List<String> ops(Pass pass, BiFunction<GraphBuilder, Value, Value> body) {
+        PassContext context = new PassContext(node -> false);
+        return ops(new DeadCode().apply(pass.apply(graph(body), context), context));
+    }
+
+    private static Graph graph(BiFunction<GraphBuilder, Value, Value> body) {
+        return Graph.build("test", g -> g.output("y", body.apply(g, g.input("x", DType.F32, Dim.of(3), Dim.of(4)))));
+    }
+
+    private static List<String> ops(Graph graph) {
+        return graph.nodes().stream().map(node -> node.op().mnemonic()).toList();
+    }
+
+    private static Value constant(GraphBuilder g, long... sizes) {
+        NdArray array = NdArray.zeros(DType.F32, sizes);
+        for (int i = 0; i < array.size(); i++) {
+            array.set(i, i * 0.25 - 1);
+        }
+        return g.constant(array.toConstant());
+    }
+
+    @Test
+    void safeIdentitiesGo() {
+        assertThat(ops(new Canonicalise(), (g, x) -> g.times(x, g.scalar(DType.F32, 1))))
+                .isEmpty();
+        assertThat(ops(new Canonicalise(), (g, x) -> g.div(x, g.scalar(DType.F32, 1))))
+                .isEmpty();
+        assertThat(ops(new Canonicalise(), (g, x) -> g.minus(x, g.scalar(DType.F32, 0))))
+                .isEmpty();
+        assertThat(ops(new Canonicalise(), (g, x) -> g.reshape(x, 3, 4))).isEmpty();
+        assertThat(ops(new Canonicalise(), (g, x) -> g.transpose(g.transpose(x, 1, 0), 1, 0)))
+                .isEmpty();
+        assertThat(ops(new Canonicalise(), (g, x) -> g.reshape(g.reshape(x, 2, 6), 12)))
+                .containsExactly("reshape");
+    }
+
+    /** AL-01: none of these holds for NaN, infinities or -0. */
+    @Test
+    void unsafeIdentitiesStay() {
+        assertThat(ops(new Canonicalise(), (g, x) -> g.times(x, g.scalar(DType.F32, 0))))
+                .containsExactly("binary");
+        assertThat(ops(new Canonicalise(), (g, x) -> g.plus(x, g.scalar(DType.F32, 0))))
+                .containsExactly("binary");
+        assertThat(ops(new Canonicalise(), (g, x) -> g.minus(x, g.scalar(DType.F32, -0.0))))
+                .containsExactly("binary");
+        assertThat(ops(new Canonicalise(), (g, x) -> g.minus(x, x))).containsExactly("binary");
+        assertThat(ops(new Canonicalise(), (g, x) -> g.div(x, x))).containsExactly("binary");
+        assertThat(ops(new Canonicalise(), (g, x) -> g.binary(BinaryFn.MAX, x, x)))
+                .containsExactly("binary");
+    }
+
+    @Test
+    void anIdentityThatBroadcastsStays() {
+        assertThat(ops(
+                        new Canonicalise(),
+                        (g, x) -> g.times(g.narrow(x, 0, 0, 1), g.expand(g.scalar(DType.F32, 1), 3, 4))))
+                .contains("binary");
+    }
+
+    @Test
+    void squaresAreProducts() {
+        Graph graph = new Canonicalise()
+                .apply(
+                        graph((g, x) -> g.binary(BinaryFn.POW, x, g.scalar(DType.F32, 2))),
+                        new PassContext(node -> false));
+        assertThat(graph.nodes()).hasSize(1);
+        assertThat(graph.nodes().getFirst().op()).isEqualTo(new dev.tenon.core.ir.op.Binary(BinaryFn.MUL));
+    }
+
+    @Test
+    void transposedOperandsBecomeFlags() {
+        Graph graph = new Canonicalise()
+                .apply(graph((g, x) -> g.matmul(x, g.transpose(x, 1, 0))), new PassContext(node -> false));
+        assertThat(ops(graph)).containsExactly("mat_mul");
+        assertThat(((MatMul) graph.nodes().getFirst().op()).transposeB()).isTrue();
+    }
+
+    @Test
+    void lookUpsComeBeforeDequantisation() {
+        List<String> ops = ops(new Canonicalise(), (g, x) -> {
+            Value table = g.constant(
+                    NdArray.of(TensorType.of(DType.U8, 5, 4), new long[20]).toConstant());
+            Value wide = g.add(new Dequantize(0, 0, false), table, g.scalar(DType.F32, 0.5));
+            return g.plus(x, g.gather(wide, g.constant(NdArray.ofLongs(0, 2, 4).toConstant()), 0));
+        });
+        assertThat(ops).containsExactly("gather", "dequantize", "binary");
+    }
+
+    @Test
+    void equalExpressionsAreComputedOnce() {
+        assertThat(ops(
+                        new CommonSubexpressions(),
+                        (g, x) -> g.plus(
+                                g.times(g.relu(x), g.scalar(DType.F32, 2)),
+                                g.times(g.relu(x), g.scalar(DType.F32, 2)))))
+                .containsExactly("unary", "binary", "binary");
+    }
+
+    @Test
+    void biasActivationAndResidualJoinTheProduct() {
+        Graph graph = new FuseEpilogues()
+                .apply(
+                        graph((g, x) -> g.plus(x, g.relu(g.plus(g.matmul(x, constant(g, 4, 4)), constant(g, 4))))),
+                        new PassContext(node -> false));
+        assertThat(ops(graph)).containsExactly("mat_mul");
+        MatMul op = (MatMul) graph.nodes().getFirst().op();
+        assertThat(op.epilogue().bias()).isTrue();
+        assertThat(op.epilogue().residual()).isTrue();
+        assertThat(op.epilogue().activation()).isNotNull();
+        assertThat(graph.nodes().getFirst().inputs()).hasSize(4);
+    }
+
+    @Test
+    void aProductWithTwoConsumersKeepsItsResult() {
+        assertThat(ops(new FuseEpilogues(), (g, x) -> {
+                    Value product = g.matmul(x, constant(g, 4, 4));
+                    return g.plus(g.relu(product), product);
+                }))
+                .contains("unary");
+    }
+
+    @Test
+    void elementwiseNodesBecomeOneRegion() {
+        Graph graph = new FuseElementwise()
+                .apply(
+                        graph((g, x) -> g.times(g.plus(g.unary(UnaryFn.EXP, x), constant(g, 4)), x)),
+                        new PassContext(node -> false));
+        assertThat(ops(graph)).containsExactly("region");
+        assertThat(((Region) graph.nodes().getFirst().op()).steps()).hasSize(3);
+        assertThat(graph.nodes().getFirst().inputs()).hasSize(2);
+    }
+
+    @Test
+    void regionsEndAtOutputsReductionsAndOtherShapes() {
+        assertThat(ops(new FuseElementwise(), (g, x) -> {
+                    Value exp = g.unary(UnaryFn.EXP, x);
+                    g.output("exp", exp);
+                    return g.times(exp, exp);
+                }))
+                .containsExactly("unary", "binary");
+        assertThat(ops(
+                        new FuseElementwise(),
+                        (g, x) -> g.div(x, g.unary(UnaryFn.SQRT, g.reduce(ReduceFn.SUM, x, true, 1)))))
+                .containsExactly("reduce", "unary", "binary");
+    }
+
+    @Test
+    void spelledGelu() {
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value erf = g.unary(UnaryFn.ERF, g.div(x, g.scalar(DType.F32, Math.sqrt(2))));
+                    return g.times(g.times(x, g.plus(erf, g.scalar(DType.F32, 1))), g.scalar(DType.F32, 0.5));
+                }))
+                .containsExactly("unary");
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value erf = g.unary(UnaryFn.ERF, g.div(x, g.scalar(DType.F32, 1.5)));
+                    return g.times(g.times(x, g.plus(erf, g.scalar(DType.F32, 1))), g.scalar(DType.F32, 0.5));
+                }))
+                .hasSize(5);
+    }
+
+    @Test
+    void spelledLayerNorm() {
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value d = g.minus(x, g.reduce(ReduceFn.MEAN, x, true, -1));
+                    Value root = g.unary(
+                            UnaryFn.SQRT,
+                            g.plus(g.reduce(ReduceFn.MEAN, g.times(d, d), true, -1), g.scalar(DType.F32, 1e-5)));
+                    return g.plus(g.times(g.div(d, root), constant(g, 4)), constant(g, 4));
+                }))
+                .containsExactly("layer_norm");
+    }
+}

@@ -1,0 +1,343 @@
+package dev.tenon.formats.onnx;
+
+import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.Value;
+import dev.tenon.formats.onnx.mapping.Attributes;
+import dev.tenon.formats.onnx.mapping.Branches;
+import dev.tenon.formats.onnx.mapping.NodeContext;
+import dev.tenon.formats.onnx.mapping.OnnxOps;
+import dev.tenon.formats.onnx.schema.AttributeProto;
+import dev.tenon.formats.onnx.schema.FunctionProto;
+import dev.tenon.formats.onnx.schema.GraphProto;
+import dev.tenon.formats.onnx.schema.ModelProto;
+import dev.tenon.formats.onnx.schema.NodeProto;
+import dev.tenon.formats.onnx.schema.TensorProto;
+import dev.tenon.formats.onnx.schema.ValueInfoProto;
+import dev.tenon.formats.onnx.tensor.Tensors;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Turns the graph of a file, its branches and its functions into graphs of the IR. One use; not thread-safe. */
+final class GraphImporter {
+    /** Functions that call functions can multiply without end; no model comes near this. */
+    private static final int MAX_NODES = 1_000_000;
+
+    private static final int MAX_CALLS = 64;
+
+    private final String file;
+    private final ModelProto model;
+    private final Tensors tensors;
+    private final Map<String, FunctionProto> functions = new HashMap<>();
+    private int nodes;
+
+    GraphImporter(String file, ModelProto model, Tensors tensors) {
+        this.file = file;
+        this.model = model;
+        this.tensors = tensors;
+        for (FunctionProto function : model.functions()) {
+            if (functions.put(key(function.domain(), function.name(), function.overload()), function) != null) {
+                throw new ImportException(file + ": function \"" + function.name() + "\" is defined twice");
+            }
+        }
+    }
+
+    private static String key(String domain, String name, String overload) {
+        return Environment.domain(domain) + "\n" + name + "\n" + overload;
+    }
+
+    /** The model's own graph, verified. */
+    Graph graph() {
+        GraphProto proto = model.graph();
+        if (proto == null) {
+            throw new ImportException(file + ": there is no graph in it; it is not an ONNX model");
+        }
+        Environment environment = new Environment(Environment.opsets(file, model.opsets()), Map.of(), List.of(), "");
+        Scope scope = new Scope(new GraphBuilder(proto.name().isEmpty() ? "main" : proto.name()), null);
+        try {
+            Set<String> initialized = new HashSet<>();
+            proto.initializers().forEach(tensor -> initialized.add(tensor.name()));
+            for (ValueInfoProto input : proto.inputs()) {
+                // an input with a default value is that constant: before IR version 4 every initializer was listed so
+                if (!initialized.contains(input.name())) {
+                    Value value = scope.builder().input(input.name(), Declared.input(file, input));
+                    define(scope, input.name(), value);
+                }
+            }
+            List<Value> results = body(proto, scope, environment);
+            for (int i = 0; i < results.size(); i++) {
+                ValueInfoProto output = proto.outputs().get(i);
+                check(output, results.get(i));
+                scope.builder().output(output.name(), results.get(i));
+            }
+            return scope.builder().build();
+        } catch (ImportException e) {
+            throw e;
+        } catch (TenonException e) {
+            throw new ImportException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void check(ValueInfoProto output, Value value) {
+        DType declared = Declared.dtype(file + ": output \"" + output.name() + "\"", output.type());
+        if (declared != null && declared != value.dtype()) {
+            throw new ImportException(file + ": output \"" + output.name() + "\" is declared " + declared
+                    + " but computed as " + value.dtype());
+        }
+    }
+
+    /** Adds a graph's constants and nodes; its results, in order. */
+    private List<Value> body(GraphProto proto, Scope scope, Environment environment) {
+        if (proto.sparse() > 0) {
+            throw new ImportException(
+                    file + ": graph \"" + proto.name() + "\" has sparse initializers, which are not supported");
+        }
+        for (TensorProto tensor : proto.initializers()) {
+            define(scope, tensor.name(), scope.builder().constant(tensor.name(), tensors.read(tensor)));
+        }
+        nodes(proto.nodes(), scope, environment);
+        List<Value> results = new ArrayList<>();
+        for (ValueInfoProto output : proto.outputs()) {
+            Value value = scope.find(output.name());
+            if (value == null) {
+                throw new ImportException(file + ": output \"" + output.name() + "\" is not defined");
+            }
+            results.add(value);
+        }
+        return results;
+    }
+
+    private void define(Scope scope, String name, Value value) {
+        if (!scope.define(name, value)) {
+            throw new ImportException(file + ": value \"" + name + "\" is defined twice");
+        }
+    }
+
+    private void nodes(List<NodeProto> all, Scope scope, Environment environment) {
+        for (NodeProto node : NodeOrder.of(file, all, name -> scope.find(name) != null)) {
+            if (++nodes > MAX_NODES) {
+                throw new ImportException(file + ": more than " + MAX_NODES + " nodes");
+            }
+            node(node, scope, environment);
+        }
+    }
+
+    private void node(NodeProto node, Scope scope, Environment environment) {
+        String domain = Environment.domain(node.domain());
+        String label = environment.prefix() + node.label();
+        Long opset = environment.opsets().get(domain);
+        String where = file + ": node \"" + label + "\": operator "
+                + (domain.isEmpty() ? "" : domain + ".") + node.opType()
+                + (opset == null ? "" : " (opset " + opset + ")");
+        Attributes attributes = Attributes.of(where, node.attributes(), environment.attributes());
+        List<@Nullable Value> inputs = new ArrayList<>();
+        for (String name : node.inputs()) {
+            Value value = name.isEmpty() ? null : scope.find(name);
+            if (value == null && !name.isEmpty()) {
+                throw new ImportException(where + ": value \"" + name + "\" is not defined");
+            }
+            inputs.add(value);
+        }
+        FunctionProto function =
+                functions.isEmpty() ? null : functions.get(key(domain, node.opType(), node.overload()));
+        List<Value> results;
+        if (function != null) {
+            results = call(function, where, label, inputs, attributes, scope, environment);
+        } else {
+            if (opset == null) {
+                throw new ImportException(where + ": the model imports no operator set of domain \"" + domain + "\"");
+            }
+            if (!domain.isEmpty() || !OnnxOps.supports(node.opType())) {
+                throw new ImportException(
+                        where + " is not supported; nearest: " + String.join(", ", OnnxOps.nearest(node.opType())));
+            }
+            results = map(
+                    new NodeContext(
+                            scope.builder(),
+                            where,
+                            label,
+                            node.opType(),
+                            opset,
+                            inputs,
+                            node.outputs().size(),
+                            attributes,
+                            tensors,
+                            new ScopedBranches(label, scope, environment)),
+                    where,
+                    label);
+        }
+        bind(node, results, where, scope);
+    }
+
+    private static List<Value> map(NodeContext context, String where, String label) {
+        try {
+            return OnnxOps.map(context);
+        } catch (ImportException e) {
+            throw e;
+        } catch (TenonException e) {
+            String suffix = " (node \"" + label + "\")";
+            String message = String.valueOf(e.getMessage());
+            throw new ImportException(where + ": " + message.replace(suffix, ""), e);
+        } catch (ArithmeticException | IndexOutOfBoundsException | IllegalArgumentException e) {
+            // attributes of a hostile file: sizes past 2^63, lists too short
+            throw new ImportException(where + ": its attributes make no sense: " + e.getMessage(), e);
+        }
+    }
+
+    private static void bind(NodeProto node, List<Value> results, String where, Scope scope) {
+        for (int i = 0; i < node.outputs().size(); i++) {
+            String name = node.outputs().get(i);
+            if (name.isEmpty()) {
+                continue;
+            }
+            if (i >= results.size()) {
+                throw new ImportException(where + ": result " + i + " (\"" + name + "\") is not supported");
+            }
+            if (!scope.define(name, results.get(i))) {
+                throw new ImportException(where + ": value \"" + name + "\" is defined twice");
+            }
+        }
+    }
+
+    /** Adds the nodes of a function where it is called. */
+    private List<Value> call(
+            FunctionProto function,
+            String where,
+            String label,
+            List<@Nullable Value> inputs,
+            Attributes attributes,
+            Scope scope,
+            Environment environment) {
+        List<FunctionProto> calls = new ArrayList<>(environment.calls());
+        if (calls.contains(function) || calls.size() >= MAX_CALLS) {
+            throw new ImportException(where + ": the function calls itself, or calls nest deeper than " + MAX_CALLS);
+        }
+        calls.add(function);
+        if (inputs.size() > function.inputs().size()) {
+            throw new ImportException(
+                    where + ": the function takes " + function.inputs().size() + " input(s), has " + inputs.size());
+        }
+        Map<String, AttributeProto> given = new HashMap<>();
+        function.defaults().forEach(attribute -> given.put(attribute.name(), attribute));
+        given.putAll(attributes.byName());
+        Scope inner = new Scope(scope.builder(), null);
+        Set<String> absent = new HashSet<>();
+        for (int i = 0; i < function.inputs().size(); i++) {
+            Value value = i < inputs.size() ? inputs.get(i) : null;
+            if (value == null) {
+                absent.add(function.inputs().get(i));
+            } else {
+                define(inner, function.inputs().get(i), value);
+            }
+        }
+        Environment body =
+                new Environment(Environment.opsets(file, function.opsets()), given, List.copyOf(calls), label + "/");
+        nodes(without(function.nodes(), absent), inner, body);
+        List<Value> results = new ArrayList<>();
+        for (String output : function.outputs()) {
+            Value value = inner.find(output);
+            if (value == null) {
+                throw new ImportException(where + ": the function does not define its result \"" + output + "\"");
+            }
+            results.add(value);
+        }
+        return results;
+    }
+
+    /** The nodes with inputs that the caller left out left out there too. */
+    private static List<NodeProto> without(List<NodeProto> nodes, Set<String> absent) {
+        return absent.isEmpty()
+                ? nodes
+                : nodes.stream()
+                        .map(node -> new NodeProto(
+                                node.name(),
+                                node.domain(),
+                                node.opType(),
+                                node.overload(),
+                                node.inputs().stream()
+                                        .map(name -> absent.contains(name) ? "" : name)
+                                        .toList(),
+                                node.outputs(),
+                                node.attributes()))
+                        .toList();
+    }
+
+    /** The branches of one node. */
+    private final class ScopedBranches implements Branches {
+        private final String label;
+        private final Scope scope;
+        private final Environment environment;
+
+        ScopedBranches(String label, Scope scope, Environment environment) {
+            this.label = label;
+            this.scope = scope;
+            this.environment = environment;
+        }
+
+        @Override
+        public List<Value> inline(GraphProto branch) {
+            refuseInputs(branch);
+            return body(branch, new Scope(scope.builder(), scope), environment);
+        }
+
+        @Override
+        public Captured graphs(List<GraphProto> branches) {
+            Set<String> names = new LinkedHashSet<>();
+            branches.forEach(branch -> names.addAll(FreeNames.of(branch)));
+            List<Value> captures = new ArrayList<>();
+            List<String> captured = new ArrayList<>();
+            Map<String, Value.Origin.Constant> constants = new HashMap<>();
+            for (String name : names) {
+                Value value = scope.find(name);
+                if (value == null) {
+                    throw new ImportException(
+                            file + ": node \"" + label + "\": value \"" + name + "\" in a branch is not defined");
+                }
+                // a constant is one in the branch too: shapes may hang on it
+                if (value.origin() instanceof Value.Origin.Constant constant) {
+                    constants.put(name, constant);
+                } else {
+                    captured.add(name);
+                    captures.add(value);
+                }
+            }
+            List<Graph> graphs = new ArrayList<>();
+            for (GraphProto branch : branches) {
+                refuseInputs(branch);
+                Scope inner = new Scope(new GraphBuilder(branch.name().isEmpty() ? label : branch.name()), null);
+                for (int i = 0; i < captures.size(); i++) {
+                    String name = captured.get(i);
+                    define(
+                            inner,
+                            name,
+                            inner.builder().input(name, captures.get(i).type()));
+                }
+                Scope own = new Scope(inner.builder(), inner);
+                constants.forEach(
+                        (name, constant) -> define(inner, name, inner.builder().constant(name, constant.data())));
+                List<Value> results = body(branch, own, environment);
+                for (int i = 0; i < results.size(); i++) {
+                    inner.builder().output(branch.outputs().get(i).name(), results.get(i));
+                }
+                graphs.add(inner.builder().build());
+            }
+            return new Captured(graphs, captures);
+        }
+
+        private void refuseInputs(GraphProto branch) {
+            if (!branch.inputs().isEmpty()) {
+                throw new ImportException(file + ": node \"" + label + "\": a branch must not have inputs, has "
+                        + branch.inputs().size());
+            }
+        }
+    }
+}

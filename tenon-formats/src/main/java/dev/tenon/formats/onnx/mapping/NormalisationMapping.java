@@ -1,0 +1,184 @@
+package dev.tenon.formats.onnx.mapping;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.BatchNorm;
+import dev.tenon.core.ir.op.GroupNorm;
+import dev.tenon.core.ir.op.Hardmax;
+import dev.tenon.core.ir.op.InstanceNorm;
+import dev.tenon.core.ir.op.LayerNorm;
+import dev.tenon.core.ir.op.LocalResponseNorm;
+import dev.tenon.core.ir.op.LogSoftmax;
+import dev.tenon.core.ir.op.LpNorm;
+import dev.tenon.core.ir.op.Reduce;
+import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.op.RmsNorm;
+import dev.tenon.core.ir.op.Softmax;
+import dev.tenon.core.ir.op.UnaryFn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/** Softmax and its kin, the norms, and Dropout, which does nothing in inference. */
+final class NormalisationMapping {
+    private NormalisationMapping() {}
+
+    static List<Value> map(NodeContext n) {
+        return switch (n.op()) {
+            case "Softmax" -> List.of(softmax(n, Softmax::new));
+            case "LogSoftmax" -> List.of(softmax(n, LogSoftmax::new));
+            case "Hardmax" -> List.of(softmax(n, Hardmax::new));
+            case "BatchNormalization" -> batchNorm(n);
+            case "InstanceNormalization" ->
+                List.of(n.add(new InstanceNorm(n.attrFloat("epsilon", 1e-5f)), n.in(0), n.in(1), n.in(2)));
+            case "GroupNormalization" -> List.of(groupNorm(n));
+            case "LayerNormalization" -> layerNorm(n);
+            case "RMSNormalization" ->
+                List.of(n.add(
+                        new RmsNorm(n.axis(n.in(0), n.attrInt("axis", -1)), n.attrFloat("epsilon", 1e-5f), true),
+                        n.in(0),
+                        n.cast(n.in(1), n.in(0).dtype())));
+            case "LpNormalization" ->
+                List.of(n.add(new LpNorm(n.axis(n.in(0), n.attrInt("axis", -1)), n.attrInt("p", 2)), n.in(0)));
+            case "LRN" -> List.of(lrn(n));
+            case "MeanVarianceNormalization" -> List.of(meanVariance(n));
+            case "Dropout" -> dropout(n);
+            default -> throw OnnxOps.unlisted(n);
+        };
+    }
+
+    /** Over one axis since opset 13; before that over all dims from the axis on, seen as one. */
+    private static Value softmax(NodeContext n, IntFunction<Op> op) {
+        Value x = n.in(0);
+        if (n.since(13)) {
+            return n.add(op.apply(n.axis(x, n.attrInt("axis", -1))), x);
+        }
+        int axis = n.axis(x, n.attrInt("axis", 1));
+        if (axis == n.rank(x) - 1) {
+            return n.add(op.apply(axis), x);
+        }
+        return ShapeOps.like(n, n.add(op.apply(1), ShapeOps.matrix(n, x, axis)), x);
+    }
+
+    private static List<Value> batchNorm(NodeContext n) {
+        Value x = n.in(0);
+        double epsilon = n.attrFloat("epsilon", 1e-5f);
+        if (n.attrInt("spatial", 1) == 0) {
+            throw n.error("spatial=0 is not supported");
+        }
+        List<Value> operands = new ArrayList<>(List.of(x));
+        for (int i = 1; i < 5; i++) {
+            operands.add(n.cast(n.in(i), x.dtype()));
+        }
+        if (!n.since(14) || !n.attrFlag("training_mode", false)) {
+            return List.of(n.addAll(new BatchNorm(epsilon), operands).getFirst());
+        }
+        // training: by the batch's own mean and variance, and the running ones moved towards them
+        List<Integer> axes =
+                IntStream.range(0, n.rank(x)).filter(i -> i != 1).boxed().toList();
+        Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, false), x);
+        Value centred = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, false), n.times(centred, centred));
+        operands.set(3, mean);
+        operands.set(4, variance);
+        double momentum = n.attrFloat("momentum", 0.9f);
+        return List.of(
+                n.addAll(new BatchNorm(epsilon), operands).getFirst(),
+                moved(n, n.in(3), mean, momentum),
+                moved(n, n.in(4), variance, momentum));
+    }
+
+    private static Value moved(NodeContext n, Value running, Value now, double momentum) {
+        return n.plus(
+                n.times(running, ShapeOps.scalarLike(n, running, momentum)),
+                n.times(n.cast(now, running.dtype()), ShapeOps.scalarLike(n, running, 1 - momentum)));
+    }
+
+    private static Value groupNorm(NodeContext n) {
+        Value x = n.in(0);
+        long groups = n.attrInt("num_groups");
+        GroupNorm op = new GroupNorm(groups, n.attrFloat("epsilon", 1e-5f));
+        if (n.since(21)) {
+            return n.add(op, x, n.in(1), n.in(2));
+        }
+        // before opset 21 there was one scale and one bias a group, not a channel
+        Dim channels = x.shape().dim(1);
+        if (!channels.isFixed() || groups < 1) {
+            throw n.error("the number of channels must be known here, and groups positive");
+        }
+        long each = channels.size() / groups;
+        return n.add(op, x, byChannel(n, n.in(1), groups, each), byChannel(n, n.in(2), groups, each));
+    }
+
+    private static Value byChannel(NodeContext n, Value byGroup, long groups, long each) {
+        return n.reshape(n.expand(n.reshape(byGroup, groups, 1), groups, each), groups * each);
+    }
+
+    private static List<Value> layerNorm(NodeContext n) {
+        Value x = n.in(0);
+        int axis = n.axis(x, n.attrInt("axis", -1));
+        double epsilon = n.attrFloat("epsilon", 1e-5f);
+        List<Value> operands = new ArrayList<>(List.of(x, n.cast(n.in(1), x.dtype())));
+        if (n.has(2)) {
+            operands.add(n.cast(n.in(2), x.dtype()));
+        }
+        Value y =
+                n.addAll(new LayerNorm(axis, epsilon, true, n.has(2)), operands).getFirst();
+        if (n.results() < 2) {
+            return List.of(y);
+        }
+        List<Integer> axes = IntStream.range(axis, n.rank(x)).boxed().toList();
+        Value wide = n.cast(x, n.attrType("stash_type", DType.F32));
+        Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, true), wide);
+        Value centred = n.minus(wide, mean);
+        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.times(centred, centred));
+        Value deviation = n.unary(UnaryFn.RSQRT, n.plus(variance, ShapeOps.scalarLike(n, variance, epsilon)));
+        return List.of(y, mean, deviation);
+    }
+
+    private static Value lrn(NodeContext n) {
+        return n.add(
+                new LocalResponseNorm(
+                        n.attrInt("size"),
+                        n.attrFloat("alpha", 1e-4f),
+                        n.attrFloat("beta", 0.75),
+                        n.attrFloat("bias", 1)),
+                n.in(0));
+    }
+
+    /** (x - mean) / (deviation + 1e-9). */
+    private static Value meanVariance(NodeContext n) {
+        Value x = n.in(0);
+        List<Long> given = n.hasAttr("axes") ? n.attrInts("axes") : List.of(0L, 2L, 3L);
+        List<Integer> axes =
+                given.stream().map(axis -> n.axis(x, axis)).sorted().toList();
+        Value centred = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.times(centred, centred));
+        Value deviation = n.plus(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, x, 1e-9));
+        return n.div(centred, deviation);
+    }
+
+    private static List<Value> dropout(NodeContext n) {
+        Value x = n.in(0);
+        if (n.has(2)) {
+            NdArray training = n.known(2);
+            if (training == null || training.getLong(0) != 0) {
+                throw n.error("training_mode must be the constant false: dropout while training is not supported");
+            }
+        }
+        if (n.results() < 2) {
+            return List.of(x);
+        }
+        DType maskType = n.since(10) ? DType.BOOL : x.dtype();
+        ConstantData.Splat kept = new ConstantData.Splat(
+                TensorType.of(maskType),
+                maskType == DType.BOOL ? 1 : dev.tenon.core.ir.Elements.fromDouble(maskType, 1));
+        return List.of(x, MovementMapping.fill(n, kept, ShapeOps.sizes(n, x)));
+    }
+}

@@ -1,0 +1,210 @@
+package dev.tenon.models.tokenizer;
+
+import dev.tenon.core.error.ImportException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/** The chain from text to ids, around a WordPiece model. */
+final class WordPieceTokenizer implements Tokenizer {
+    private final AddedVocabulary added;
+    private final Normalizer normalizer;
+    private final PreTokenizer preTokenizer;
+    private final WordPiece model;
+    private final PostProcessor postProcessor;
+    private final @Nullable WordPieceDecoder decoder;
+    private final @Nullable Padding declaredPadding;
+    private final Padding padding;
+    private final @Nullable Truncation truncation;
+
+    /** A tokenizer as its file describes it. */
+    WordPieceTokenizer(
+            AddedVocabulary added,
+            Normalizer normalizer,
+            PreTokenizer preTokenizer,
+            WordPiece model,
+            PostProcessor postProcessor,
+            @Nullable WordPieceDecoder decoder,
+            @Nullable Padding declaredPadding,
+            @Nullable Truncation truncation) {
+        this.added = added;
+        this.normalizer = normalizer;
+        this.preTokenizer = preTokenizer;
+        this.model = model;
+        this.postProcessor = postProcessor;
+        this.decoder = decoder;
+        this.declaredPadding = declaredPadding;
+        this.padding = declaredPadding != null ? declaredPadding.toLongest() : defaultPadding(model.vocabulary());
+        this.truncation = truncation;
+    }
+
+    private WordPieceTokenizer(WordPieceTokenizer from, Padding padding, @Nullable Truncation truncation) {
+        this.added = from.added;
+        this.normalizer = from.normalizer;
+        this.preTokenizer = from.preTokenizer;
+        this.model = from.model;
+        this.postProcessor = from.postProcessor;
+        this.decoder = from.decoder;
+        this.declaredPadding = from.declaredPadding;
+        this.padding = padding;
+        this.truncation = truncation;
+    }
+
+    private static Padding defaultPadding(Vocabulary vocabulary) {
+        int id = vocabulary.id("[PAD]");
+        return new Padding(0, 1, Direction.RIGHT, Math.max(0, id), 0, "[PAD]");
+    }
+
+    @Override
+    public Encoding encode(String text, boolean specialTokens) {
+        return pad(encodeUnpadded(text, null, specialTokens));
+    }
+
+    @Override
+    public Encoding encode(String first, String second, boolean specialTokens) {
+        return pad(encodeUnpadded(first, second, specialTokens));
+    }
+
+    @Override
+    public Batch encodeBatch(List<String> texts) {
+        List<Encoding> encodings = new ArrayList<>(texts.size());
+        for (String text : texts) {
+            encodings.add(encodeUnpadded(text, null, true));
+        }
+        return Batch.pad(encodings, padding);
+    }
+
+    private Encoding pad(Encoding encoding) {
+        return encoding.padded(padding.target(encoding.size()), padding);
+    }
+
+    private Encoding encodeUnpadded(String first, @Nullable String second, boolean specialTokens) {
+        if (truncation == null) {
+            TokenList secondTokens = second == null ? null : tokenize(second, Integer.MAX_VALUE, Direction.RIGHT);
+            return postProcessor.process(
+                    tokenize(first, Integer.MAX_VALUE, Direction.RIGHT), secondTokens, specialTokens);
+        }
+        int special = specialTokens ? postProcessor.added(second != null) : 0;
+        int length = truncation.maxLength();
+        if (length < special) {
+            throw new ImportException("truncation to " + length + " tokens leaves no room for the " + special
+                    + " special tokens of a pair");
+        }
+        // a text that ONLY_SECOND must not shorten has to be seen whole, to be refused
+        int enough = truncation.strategy() == Truncation.Strategy.ONLY_SECOND ? Integer.MAX_VALUE : length;
+        TokenList firstTokens = tokenize(first, enough, truncation.direction());
+        TokenList secondTokens = second == null ? null : tokenize(second, enough, truncation.direction());
+        Truncator.truncate(firstTokens, secondTokens, truncation, length - special);
+        return postProcessor.process(firstTokens, secondTokens, specialTokens);
+    }
+
+    private TokenList tokenize(String text, int enough, Direction cutAt) {
+        SplitText split = new SplitText();
+        added.splitRaw(CodePoints.wellFormed(text), new AddedVocabulary.Sink() {
+            @Override
+            public void text(String part) {
+                splitPart(normalizer.normalize(part), split);
+            }
+
+            @Override
+            public void token(int id, String token) {
+                split.addToken(id, token);
+            }
+        });
+        return split.tokens(model, enough, cutAt);
+    }
+
+    private void splitPart(String part, SplitText split) {
+        added.splitNormalized(part, new AddedVocabulary.Sink() {
+            @Override
+            public void text(String text) {
+                Spans words = new Spans();
+                preTokenizer.split(text, 0, text.length(), words);
+                split.addWords(text, words);
+            }
+
+            @Override
+            public void token(int id, String token) {
+                split.addToken(id, token);
+            }
+        });
+    }
+
+    @Override
+    public String decode(int[] ids, boolean skipSpecialTokens) {
+        List<String> tokens = new ArrayList<>(ids.length);
+        for (int id : ids) {
+            String token = token(id);
+            if (token != null && !(skipSpecialTokens && added.isSpecial(token))) {
+                tokens.add(token);
+            }
+        }
+        return decoder == null ? String.join(" ", tokens) : decoder.decode(tokens);
+    }
+
+    private @Nullable String token(int id) {
+        String token = added.token(id);
+        return token != null ? token : model.vocabulary().token(id);
+    }
+
+    @Override
+    public int vocabularySize() {
+        return added.totalSize();
+    }
+
+    @Override
+    public Optional<String> idToToken(int id) {
+        return Optional.ofNullable(token(id));
+    }
+
+    @Override
+    public OptionalInt tokenToId(String token) {
+        int id = added.id(token);
+        if (id < 0) {
+            id = model.vocabulary().id(token);
+        }
+        return id < 0 ? OptionalInt.empty() : OptionalInt.of(id);
+    }
+
+    @Override
+    public Optional<Truncation> truncation() {
+        return Optional.ofNullable(truncation);
+    }
+
+    @Override
+    public Padding padding() {
+        return padding;
+    }
+
+    @Override
+    public Optional<Padding> declaredPadding() {
+        return Optional.ofNullable(declaredPadding);
+    }
+
+    @Override
+    public Tokenizer withTruncation(int maxLength) {
+        return withTruncation(truncation == null ? Truncation.to(maxLength) : truncation.withMaxLength(maxLength));
+    }
+
+    @Override
+    public Tokenizer withTruncation(Truncation rules) {
+        int special = postProcessor.added(false);
+        if (rules.maxLength() < special) {
+            throw new IllegalArgumentException(
+                    "maxLength is " + rules.maxLength() + ", less than the " + special + " special tokens");
+        }
+        return new WordPieceTokenizer(this, padding, rules);
+    }
+
+    @Override
+    public Tokenizer withoutTruncation() {
+        return new WordPieceTokenizer(this, padding, null);
+    }
+
+    @Override
+    public Tokenizer withPadding(Padding rules) {
+        return new WordPieceTokenizer(this, rules, truncation);
+    }
+}
