@@ -15,14 +15,11 @@ final class MoveLoops {
     private static final int N = 16 * 12 + 7;
 
     static final HotLoop COPY = add("copy", MoveLoops::vectorCopy, MoveLoops::scalarCopy);
-    static final HotLoop SPREAD = add(
-            "spread",
-            () -> VectorMoves.spread(DATA, 0, 8, DATA, B, 1024),
-            () -> {
-                for (int i = 0; i < 8; i++) {
-                    MemorySegment.copy(DATA, 4L * Gemm.NR * i, DATA, B + 1024L * i, 4L * Gemm.NR);
-                }
-            });
+    static final HotLoop SPREAD = add("spread", () -> VectorMoves.spread(DATA, 0, 8, DATA, B, 1024), () -> {
+        for (int i = 0; i < 8; i++) {
+            MemorySegment.copy(DATA, 4L * Gemm.NR * i, DATA, B + 1024L * i, 4L * Gemm.NR);
+        }
+    });
     static final HotLoop TRANSPOSE = add(
             "transpose",
             () -> VectorMoves.transpose4(DATA, 0, 256, DATA, B, 256, 16, 16),

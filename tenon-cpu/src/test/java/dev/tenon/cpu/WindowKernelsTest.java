@@ -58,10 +58,12 @@ class WindowKernelsTest {
             int length = n;
             for (int stride = 1; stride <= 3; stride++) {
                 int step = stride;
-                compare(n, 1e-5, (fast, y) -> (fast ? vector : scalar)
-                        .correlate(x, 4, 2, 36, w, 4, 12, 3, 2, step, y, 4, length));
-                compare(n, 0, (fast, y) ->
-                        (fast ? vector : scalar).maximum(x, 4, 2, 36, 3, 2, step, y, 4, length));
+                compare(
+                        n,
+                        1e-5,
+                        (fast, y) ->
+                                (fast ? vector : scalar).correlate(x, 4, 2, 36, w, 4, 12, 3, 2, step, y, 4, length));
+                compare(n, 0, (fast, y) -> (fast ? vector : scalar).maximum(x, 4, 2, 36, 3, 2, step, y, 4, length));
             }
             compare(n, 1e-6, (fast, y) -> (fast ? vector : scalar).multiplyAdd(x, 12, 0.7f, y, 4, length));
         }
@@ -74,10 +76,15 @@ class WindowKernelsTest {
         for (int n = 0; n <= LONGEST; n++) {
             int length = n;
             for (float least : List.of(0f, -128f)) {
-                compare(n, 0, (fast, y) ->
-                        (fast ? vector : scalar).quantize(x, 4, 0.01f, 3, least, least + 255, y, 3, length));
-                compare(n, 0, (fast, y) ->
-                        (fast ? vector : scalar).dequantize(x, 5, least < 0, 0.01f, 3, y, 4, length));
+                compare(
+                        n,
+                        0,
+                        (fast, y) ->
+                                (fast ? vector : scalar).quantize(x, 4, 0.01f, 3, least, least + 255, y, 3, length));
+                compare(
+                        n,
+                        0,
+                        (fast, y) -> (fast ? vector : scalar).dequantize(x, 5, least < 0, 0.01f, 3, y, 4, length));
             }
             compare(n, 0, (fast, y) -> (fast ? vector : scalar).range(x, 4, length, y, 0));
         }
@@ -89,9 +96,11 @@ class WindowKernelsTest {
             for (int shift = 0; shift < 4; shift++) {
                 MemorySegment y = arena.allocate(300, 64);
                 Raw.copy(x, shift, y, 7, bytes);
-                assertThat(y.asSlice(7, bytes).mismatch(x.asSlice(shift, bytes))).isEqualTo(-1);
+                assertThat(y.asSlice(7, bytes).mismatch(x.asSlice(shift, bytes)))
+                        .isEqualTo(-1);
                 assertThat(y.asSlice(0, 7).mismatch(arena.allocate(7))).isEqualTo(-1);
-                assertThat(y.asSlice(7 + bytes, 20).mismatch(arena.allocate(20))).isEqualTo(-1);
+                assertThat(y.asSlice(7 + bytes, 20).mismatch(arena.allocate(20)))
+                        .isEqualTo(-1);
             }
         }
     }
