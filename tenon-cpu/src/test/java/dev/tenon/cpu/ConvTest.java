@@ -93,8 +93,7 @@ class ConvTest {
             long groups = depthwise ? random.nextLong(1, 5) : random.nextLong(1, 3);
             long in = depthwise ? 1 : random.nextLong(1, 6);
             long out = depthwise ? 1 : random.nextLong(1, 12);
-            DType dtype = List.of(DType.F32, DType.F32, DType.F32, DType.F64, DType.F16, DType.BF16)
-                    .get((int) random.nextLong(0, 5));
+            DType dtype = RandomOps.any(random, DType.F32, DType.F32, DType.F32, DType.F64, DType.F16, DType.BF16);
             Epilogue epilogue = epilogue(random);
             Conv op = new Conv(
                     RandomOps.numbers(random, axes, 1, 3),
@@ -154,8 +153,7 @@ class ConvTest {
             long groups = random.nextLong(1, 2);
             long in = random.nextLong(1, 6);
             long out = random.nextLong(1, 6);
-            DType dtype = List.of(DType.F32, DType.F32, DType.F32, DType.F64, DType.F16)
-                    .get((int) random.nextLong(0, 4));
+            DType dtype = RandomOps.any(random, DType.F32, DType.F32, DType.F32, DType.F64, DType.F16);
             Epilogue epilogue = epilogue(random);
             List<Long> strides = RandomOps.numbers(random, axes, 1, 3);
             List<Long> before = RandomOps.numbers(random, axes, 0, 1);

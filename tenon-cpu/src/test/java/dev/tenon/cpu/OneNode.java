@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and scratch are poisoned, and a write past an output is found. */
@@ -136,7 +137,7 @@ final class OneNode {
 
         @Override
         public int slot(Value value) {
-            return numbers.get(value);
+            return Objects.requireNonNull(numbers.get(value));
         }
 
         @Override

@@ -29,6 +29,11 @@ final class RandomOps {
         }
     }
 
+    @SafeVarargs
+    static <T> T any(Seeded random, T... choices) {
+        return choices[(int) random.nextLong(0, choices.length - 1)];
+    }
+
     /** {@code count} numbers of a range, both ends included. */
     static List<Long> numbers(Seeded random, int count, long from, long to) {
         List<Long> numbers = new ArrayList<>();

@@ -34,9 +34,8 @@ class RecurrentTest {
 
         Layer(long seed, int gates) {
             random = new Seeded(seed);
-            dtype = List.of(DType.F32, DType.F32, DType.F32, DType.F64, DType.F16)
-                    .get((int) random.nextLong(0, 4));
-            direction = RnnDirection.values()[(int) random.nextLong(0, 2)];
+            dtype = RandomOps.any(random, DType.F32, DType.F32, DType.F32, DType.F64, DType.F16);
+            direction = RandomOps.any(random, RnnDirection.values());
             directions = direction == RnnDirection.BIDIRECTIONAL ? 2 : 1;
             batchFirst = flip();
             time = random.nextLong(1, 6);
@@ -51,7 +50,7 @@ class RecurrentTest {
             add(directions, gates * hidden, features);
             add(directions, gates * hidden, hidden);
             if (bias) {
-                add(directions, 2 * gates * hidden);
+                add(directions, 2L * gates * hidden);
             }
             if (lengths) {
                 inputs.add(random.integers(DType.I32, 0, time, batch));

@@ -25,7 +25,7 @@ class StridedCopyTest {
             value = DType.class,
             names = {"F64", "F32", "BF16", "U8", "I4", "BOOL"})
     void randomViews(DType dtype) {
-        Seeded random = new Seeded(dtype.ordinal());
+        Seeded random = new Seeded(dtype.bits());
         for (int round = 0; round < 60; round++) {
             int rank = (int) random.nextLong(0, 5);
             long[] sizes = RandomOps.numbers(random, rank, 1, 6).stream()
@@ -79,7 +79,7 @@ class StridedCopyTest {
             before.add(touched ? random.nextLong(-(size / 2), 2 * size) : 0);
             after.add(touched ? random.nextLong(-(size / 2), 2 * size) : 0);
         }
-        return new Pad(PadMode.values()[(int) random.nextLong(0, 3)], before, after);
+        return new Pad(RandomOps.any(random, PadMode.values()), before, after);
     }
 
     @ParameterizedTest

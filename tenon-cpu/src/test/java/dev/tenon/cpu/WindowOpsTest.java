@@ -31,7 +31,7 @@ class WindowOpsTest {
                 TensorType.of(DType.F32, 1, 1, 4, 4),
                 LongStream.rangeClosed(1, 16).asDoubleStream().toArray());
         double[] expected = countPadding
-                ? new double[] {1.5555556f, 3.3333333f, 2, 6.3333333f, 11, 6, 4.5, 7.5, 4}
+                ? new double[] {1.5555556f, 3.3333333f, 2, 6.3333335f, 11, 6, 4.5, 7.5, 4}
                 : new double[] {3.5, 5, 6, 9.5, 11, 12, 13.5, 15, 16};
         assertThat(OneNode.of(op, x).run().getFirst().toDoubles()).containsExactly(expected);
     }
@@ -50,8 +50,8 @@ class WindowOpsTest {
             boolean ceil = random.nextLong(0, 1) == 0;
             long[] sizes =
                     RandomOps.join(random.nextLong(1, 2), random.nextLong(1, 3), RandomOps.numbers(random, axes, 5, 9));
-            DType dtype = List.of(DType.F32, DType.F64, DType.F16, DType.BF16).get((int) random.nextLong(0, 3));
-            PoolFn fn = PoolFn.values()[(int) random.nextLong(0, 2)];
+            DType dtype = RandomOps.any(random, DType.F32, DType.F64, DType.F16, DType.BF16);
+            PoolFn fn = RandomOps.any(random, PoolFn.values());
             Pool op = new Pool(
                     fn,
                     kernel,
@@ -63,7 +63,7 @@ class WindowOpsTest {
                     random.nextLong(0, 1) == 0,
                     random.nextLong(1, 3));
             RandomOps.check(op, fn == PoolFn.MAX ? 0 : 27, List.of(random.floats(dtype, -2, 2, sizes)));
-            DType any = List.of(DType.I8, DType.U8, DType.I64, DType.F32).get((int) random.nextLong(0, 3));
+            DType any = RandomOps.any(random, DType.I8, DType.U8, DType.I64, DType.F32);
             MaxPoolIndices indices =
                     new MaxPoolIndices(kernel, strides, before, after, dilations, ceil, random.nextLong(0, 1) == 0);
             RandomOps.check(indices, 0, List.of(random.array(any, sizes)));
@@ -95,11 +95,11 @@ class WindowOpsTest {
                 roi.addAll(starts);
                 roi.addAll(ends);
             }
-            ResizeMode mode = ResizeMode.values()[(int) random.nextLong(0, 2)];
+            ResizeMode mode = RandomOps.any(random, ResizeMode.values());
             Resize op = new Resize(
                     mode,
                     coordinates,
-                    NearestMode.values()[(int) random.nextLong(0, 3)],
+                    RandomOps.any(random, NearestMode.values()),
                     -0.75,
                     random.nextLong(0, 1) == 0,
                     10,
@@ -107,7 +107,7 @@ class WindowOpsTest {
                     scales,
                     sizes,
                     roi);
-            DType dtype = List.of(DType.F32, DType.F64, DType.F16).get((int) random.nextLong(0, 2));
+            DType dtype = RandomOps.any(random, DType.F32, DType.F64, DType.F16);
             RandomOps.check(op, mode == ResizeMode.NEAREST ? 0 : 16, List.of(random.floats(dtype, -2, 2, from)));
         }
     }

@@ -76,7 +76,7 @@ final class GoldenModelsTest {
         assertThat(worst).as(what).isLessThanOrEqualTo(base);
     }
 
-    /** Quantised models differ between engines and between one engine's own levels of optimisation: what must agree is the direction. */
+    /** Quantised models differ between engines and between one engine's own levels of optimisation: what must agree is the direction. (Each element differs by up to 0.34 between that engine and itself, of values up to 5.) */
     @ParameterizedTest
     @ValueSource(strings = "minilm-q")
     void quantisedModelsAgreeInDirection(String model) {
@@ -89,7 +89,7 @@ final class GoldenModelsTest {
                 for (GoldenCase.Output output : golden.outputs()) {
                     assertThat(cosine(outputs.get(output.name()), output.expected()))
                             .as(model + " " + golden.name())
-                            .isGreaterThan(0.99);
+                            .isGreaterThan(0.98);
                 }
             }
         }
