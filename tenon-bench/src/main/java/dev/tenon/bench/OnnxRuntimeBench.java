@@ -81,16 +81,13 @@ public final class OnnxRuntimeBench {
     private static void measure(String shape, int threads, double seconds, double difference, Runnable peer, Runnable own) {
         List<Double> peerMillis = new ArrayList<>();
         List<Double> ownMillis = new ArrayList<>();
-        for (boolean warm : new boolean[] {true, false}) {
+        for (int round = 0; round < 2; round++) { // the first warms up
             peerMillis.clear();
             ownMillis.clear();
             long end = System.nanoTime() + (long) (seconds * 1e9);
             while (System.nanoTime() < end || peerMillis.size() < 5) {
                 peerMillis.add(millis(peer));
                 ownMillis.add(millis(own));
-            }
-            if (warm) {
-                continue;
             }
         }
         double peerMedian = median(peerMillis);
