@@ -71,12 +71,12 @@ class AddedTokensTest {
     void idsMustBeTheTokensOwn() {
         assertThatThrownBy(() -> new SmallFile().withAdded(added(99, "FOO")).load())
                 .isInstanceOf(ImportException.class)
-                .hasMessage("added_tokens: 'FOO' has id 99, but the next free id is 12");
+                .hasMessage("tokenizer.json, added_tokens: 'FOO' has id 99, but the next free id is 12");
         assertThatThrownBy(() -> new SmallFile().withAdded(added(5, "a")).load())
-                .hasMessage("added_tokens: 'a' has id 5, but it is already known by id 4");
+                .hasMessage("tokenizer.json, added_tokens: 'a' has id 5, but it is already known by id 4");
         assertThatThrownBy(() -> new SmallFile()
                         .withAdded(added(12, "FOO"), added(12, "FOO", "lstrip"))
                         .load())
-                .hasMessage("added_tokens: 'FOO' is there twice, with different settings");
+                .hasMessage("tokenizer.json, added_tokens: 'FOO' is there twice, with different settings");
     }
 }
