@@ -10,10 +10,21 @@ final class Samples {
         this.sorted = sorted;
     }
 
-    /** Warms up, then measures: at least {@code least} runs and at least {@code seconds} each. */
+    /** More rounds than a JVM needs to compile everything that a model runs. */
+    private static final int WARM_UP_ROUNDS = 10;
+
+    /**
+     * Warms up, then measures: rounds of at least {@code least} runs and at least {@code seconds}. The warm-up goes on while a round's median is a tenth better than the one before, since kernels change under way from loops that
+     * start fast to loops that run fast.
+     */
     static Samples measure(Runnable work, int least, double seconds) {
-        repeat(work, least, seconds);
-        return new Samples(repeat(work, least, seconds));
+        Samples before = new Samples(repeat(work, least, seconds));
+        Samples after = new Samples(repeat(work, least, seconds));
+        for (int round = 2; round < WARM_UP_ROUNDS && after.median() < 0.9 * before.median(); round++) {
+            before = after;
+            after = new Samples(repeat(work, least, seconds));
+        }
+        return after;
     }
 
     private static double[] repeat(Runnable work, int least, double seconds) {
