@@ -44,6 +44,17 @@ public final class CuGraph {
         }
     }
 
+    public static int cuThreadExchangeStreamCaptureMode(long mode) {
+        class Function {
+            static final MethodHandle HANDLE = CuLibrary.bind("cuThreadExchangeStreamCaptureMode", 12000, status(LONG));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(mode);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
     public static int cuGraphGetNodes(long graph, long nodes, long count) {
         class Function {
             static final MethodHandle HANDLE = CuLibrary.bind("cuGraphGetNodes", 12000, status(LONG, LONG, LONG));

@@ -32,6 +32,7 @@ public final class CuStatus {
     public static final int HARDWARE_STACK_ERROR = 714;
     public static final int LAUNCH_FAILED = 719;
     public static final int TENSOR_MEMORY_LEAK = 721;
+    public static final int STREAM_CAPTURE_WRONG_THREAD = 908;
     public static final int GRAPH_EXEC_UPDATE_FAILURE = 910;
     public static final int UNKNOWN = 999;
 
@@ -58,11 +59,6 @@ public final class CuStatus {
             // hardware stack error, illegal instruction, misaligned address, invalid address space, invalid pc
             default -> status >= HARDWARE_STACK_ERROR && status < LAUNCH_FAILED;
         };
-    }
-
-    /** Whether it is about capture: one of the codes 900 to 908, or what a call forbidden during capture may return. */
-    public static boolean aboutCapture(int status) {
-        return status >= 900 && status <= 908;
     }
 
     /** {@code CUDA_ERROR_INVALID_VALUE}. */
