@@ -4,5 +4,7 @@ module dev.tenon.cuda {
     requires transitive dev.tenon.core;
     requires dev.tenon.nativelib;
 
+    exports dev.tenon.cuda.compile;
+    exports dev.tenon.cuda.driver;
     exports dev.tenon.cuda.port;
 }
