@@ -7,4 +7,6 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.compile;
     exports dev.tenon.cuda.driver;
     exports dev.tenon.cuda.port;
+
+    uses dev.tenon.cuda.compile.PtxBundle;
 }
