@@ -4,6 +4,7 @@ module dev.tenon.cuda {
     requires transitive dev.tenon.core;
     requires dev.tenon.nativelib;
 
+    exports dev.tenon.cuda.check;
     exports dev.tenon.cuda.kernel;
     exports dev.tenon.cuda.port;
 }

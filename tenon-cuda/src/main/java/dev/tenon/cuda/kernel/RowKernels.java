@@ -34,7 +34,16 @@ public final class RowKernels {
      * @param aligned whether every address that will be passed lies on a 16-byte boundary
      */
     public Rows rows(RowRule rule, DType dtype, long rows, long cols, boolean aligned) {
-        RowPlan plan = plan(rule, dtype, rows, cols, aligned, modules.context().device());
+        return rows(
+                rule,
+                dtype,
+                rows,
+                cols,
+                plan(rule, dtype, rows, cols, aligned, modules.context().device()));
+    }
+
+    /** The same with a plan of one's own. */
+    public Rows rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan) {
         GpuFunction function = modules.function(plan.file(), plan.entry(), rule.variant(dtype));
         if (plan.shape().sharedBytes() > 0) {
             function.allowSharedBytes(plan.shape().sharedBytes());

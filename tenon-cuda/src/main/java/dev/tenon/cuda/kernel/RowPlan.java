@@ -94,16 +94,22 @@ public record RowPlan(
             String reason = "a row a block" + (kept > 0 ? ", part of it in shared memory" : ", in registers");
             return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, reason);
         }
+        return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, "").together(together, groups, rule, dtype);
+    }
+
+    /** This plan, in the block form, with that many blocks a row and rows at a time. */
+    public RowPlan together(int blocks, int groups, RowRule rule, DType dtype) {
+        LaunchShape one = LaunchShape.of(groups * blocks, shape.blockX()).withSharedBytes(shape.sharedBytes());
         return new RowPlan(
-                true,
-                rule.block,
+                block,
+                file,
                 entry,
-                shape.withCooperative(),
-                together,
+                one.withCooperative(),
+                blocks,
                 kept,
-                2L * groups * together * rule.stateBytes(dtype),
+                2L * groups * blocks * rule.stateBytes(dtype),
                 2L * groups * Integer.BYTES,
-                together + " blocks a row, " + groups + " rows at a time");
+                blocks + " blocks a row, " + groups + " rows at a time");
     }
 
     /** The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a time. */
