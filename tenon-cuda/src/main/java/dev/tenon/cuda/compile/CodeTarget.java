@@ -22,9 +22,8 @@ record CodeTarget(Architecture architecture, ModuleImage.Format format) {
             return new CodeTarget(device, ModuleImage.Format.CUBIN);
         }
         if (device.specific()) {
-            throw new UnsupportedException(
-                    compiler + " does not know " + device + ", whose own instructions only code for it can use; it knows "
-                            + known);
+            throw new UnsupportedException(compiler + " does not know " + device
+                    + ", whose own instructions only code for it can use; it knows " + known);
         }
         return known.stream()
                 .filter(one -> one.compareTo(generic) < 0)

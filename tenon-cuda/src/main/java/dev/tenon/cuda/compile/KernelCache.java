@@ -103,7 +103,8 @@ public final class KernelCache {
             return new ModuleImage(image.name(), image.format(), image.bytes(), path, image.log());
         } catch (IOException | UnsupportedOperationException e) {
             if (complained.compareAndSet(false, true)) {
-                warn("compiled kernels cannot be kept in " + folder + " (" + e + "); they are compiled again next time");
+                warn("compiled kernels cannot be kept in " + folder + " (" + e
+                        + "); they are compiled again next time");
             }
             return image;
         } finally {
@@ -137,8 +138,13 @@ public final class KernelCache {
             }
 
             @Override
+<<<<<<< HEAD
             public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
                     throws IOException {
+=======
+            public FileVisitResult postVisitDirectory(
+                    Path directory, java.io.@org.jspecify.annotations.Nullable IOException e) throws IOException {
+>>>>>>> main
                 Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
             }

@@ -94,11 +94,7 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
      * @throws UnsupportedException when no compiler has code for the device
      * @throws NativeException when the source does not compile, and when the driver rejects every image, naming each and the versions
      */
-    public GpuModule load(GpuContext context, KernelSource source) {
-        return load(context, source, context.device().architecture());
-    }
-
-    /** The same for code in an architecture's specific form. */
+    @Override
     public GpuModule load(GpuContext context, KernelSource source, Architecture architecture) {
         requireSome();
         List<String> reasons = new ArrayList<>(passedOver());

@@ -46,7 +46,8 @@ public final class NvrtcCompiler implements KernelCompiler {
     @Override
     public String fingerprint() {
         // the version has no patch level; the library's size tells builds apart
-        String library = NvrtcLibrary.search().opened().map(found -> found.name()).orElse("");
+        String library =
+                NvrtcLibrary.search().opened().map(found -> found.name()).orElse("");
         long bytes = 0;
         try {
             bytes = library.contains("/") || library.contains("\\") ? Files.size(Path.of(library)) : 0;

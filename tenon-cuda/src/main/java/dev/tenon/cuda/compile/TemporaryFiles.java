@@ -40,8 +40,7 @@ final class TemporaryFiles {
 
     private static boolean abandoned(Path file, long writer) {
         try {
-            Duration age =
-                    Duration.between(Files.getLastModifiedTime(file).toInstant(), Instant.now());
+            Duration age = Duration.between(Files.getLastModifiedTime(file).toInstant(), Instant.now());
             return age.compareTo(OLD) > 0
                     || age.compareTo(DEAD) > 0 && ProcessHandle.of(writer).isEmpty();
         } catch (IOException _) {

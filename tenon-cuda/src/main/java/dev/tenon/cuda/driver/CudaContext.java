@@ -88,8 +88,10 @@ final class CudaContext implements GpuContext {
     @Override
     public DeviceBuffer allocate(long bytes) {
         return memory(
-                bytes, "cuMemAlloc", out -> CuMemory.cuMemAlloc(out.address(), Math.max(1, bytes)), address ->
-                        new CudaBuffer(this, address, bytes));
+                bytes,
+                "cuMemAlloc",
+                out -> CuMemory.cuMemAlloc(out.address(), Math.max(1, bytes)),
+                address -> new CudaBuffer(this, address, bytes));
     }
 
     @Override
@@ -101,7 +103,8 @@ final class CudaContext implements GpuContext {
                 address -> new CudaPinned(this, address, bytes));
     }
 
-    private <T extends Owned> T memory(long bytes, String call, ToIntFunction<MemorySegment> allocation, LongFunction<T> object) {
+    private <T extends Owned> T memory(
+            long bytes, String call, ToIntFunction<MemorySegment> allocation, LongFunction<T> object) {
         if (bytes < 0) {
             throw new InputException(primary.name() + ": " + bytes + " bytes asked for; expected 0 or more");
         }
@@ -203,8 +206,7 @@ final class CudaContext implements GpuContext {
             try {
                 int status = CuContext.cuCtxEnablePeerAccess(other.primary.handle(), 0);
                 if (status != CuStatus.PEER_ACCESS_ALREADY_ENABLED) {
-                    primary.check(
-                            status, "cuCtxEnablePeerAccess(%s to %s)", primary.name(), other.primary.name());
+                    primary.check(status, "cuCtxEnablePeerAccess(%s to %s)", primary.name(), other.primary.name());
                 }
             } finally {
                 exit();

@@ -110,7 +110,8 @@ final class CudaFunction implements GpuFunction {
         if (bytes <= allowedSharedBytes) {
             return;
         }
-        int most = module.context.device().sharedBytesPerBlockOptIn() - resources().sharedBytes();
+        int most =
+                module.context.device().sharedBytesPerBlockOptIn() - resources().sharedBytes();
         if (bytes > most) {
             throw new NativeException(name + ": " + bytes + " bytes of dynamic shared memory asked for; "
                     + module.primary.name() + " allows " + most + " beside what the kernel has statically");

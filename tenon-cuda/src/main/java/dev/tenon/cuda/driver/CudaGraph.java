@@ -62,7 +62,7 @@ final class CudaGraph extends Owned implements CapturedGraph {
             MemorySegment executable = arena.allocate(ValueLayout.JAVA_LONG);
             primary.check(
                     CuGraph.cuGraphInstantiateWithFlags(executable.address(), handle, 0),
-                    "cuGraphInstantiate(%d nodes)",
+                    "cuGraphInstantiateWithFlags(%d nodes)",
                     nodes);
             return context.adopt(new CudaExecutableGraph(context, executable.get(ValueLayout.JAVA_LONG, 0), nodes));
         } finally {

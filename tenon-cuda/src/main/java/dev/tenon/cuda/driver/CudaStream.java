@@ -54,8 +54,7 @@ final class CudaStream extends Owned implements GpuStream {
         enter();
         try {
             int status = LaunchConfig.needed(shape)
-                    ? CuModule.cuLaunchKernelEx(
-                            config.fill(shape, handle), kernel.handle(), arguments.pointers(), 0)
+                    ? CuModule.cuLaunchKernelEx(config.fill(shape, handle), kernel.handle(), arguments.pointers(), 0)
                     : CuModule.cuLaunchKernel(
                             kernel.handle(),
                             shape.gridX(),

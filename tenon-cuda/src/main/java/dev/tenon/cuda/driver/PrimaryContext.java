@@ -141,7 +141,8 @@ final class PrimaryContext {
 
     private DeviceLostException lost(String message) {
         CudaFunction last = lastLaunched;
-        String text = message + (last == null ? "" : " (last kernel launched: " + last.name() + ")") + "; the context is lost";
+        String text = message + (last == null ? "" : " (last kernel launched: " + last.name() + ")")
+                + "; the context is lost";
         LOCK.lock();
         try {
             if (fault == null) {
@@ -158,8 +159,8 @@ final class PrimaryContext {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sizes = arena.allocate(ValueLayout.JAVA_LONG, 2);
             return CuMemory.cuMemGetInfo(sizes.address(), sizes.address() + Long.BYTES) == 0
-                    ? sizes.getAtIndex(ValueLayout.JAVA_LONG, 0) + " of "
-                            + sizes.getAtIndex(ValueLayout.JAVA_LONG, 1) + " bytes free"
+                    ? sizes.getAtIndex(ValueLayout.JAVA_LONG, 0) + " of " + sizes.getAtIndex(ValueLayout.JAVA_LONG, 1)
+                            + " bytes free"
                     : "free memory unknown";
         }
     }

@@ -48,7 +48,8 @@ public interface GpuContext extends AutoCloseable {
      * @throws dev.tenon.core.error.NativeException when the driver refuses, naming the map
      */
     default MemorySegment encode(TensorMap map) {
-        throw new UnsupportedException("tensor map: " + device().name() + " has no bulk copies; they need compute capability 9.0");
+        throw new UnsupportedException(
+                "tensor map: " + device().name() + " has no bulk copies; they need compute capability 9.0");
     }
 
     /** Whether kernels of this device may read and write the other's memory; asks only. */

@@ -13,12 +13,7 @@ import java.util.List;
  * @param swizzle how a box's rows are laid into shared memory
  */
 public record TensorMap(
-        Element element,
-        long address,
-        List<Long> sizes,
-        List<Long> strides,
-        List<Integer> box,
-        Swizzle swizzle) {
+        Element element, long address, List<Long> sizes, List<Long> strides, List<Integer> box, Swizzle swizzle) {
     /** Types of elements. */
     public enum Element {
         U8,
@@ -40,10 +35,7 @@ public record TensorMap(
         sizes = List.copyOf(sizes);
         strides = List.copyOf(strides);
         box = List.copyOf(box);
-        if (sizes.isEmpty()
-                || sizes.size() > 5
-                || box.size() != sizes.size()
-                || strides.size() != sizes.size() - 1) {
+        if (sizes.isEmpty() || sizes.size() > 5 || box.size() != sizes.size() || strides.size() != sizes.size() - 1) {
             throw new IllegalArgumentException("tensor map with sizes " + sizes + ", strides " + strides + ", box "
                     + box + ": expected 1 to 5 sizes, as many in the box, and one stride less");
         }
