@@ -138,13 +138,8 @@ public final class KernelCache {
             }
 
             @Override
-<<<<<<< HEAD
             public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
                     throws IOException {
-=======
-            public FileVisitResult postVisitDirectory(
-                    Path directory, java.io.@org.jspecify.annotations.Nullable IOException e) throws IOException {
->>>>>>> main
                 Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
             }
