@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** The folders where toolkits, Python packages and distributions put CUDA's libraries, in the order of the search. */
@@ -36,8 +37,8 @@ final class Places {
         return places.folders();
     }
 
-    /** Whether a file of that name lies in a folder that the loader searches by itself, as far as is known without its cache. */
-    static boolean onLoaderPath(Machine machine, String file) {
+    /** The file that the loader would meet first under that name, as far as is known without its cache. */
+    static Optional<Path> onLoaderPath(Machine machine, String file) {
         Places places = new Places(machine);
         if (machine.system() == Machine.System.WINDOWS) {
             places.paths("PATH");
@@ -45,7 +46,10 @@ final class Places {
             places.paths("LD_LIBRARY_PATH");
             places.distribution();
         }
-        return places.folders().stream().anyMatch(folder -> Files.exists(folder.resolve(file)));
+        return places.folders().stream()
+                .map(folder -> folder.resolve(file))
+                .filter(Files::exists)
+                .findFirst();
     }
 
     private List<Path> folders() {

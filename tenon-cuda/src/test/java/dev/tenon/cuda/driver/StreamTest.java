@@ -16,9 +16,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Launches with their attributes, copies, order between streams. */
+@Tag("gpu")
 class StreamTest {
     private static final int ONES = 1 << 24;
 
