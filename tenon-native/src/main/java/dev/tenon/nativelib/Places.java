@@ -37,19 +37,13 @@ final class Places {
         return places.folders();
     }
 
-    /** The file that the loader would meet first under that name, as far as is known without its cache. */
+    /** The file that the loader meets first in the folders that the environment names; its cache's folders are searched by path afterwards. */
     static Optional<Path> onLoaderPath(Machine machine, String file) {
-        Places places = new Places(machine);
-        if (machine.system() == Machine.System.WINDOWS) {
-            places.paths("PATH");
-        } else {
-            places.paths("LD_LIBRARY_PATH");
-            places.distribution();
-        }
-        return places.folders().stream()
-                .map(folder -> folder.resolve(file))
-                .filter(Files::exists)
-                .findFirst();
+        return new Places(machine)
+                .paths(machine.system() == Machine.System.WINDOWS ? "PATH" : "LD_LIBRARY_PATH").folders().stream()
+                        .map(folder -> folder.resolve(file))
+                        .filter(Files::exists)
+                        .findFirst();
     }
 
     private List<Path> folders() {
@@ -67,10 +61,6 @@ final class Places {
         matching(root("opt"), "cuda*").forEach(this::toolkit);
         paths("PYTHONPATH").folders().forEach(this::packages);
         pythons();
-        distribution();
-    }
-
-    private void distribution() {
         for (String folder : List.of(
                 "usr/lib/" + machine.multiarch(),
                 "lib/" + machine.multiarch(),
