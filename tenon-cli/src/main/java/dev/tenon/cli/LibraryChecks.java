@@ -46,7 +46,8 @@ final class LibraryChecks {
         object.put("version", report.version().isEmpty() ? null : report.version());
         object.put("lost", search.library().lost());
         object.put("fix", search.found() != null ? null : search.library().fix());
-        object.put("tried", search.attempts().stream().map(LibraryChecks::object).toList());
+        object.put(
+                "tried", search.attempts().stream().map(LibraryChecks::object).toList());
         return object;
     }
 
@@ -54,7 +55,9 @@ final class LibraryChecks {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("file", attempt.file());
         object.put("place", attempt.place());
-        object.put("outcome", attempt.outcome().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
+        object.put(
+                "outcome",
+                attempt.outcome().name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '));
         object.put("detail", attempt.detail().isEmpty() ? null : attempt.detail());
         return object;
     }

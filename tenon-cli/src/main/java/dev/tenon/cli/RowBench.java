@@ -39,7 +39,15 @@ final class RowBench implements AutoCloseable {
      * @param deviceMicros inside a graph
      * @param copyMicros of copying the same bytes, read and written, inside a graph
      */
-    record Measured(long rows, long cols, String variant, String form, Samples host, double deviceMicros, double copyMicros, long bytes) {
+    record Measured(
+            long rows,
+            long cols,
+            String variant,
+            String form,
+            Samples host,
+            double deviceMicros,
+            double copyMicros,
+            long bytes) {
         double gigabytesPerSecond() {
             return bytes / deviceMicros / 1e3;
         }
@@ -92,11 +100,19 @@ final class RowBench implements AutoCloseable {
             DeviceBuffer beta,
             DeviceBuffer y,
             @Nullable DeviceBuffer workspace) {
-        launch.enqueue(stream, arguments, x.address(), gamma.address(), beta.address(), y.address(), EPSILON, workspace);
+        launch.enqueue(
+                stream, arguments, x.address(), gamma.address(), beta.address(), y.address(), EPSILON, workspace);
     }
 
     private Measured measured(
-            long rows, long cols, String variant, String form, Runnable once, Runnable inGraph, double copy, long bytes) {
+            long rows,
+            long cols,
+            String variant,
+            String form,
+            Runnable once,
+            Runnable inGraph,
+            double copy,
+            long bytes) {
         Samples host = Samples.measure(
                 () -> {
                     once.run();
@@ -104,7 +120,8 @@ final class RowBench implements AutoCloseable {
                 },
                 runs,
                 seconds);
-        return new Measured(rows, cols, variant, form, host, DeviceTiming.inGraph(context, stream, inGraph), copy, 2 * bytes);
+        return new Measured(
+                rows, cols, variant, form, host, DeviceTiming.inGraph(context, stream, inGraph), copy, 2 * bytes);
     }
 
     private DeviceBuffer zeroed(long bytes) {

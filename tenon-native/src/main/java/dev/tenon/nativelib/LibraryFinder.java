@@ -98,7 +98,11 @@ public final class LibraryFinder {
             attempts.add(
                     known.isEmpty()
                             ? new Attempt(file, place, Outcome.NOT_THERE, "")
-                            : new Attempt(file, place, Outcome.REFUSED, text ? known + ": not a library" : withFile(LoaderMessage.of(known), known)));
+                            : new Attempt(
+                                    file,
+                                    place,
+                                    Outcome.REFUSED,
+                                    text ? known + ": not a library" : withFile(LoaderMessage.of(known), known)));
             return null;
         }
         String refusal = library.refusal().apply(opened);

@@ -72,7 +72,8 @@ public final class LibraryVersions {
     }
 
     private static int number(MemorySegment function) throws Throwable {
-        return Math.toIntExact((long) handle(function, FunctionDescriptor.of(LONG)).invokeExact());
+        return Math.toIntExact(
+                (long) handle(function, FunctionDescriptor.of(LONG)).invokeExact());
     }
 
     private static String dotted(int number, int major, int minor) {

@@ -59,7 +59,8 @@ class LibraryFinderTest {
         List<String> places = new java.util.ArrayList<>(search.places());
         assertThat(places).startsWith(own.toString(), LibraryFinder.LOADER);
         places.retainAll(inOrder.stream().map(Path::toString).toList());
-        assertThat(places).containsExactlyElementsOf(inOrder.stream().map(Path::toString).toList());
+        assertThat(places)
+                .containsExactlyElementsOf(inOrder.stream().map(Path::toString).toList());
         assertThat(search.places()).noneMatch(place -> place.contains("sbsa") || place.contains("aarch64"));
         assertThat(search.files()).containsExactly("libtenonthing.so.2", "libtenonthing.so.1");
         assertThat(search.attempts()).allMatch(attempt -> attempt.outcome() == Outcome.NOT_THERE);
@@ -103,8 +104,7 @@ class LibraryFinderTest {
 
     @Test
     void answersAreKept() {
-        LibraryFinder finder = new LibraryFinder(
-                new Machine(Machine.System.LINUX, true, Map.of(), root, root));
+        LibraryFinder finder = new LibraryFinder(new Machine(Machine.System.LINUX, true, Map.of(), root, root));
         assertThat(finder.search(NONE)).isSameAs(finder.search(NONE));
     }
 

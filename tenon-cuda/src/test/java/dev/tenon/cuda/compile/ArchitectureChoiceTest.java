@@ -11,8 +11,9 @@ import org.junit.jupiter.api.Test;
 
 /** What is compiled for a device that the compiler knows, does not know yet, or does not know any more (case PC-03 b, c). */
 class ArchitectureChoiceTest {
-    private static final List<Architecture> KNOWN =
-            List.of("75", "80", "86", "89", "90").stream().map(Architecture::parse).toList();
+    private static final List<Architecture> KNOWN = List.of("75", "80", "86", "89", "90").stream()
+            .map(Architecture::parse)
+            .toList();
 
     private static String of(String device) {
         CodeTarget target = CodeTarget.of("NVRTC 12.4", KNOWN, Architecture.parse(device));
@@ -29,7 +30,8 @@ class ArchitectureChoiceTest {
     void newerDevicesGetPtxOfTheNewestBelow() {
         assertThat(of("sm_120")).isEqualTo("PTX compute_90");
         assertThat(of("sm_87")).isEqualTo("PTX compute_86");
-        assertThat(CodeTarget.of("x", KNOWN, Architecture.parse("100")).format()).isEqualTo(ModuleImage.Format.PTX);
+        assertThat(CodeTarget.of("x", KNOWN, Architecture.parse("100")).format())
+                .isEqualTo(ModuleImage.Format.PTX);
     }
 
     @Test

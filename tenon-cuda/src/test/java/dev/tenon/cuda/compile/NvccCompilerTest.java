@@ -22,8 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** nvcc and NVRTC, where they are: images, reports, errors; and PTX built ahead. None needs a GPU. */
 class NvccCompilerTest {
     private static final KernelSource SOURCE = new KernelSource(
-            "try/spill.cu",
-            """
+            "try/spill.cu", """
             #include "tenon.cuh"
             #include "twice.cuh"
             extern "C" __global__ void TENON_NAME(twice)(const float* x, float* y) {
@@ -33,9 +32,7 @@ class NvccCompilerTest {
                 y[threadIdx.x] = two * room[255 - threadIdx.x];
             }
             TENON_ENTRY(twice)
-            """,
-            Map.of("twice.cuh", "constexpr float two = 2;\n"),
-            List.of("TENON_SUFFIX=_f32"));
+            """, Map.of("twice.cuh", "constexpr float two = 2;\n"), List.of("TENON_SUFFIX=_f32"));
 
     private static KernelCompiler there(KernelCompiler compiler) {
         Assumptions.assumeTrue(compiler.unavailable().isEmpty(), compiler.unavailable());
@@ -69,7 +66,11 @@ class NvccCompilerTest {
         assertThat(ptx.format()).isEqualTo(ModuleImage.Format.PTX);
         assertThat(ptx.bytes().getString(0)).contains(".visible .entry twice_f32", ".target sm_");
         assertThatThrownBy(() -> compiler.compile(
-                        new KernelSource("bad.cu", "#include \"tenon.cuh\"\n\nint f() { return nowhere; }\n", Map.of(), List.of()),
+                        new KernelSource(
+                                "bad.cu",
+                                "#include \"tenon.cuh\"\n\nint f() { return nowhere; }\n",
+                                Map.of(),
+                                List.of()),
                         Architecture.parse("sm_80")))
                 .isInstanceOf(NativeException.class)
                 .hasMessageContaining("bad.cu does not compile for sm_80")
@@ -88,7 +89,8 @@ class NvccCompilerTest {
         PrebuiltPtx prebuilt = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
         assertThat(prebuilt.unavailable()).isEmpty();
         assertThat(prebuilt.architectures()).containsExactly(Architecture.parse("75"), Architecture.parse("90"));
-        for (String[] want : new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_75"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
+        for (String[] want :
+                new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_75"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
             ModuleImage image = prebuilt.compile(SOURCE, Architecture.parse(want[0]));
             assertThat(image.format()).isEqualTo(ModuleImage.Format.PTX);
             assertThat(image.bytes().getString(0)).contains(".target " + want[1]);

@@ -7,8 +7,7 @@ import org.junit.jupiter.api.Test;
 class ResourceReportTest {
     @Test
     void everyEntryOnceWithItsSpills() {
-        String log =
-                """
+        String log = """
                 a.cu(3): warning #177-D: variable "x" was declared but never referenced
                 ptxas info    : 0 bytes gmem
                 ptxas info    : Compiling entry function 'first_f32' for 'sm_90a'

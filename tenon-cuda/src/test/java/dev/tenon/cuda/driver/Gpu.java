@@ -1,7 +1,7 @@
 package dev.tenon.cuda.driver;
 
-import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.CachingCompiler;
+import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -24,8 +24,7 @@ import org.junit.jupiter.api.Assumptions;
 final class Gpu implements AutoCloseable {
     private static final AtomicInteger SKIPPED = new AtomicInteger();
 
-    static final String SOURCE =
-            """
+    static final String SOURCE = """
             #include "tenon.cuh"
             // y = a x + b
             extern "C" __global__ void axpb(const float* x, float* y, float a, float b, int n) {
@@ -107,8 +106,9 @@ final class Gpu implements AutoCloseable {
             }
             String why = reason;
             if (SKIPPED.getAndIncrement() == 0) {
-                Runtime.getRuntime().addShutdownHook(new Thread(
-                        () -> System.out.println(SKIPPED.get() + " GPU tests of the driver skipped: " + why)));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(
+                                () -> System.out.println(SKIPPED.get() + " GPU tests of the driver skipped: " + why)));
             }
             Assumptions.abort(reason);
         }

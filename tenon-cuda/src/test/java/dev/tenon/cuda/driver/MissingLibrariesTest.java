@@ -30,8 +30,9 @@ class MissingLibrariesTest {
 
     @Test
     void theToolkitsStubIsRefusedInOneLine() throws Exception {
-        library("int cuDriverGetVersion(int *v) { return 34; } int cuInit(unsigned f) { return 34; }"
-                + " int cuGetProcAddress_v2(const char *s, void **p, int v, unsigned long long f, int *r) { return 34; }");
+        library(
+                "int cuDriverGetVersion(int *v) { return 34; } int cuInit(unsigned f) { return 34; }"
+                        + " int cuGetProcAddress_v2(const char *s, void **p, int v, unsigned long long f, int *r) { return 34; }");
         refusedOrBehind(asks(Map.of("LD_LIBRARY_PATH", folder.toString())), "stub");
         refusedOrBehind(asks(Map.of("TENON_LIBRARY_PATH", folder.toString())), "stub");
     }
@@ -75,7 +76,12 @@ class MissingLibrariesTest {
         Process compiler;
         try {
             compiler = new ProcessBuilder(
-                            "cc", "-shared", "-fPIC", "-o", folder.resolve("libcuda.so.1").toString(), file.toString())
+                            "cc",
+                            "-shared",
+                            "-fPIC",
+                            "-o",
+                            folder.resolve("libcuda.so.1").toString(),
+                            file.toString())
                     .inheritIO()
                     .start();
         } catch (IOException e) {

@@ -69,11 +69,20 @@ class HeaderTest {
                 ours.put(name.equals("SUCCESS") ? "CUDA_SUCCESS" : "CUDA_ERROR_" + name, field.getInt(null));
             }
         }
-        StringBuilder program = new StringBuilder("#include <cuda.h>\n#include <cstddef>\n#include <cstdio>\nint main() {\n");
+        StringBuilder program =
+                new StringBuilder("#include <cuda.h>\n#include <cstddef>\n#include <cstdio>\nint main() {\n");
         ours.keySet().forEach(expression -> program.append("  printf(\"%d\\n\", (int)(" + expression + "));\n"));
         Path source = Files.writeString(folder.resolve("probe.cpp"), program + "}\n");
         Path binary = folder.resolve("probe");
-        run(List.of("g++", "-w", "-std=c++17", "-I", header.getParent().toString(), "-o", binary.toString(), source.toString()));
+        run(List.of(
+                "g++",
+                "-w",
+                "-std=c++17",
+                "-I",
+                header.getParent().toString(),
+                "-o",
+                binary.toString(),
+                source.toString()));
         List<String> printed = run(List.of(binary.toString())).lines().toList();
         List<String> expected = ours.values().stream().map(String::valueOf).toList();
         List<String> names = new ArrayList<>(ours.keySet());
