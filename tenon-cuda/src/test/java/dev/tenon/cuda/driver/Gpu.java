@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /** A device with the kernels of these tests. Tests without one are skipped, counted, and fail instead where {@code TENON_REQUIRE_GPU=1}. */
-final class Gpu implements AutoCloseable {
+public final class Gpu implements AutoCloseable {
     private static final AtomicInteger SKIPPED = new AtomicInteger();
 
     static final String SOURCE = """
@@ -53,7 +53,7 @@ final class Gpu implements AutoCloseable {
             // every block adds one, then all see the count of all
             extern "C" __global__ void all_blocks(u32* counter, u32* seen) {
                 if (threadIdx.x == 0) atomicAdd(counter + 1, 1u);
-                grid_barrier(counter, 1);
+                meet(counter, gridDim.x, 1);
                 if (threadIdx.x == 0) seen[blockIdx.x] = *reinterpret_cast<volatile u32*>(counter + 1);
             }
             extern "C" __global__ void cluster_size(u32* out) {
@@ -90,7 +90,7 @@ final class Gpu implements AutoCloseable {
     }
 
     /** Skips the test where there is no device. */
-    static void require() {
+    public static void require() {
         require(0);
     }
 
