@@ -47,7 +47,7 @@ public final class LibraryFinder {
                 return new LibrarySearch(library, attempts, found);
             }
         }
-        for (String file : machine.system() == Machine.System.OTHER ? List.<String>of() : files) {
+        for (String file : machine.system() == Machine.Os.OTHER ? List.<String>of() : files) {
             NativeLibrary found = onLoaderPath(library, file, attempts);
             if (found != null) {
                 return new LibrarySearch(library, attempts, found);

@@ -40,7 +40,7 @@ final class Places {
     /** The file that the loader meets first in the folders that the environment names; its cache's folders are searched by path afterwards. */
     static Optional<Path> onLoaderPath(Machine machine, String file) {
         return new Places(machine)
-                .paths(machine.system() == Machine.System.WINDOWS ? "PATH" : "LD_LIBRARY_PATH").folders().stream()
+                .paths(machine.system() == Machine.Os.WINDOWS ? "PATH" : "LD_LIBRARY_PATH").folders().stream()
                         .map(folder -> folder.resolve(file))
                         .filter(Files::exists)
                         .findFirst();
@@ -128,12 +128,12 @@ final class Places {
     /** The folders of NVIDIA's Python packages: {@code nvidia/cublas/lib}, {@code nvidia/cu13/lib}. */
     private void packages(Path site) {
         for (Path one : matching(site.resolve("nvidia"), "*")) {
-            folders.add(one.resolve(machine.system() == Machine.System.WINDOWS ? "bin" : "lib"));
+            folders.add(one.resolve(machine.system() == Machine.Os.WINDOWS ? "bin" : "lib"));
         }
     }
 
     private Places paths(String variable) {
-        String separator = machine.system() == Machine.System.WINDOWS ? ";" : ":";
+        String separator = machine.system() == Machine.Os.WINDOWS ? ";" : ":";
         for (String one : machine.variable(variable).split(separator)) {
             if (!one.isBlank()) {
                 folders.add(path(one.strip()));

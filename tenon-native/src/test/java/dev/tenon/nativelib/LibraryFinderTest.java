@@ -22,7 +22,7 @@ class LibraryFinderTest {
     Path root;
 
     private LibrarySearch search(LibraryName library, Map<String, String> environment) {
-        Machine machine = new Machine(Machine.System.LINUX, true, environment, root, root.resolve("home/me"));
+        Machine machine = new Machine(Machine.Os.LINUX, true, environment, root, root.resolve("home/me"));
         return new LibraryFinder(machine).search(library);
     }
 
@@ -104,13 +104,13 @@ class LibraryFinderTest {
 
     @Test
     void answersAreKept() {
-        LibraryFinder finder = new LibraryFinder(new Machine(Machine.System.LINUX, true, Map.of(), root, root));
+        LibraryFinder finder = new LibraryFinder(new Machine(Machine.Os.LINUX, true, Map.of(), root, root));
         assertThat(finder.search(NONE)).isSameAs(finder.search(NONE));
     }
 
     @Test
     void otherSystemsHaveNoLibraries() {
-        Machine other = new Machine(Machine.System.OTHER, true, Map.of(), root, root);
+        Machine other = new Machine(Machine.Os.OTHER, true, Map.of(), root, root);
         assertThat(new LibraryFinder(other).search(NONE).reason())
                 .isEqualTo("thing: there is none for this operating system; install it");
         assertThat(CudaLibraries.ALL).allSatisfy(library -> {

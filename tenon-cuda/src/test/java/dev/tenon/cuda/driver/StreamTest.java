@@ -197,8 +197,8 @@ class StreamTest {
 
     @Test
     void wrongLaunchesAreErrorsThatNameTheLimit() {
-        try (Gpu gpu = Gpu.open();
-                DeviceBuffer y = gpu.context.allocate(16)) {
+        try (Gpu gpu = Gpu.open()) {
+            DeviceBuffer y = gpu.context.allocate(16);
             GpuFunction set = gpu.module.function("set");
             assertThatThrownBy(() -> gpu.stream.launch(
                             set,
