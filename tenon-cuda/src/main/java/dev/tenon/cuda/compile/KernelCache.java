@@ -138,7 +138,8 @@ public final class KernelCache {
             }
 
             @Override
-            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e) throws IOException {
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
+                    throws IOException {
                 Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
             }
