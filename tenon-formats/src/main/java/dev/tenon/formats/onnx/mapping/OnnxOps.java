@@ -35,7 +35,11 @@ public final class OnnxOps {
         RECURRENT("LSTM GRU RNN"),
         ATTENTION("Attention RotaryEmbedding"),
         LOSS("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
-        CONTROL("If");
+        IMAGE("GridSample RoiAlign MaxRoiPool MaxUnpool DeformConv Col2Im"),
+        SEARCH("NonZero Unique Compress NonMaxSuppression"),
+        SIGNAL("DFT STFT MelWeightMatrix"),
+        RANDOM("RandomUniform RandomNormal RandomUniformLike RandomNormalLike Bernoulli Multinomial"),
+        CONTROL("If Loop Scan");
 
         private final String names;
 
@@ -91,6 +95,10 @@ public final class OnnxOps {
             case RECURRENT -> RecurrentMapping.map(n);
             case ATTENTION -> AttentionMapping.map(n);
             case LOSS -> LossMapping.map(n);
+            case IMAGE -> ImageMapping.map(n);
+            case SEARCH -> SearchMapping.map(n);
+            case SIGNAL -> SignalMapping.map(n);
+            case RANDOM -> RandomMapping.map(n);
             case CONTROL -> ControlMapping.map(n);
         };
     }
