@@ -63,7 +63,11 @@ public sealed interface Primitive extends Op
                 DeformColumns,
                 Dft,
                 Random,
-                Sample {
+                Sample,
+                SelectiveScan,
+                GatedDeltaNet,
+                DecodeBlocks,
+                DequantMatMul {
     /**
      * The reference: float64 for floats, exact integers, of concrete inputs whose types the rules have accepted.
      *

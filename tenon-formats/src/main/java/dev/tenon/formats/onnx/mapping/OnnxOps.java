@@ -33,7 +33,7 @@ public final class OnnxOps {
                 + " LayerNormalization RMSNormalization LpNormalization LRN MeanVarianceNormalization Dropout"),
         QUANTISATION("QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearMatMul QLinearConv"),
         RECURRENT("LSTM GRU RNN"),
-        ATTENTION("Attention RotaryEmbedding"),
+        ATTENTION("Attention RotaryEmbedding LinearAttention"),
         LOSS("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
         IMAGE("GridSample RoiAlign MaxRoiPool MaxUnpool DeformConv Col2Im"),
         SEARCH("NonZero Unique Compress NonMaxSuppression"),
