@@ -150,12 +150,15 @@ final class PartialEvaluator implements Ops {
             case Loop loop -> {
                 ConstantData times = Match.constant(operands.get(0));
                 ConstantData condition = Match.constant(operands.get(1));
-                boolean concrete = operands.stream().allMatch(operand -> operand.shape().isConcrete());
+                boolean concrete =
+                        operands.stream().allMatch(operand -> operand.shape().isConcrete());
                 if (times == null || condition == null || !concrete) {
                     yield null;
                 }
                 op.infer(operands.stream().map(Value::type).toList());
-                long count = NdArray.of(condition).getLong(0) == 0 ? 0 : NdArray.of(times).getLong(0);
+                long count = NdArray.of(condition).getLong(0) == 0
+                        ? 0
+                        : NdArray.of(times).getLong(0);
                 yield loop.unrolls(count) ? loop.unroll(this, operands, count) : null;
             }
         };

@@ -137,10 +137,25 @@ final class OpCasesBlocks {
             cases.add(OpCase.close(
                     "decode_blocks " + format + " " + type, new DecodeBlocks(format, type), bytes(format, 3, 2)));
             int size = 2 * format.elements();
-            sums(format + " " + type, size, new DequantMatMul(format), random.array(type, 2, 3, size), bytes(format, 5, 2));
+            sums(
+                    format + " " + type,
+                    size,
+                    new DequantMatMul(format),
+                    random.array(type, 2, 3, size),
+                    bytes(format, 5, 2));
         }
-        sums(format + " no rows", 1, new DequantMatMul(format), NdArray.zeros(DType.F32, 0, format.elements()), bytes(format, 3, 1));
-        sums(format + " no columns", 1, new DequantMatMul(format), NdArray.zeros(DType.F32, 2, 0), NdArray.zeros(DType.U8, 3, 0));
+        sums(
+                format + " no rows",
+                1,
+                new DequantMatMul(format),
+                NdArray.zeros(DType.F32, 0, format.elements()),
+                bytes(format, 3, 1));
+        sums(
+                format + " no columns",
+                1,
+                new DequantMatMul(format),
+                NdArray.zeros(DType.F32, 2, 0),
+                NdArray.zeros(DType.U8, 3, 0));
     }
 
     private void moved(DType type) {

@@ -57,12 +57,26 @@ final class OpCasesImages {
         }
         GridSample linear = new GridSample(ResizeMode.LINEAR, SamplePadding.ZEROS, false);
         for (DType type : OpCases.FLOATS) {
-            add(type.toString(), linear, random.array(type, 1, 3, 31, 33), random.floats(type, -1.5, 1.5, 1, 17, 13, 2));
+            add(
+                    type.toString(),
+                    linear,
+                    random.array(type, 1, 3, 31, 33),
+                    random.floats(type, -1.5, 1.5, 1, 17, 13, 2));
         }
         add("nothing", linear, plane, NdArray.zeros(DType.F32, 2, 0, 3, 2));
         add("no channels", linear, NdArray.zeros(DType.F32, 1, 0, 2, 2), random.array(DType.F32, 1, 2, 2, 2));
         NdArray wild = OpCases.f32(
-                new long[] {1, 1, 5, 2}, Double.NaN, 0, 0, Double.POSITIVE_INFINITY, 1e30, -1e30, -3e38, 0, 0, Double.NaN);
+                new long[] {1, 1, 5, 2},
+                Double.NaN,
+                0,
+                0,
+                Double.POSITIVE_INFINITY,
+                1e30,
+                -1e30,
+                -3e38,
+                0,
+                0,
+                Double.NaN);
         for (ResizeMode mode : ResizeMode.values()) {
             for (SamplePadding padding : SamplePadding.values()) {
                 GridSample op = new GridSample(mode, padding, true);
@@ -73,8 +87,7 @@ final class OpCasesImages {
 
     private void regions() {
         NdArray x = random.array(DType.F32, 2, 3, 11, 7);
-        NdArray rois = OpCases.f32(
-                new long[] {4, 4}, 0, 0, 6, 10, 1.5, 2.25, 3, 3, -4, -4, 20, 20, 5, 5, 4, 4);
+        NdArray rois = OpCases.f32(new long[] {4, 4}, 0, 0, 6, 10, 1.5, 2.25, 3, 3, -4, -4, 20, 20, 5, 5, 4, 4);
         NdArray images = OpCases.i64(new long[] {4}, 0, 1, 1, 0);
         for (boolean half : List.of(true, false)) {
             for (boolean max : List.of(true, false)) {
@@ -93,7 +106,12 @@ final class OpCasesImages {
                     random.array(type, 2, 3, 11, 7),
                     NdArray.of(TensorType.of(type, 3, 5), five.toDoubles())));
         }
-        add("none", new RoiAlign(2, 2, 0, 1, true, false), x, NdArray.zeros(DType.F32, 0, 4), NdArray.zeros(DType.I64, 0));
+        add(
+                "none",
+                new RoiAlign(2, 2, 0, 1, true, false),
+                x,
+                NdArray.zeros(DType.F32, 0, 4),
+                NdArray.zeros(DType.I64, 0));
         NdArray bad = OpCases.f32(new long[] {1, 1, 2, 2}, Double.NaN, 1, 2, 3);
         add("NaN", new MaxRoiPool(1, 1, 1), bad, OpCases.f32(new long[] {1, 5}, 0, 0, 0, 1, 1));
     }
@@ -145,7 +163,12 @@ final class OpCasesImages {
                 OpCases.sizes(6, 5), OpCases.sizes(2, 2), OpCases.sizes(3, 2), NONE, NONE, OpCases.sizes(2, 1));
         cases.add(OpCase.sums("col2_im strided", 4, strided, random.array(DType.F32, 1, 4, 4)));
         Col2Im line = new Col2Im(
-                OpCases.sizes(9), OpCases.sizes(3), OpCases.sizes(1), OpCases.sizes(0), OpCases.sizes(0), OpCases.sizes(1));
+                OpCases.sizes(9),
+                OpCases.sizes(3),
+                OpCases.sizes(1),
+                OpCases.sizes(0),
+                OpCases.sizes(0),
+                OpCases.sizes(1));
         cases.add(OpCase.sums("col2_im line", 3, line, random.array(DType.I32, 2, 6, 7)));
         cases.add(OpCase.sums(
                 "col2_im_by plane",

@@ -77,7 +77,13 @@ final class OpCasesLoops {
             Value state = g.input("state", DType.I64, Dim.unknown());
             Value found = g.add(new NonZero(), state);
             g.output("go", condition);
-            g.output("state", g.concat(0, state, g.addAll(new dev.tenon.core.ir.op.SqueezeAxes(), List.of(found, zero(g))).getFirst()));
+            g.output(
+                    "state",
+                    g.concat(
+                            0,
+                            state,
+                            g.addAll(new dev.tenon.core.ir.op.SqueezeAxes(), List.of(found, zero(g)))
+                                    .getFirst()));
         });
         cases.add(OpCase.exact("loop grows", new Loop(body, 1), times(11), condition(true), NdArray.ofLongs(0, 7)));
     }

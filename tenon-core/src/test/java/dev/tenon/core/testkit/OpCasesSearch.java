@@ -95,7 +95,14 @@ final class OpCasesSearch {
             add(name, new BoxSelection(5, center), boxes, scores, overlap, least);
             add(name, new NonMaxSuppression(center), boxes, scores, OpCases.i64(new long[] {1}, 5), overlap, least);
         }
-        add("no boxes asked for", new NonMaxSuppression(false), boxes, scores, OpCases.i64(new long[0], 0), overlap, least);
+        add(
+                "no boxes asked for",
+                new NonMaxSuppression(false),
+                boxes,
+                scores,
+                OpCases.i64(new long[0], 0),
+                overlap,
+                least);
         add("all asked for", new BoxSelection(Long.MAX_VALUE, false), boxes, scores, overlap, least);
         add(
                 "no boxes",
@@ -105,8 +112,7 @@ final class OpCasesSearch {
                 OpCases.i64(new long[0], 9),
                 overlap,
                 least);
-        NdArray odd = OpCases.f32(
-                new long[] {1, 4, 4}, 0, 0, 1, 1, Double.NaN, 0, 1, 1, 0, 0, 0, 5, 1, 1, 0, 0);
+        NdArray odd = OpCases.f32(new long[] {1, 4, 4}, 0, 0, 1, 1, Double.NaN, 0, 1, 1, 0, 0, 0, 5, 1, 1, 0, 0);
         NdArray tied = OpCases.f32(new long[] {1, 1, 4}, 0.5, 0.5, Double.NaN, 0.5);
         add("NaN, no area and ties", new BoxSelection(4, false), odd, tied, overlap, least);
     }

@@ -311,8 +311,7 @@ final class GraphImporter {
         }
 
         /** What graphs take from around them: values by name, and constants, which are constants inside too, for shapes may hang on them. */
-        private record Captures(
-                List<String> names, List<Value> values, Map<String, Value.Origin.Constant> constants) {}
+        private record Captures(List<String> names, List<Value> values, Map<String, Value.Origin.Constant> constants) {}
 
         private Captures captures(List<GraphProto> graphs) {
             Set<String> free = new LinkedHashSet<>();

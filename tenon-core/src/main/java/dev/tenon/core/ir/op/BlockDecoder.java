@@ -65,7 +65,7 @@ record BlockDecoder(BlockFormat format, LongToIntFunction bytes) {
         double least = f16(block + 82);
         for (int i = 0; i < 256; i++) {
             int sub = u8(block + i / 16);
-            int q = u8(block + 16 + i / 128 * 32 + i % 32) >> i % 128 / 32 * 2 & 3;
+            int q = u8(block + 16 + i / 128 * 32L + i % 32) >> i % 128 / 32 * 2 & 3;
             out[to + i] = scale * (sub & HALF) * q - least * (sub >> 4);
         }
     }
@@ -76,7 +76,7 @@ record BlockDecoder(BlockFormat format, LongToIntFunction bytes) {
             int sub = i / 16;
             int low = u8(block + 96 + sub % 8) >> (sub < 8 ? 0 : 4) & HALF;
             int high = u8(block + 104 + sub % 4) >> sub / 4 * 2 & 3;
-            int q = u8(block + 32 + i / 128 * 32 + i % 32) >> i % 128 / 32 * 2 & 3;
+            int q = u8(block + 32 + i / 128 * 32L + i % 32) >> i % 128 / 32 * 2 & 3;
             boolean set = (u8(block + i % 32) >> i / 32 & 1) != 0;
             out[to + i] = scale * ((low | high << 4) - 32) * (q - (set ? 0 : 4));
         }
@@ -100,7 +100,7 @@ record BlockDecoder(BlockFormat format, LongToIntFunction bytes) {
                 s = u8(scales + sub + 4) & HALF | u8(scales + sub - 4) >> 6 << 4;
                 m = u8(scales + sub + 4) >> 4 | u8(scales + sub) >> 6 << 4;
             }
-            int q = u8(low + i / 64 * 32 + i % 32) >> (sub % 2 == 0 ? 0 : 4) & HALF;
+            int q = u8(low + i / 64 * 32L + i % 32) >> (sub % 2 == 0 ? 0 : 4) & HALF;
             if (five) {
                 q |= (u8(high + i % 32) >> sub & 1) << 4;
             }
@@ -113,8 +113,8 @@ record BlockDecoder(BlockFormat format, LongToIntFunction bytes) {
         for (int i = 0; i < 256; i++) {
             int half = i / 128;
             int quarter = i % 128 / 32;
-            int low = u8(block + half * 64 + quarter % 2 * 32 + i % 32) >> (quarter < 2 ? 0 : 4) & HALF;
-            int high = u8(block + 128 + half * 32 + i % 32) >> quarter * 2 & 3;
+            int low = u8(block + half * 64L + quarter % 2 * 32L + i % 32) >> (quarter < 2 ? 0 : 4) & HALF;
+            int high = u8(block + 128 + half * 32L + i % 32) >> quarter * 2 & 3;
             out[to + i] = scale * i8(block + 192 + i / 16) * ((low | high << 4) - 32);
         }
     }

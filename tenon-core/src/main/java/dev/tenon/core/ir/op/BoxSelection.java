@@ -74,7 +74,8 @@ public record BoxSelection(long most, boolean center) implements Primitive, InUn
         Rules.rank(mnemonic(), "overlap threshold", inputs.get(2), 0);
         Rules.rank(mnemonic(), "score threshold", inputs.get(3), 0);
         Dim each = boxes.dim(1).isFixed() ? Dim.of(Math.min(most, boxes.dim(1).size())) : Dim.unknown();
-        Dim classes = inputs.get(1).dim(0).merge(boxes.dim(0)).times(inputs.get(1).dim(1));
+        Dim classes =
+                inputs.get(1).dim(0).merge(boxes.dim(0)).times(inputs.get(1).dim(1));
         return List.of(Shape.of(classes.times(each), Dim.of(3)), Shape.scalar());
     }
 

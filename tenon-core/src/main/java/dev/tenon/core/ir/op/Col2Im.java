@@ -1,12 +1,12 @@
 package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Ops;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -93,8 +93,8 @@ public record Col2Im(
             }
         }
         DType dtype = x.dtype();
-        Value empty = g.constant(new ConstantData.Splat(
-                TensorType.of(dtype, area + 1, batch, channels), Elements.fromDouble(dtype, 0)));
+        Value empty = g.constant(
+                new ConstantData.Splat(TensorType.of(dtype, area + 1, batch, channels), Elements.fromDouble(dtype, 0)));
         Value blocks = g.reshape(x, batch, channels, (long) cells * positions);
         Value sum = g.add(
                 new ScatterNd(ScatterFn.ADD), empty, g.constant(places.toConstant()), g.transpose(blocks, 2, 0, 1));

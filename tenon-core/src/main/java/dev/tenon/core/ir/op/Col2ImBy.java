@@ -54,7 +54,6 @@ public record Col2ImBy(List<Long> strides, List<Long> padsBefore, List<Long> pad
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
         List<Long> image = LongStream.of(known.longs(1)).boxed().toList();
         List<Long> block = LongStream.of(known.longs(2)).boxed().toList();
-        return List.of(
-                g.add(new Col2Im(image, block, strides, padsBefore, padsAfter, dilations), inputs.getFirst()));
+        return List.of(g.add(new Col2Im(image, block, strides, padsBefore, padsAfter, dilations), inputs.getFirst()));
     }
 }

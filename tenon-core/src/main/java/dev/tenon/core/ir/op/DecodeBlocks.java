@@ -40,7 +40,8 @@ public record DecodeBlocks(BlockFormat format, DType dtype) implements Primitive
     static Dim elements(String op, BlockFormat format, Shape packed) {
         Dim row = packed.dim(packed.rank() - 1);
         return row.isFixed()
-                ? Rules.divide(op, "packed row of " + format, row, format.bytes()).times(Dim.of(format.elements()))
+                ? Rules.divide(op, "packed row of " + format, row, format.bytes())
+                        .times(Dim.of(format.elements()))
                 : Dim.unknown();
     }
 

@@ -58,9 +58,8 @@ public record DeformColumns(
         Shape x = inputs.get(0);
         Rules.rank(NAME, "x", x, 4);
         Rules.divide(NAME, "channels", x.dim(1), groups);
-        List<Dim> places =
-                new ArrayList<>(new Windows(NAME, Windows.dims(kernel), strides, padsBefore, padsAfter, dilations, false)
-                        .counts(x));
+        List<Dim> places = new ArrayList<>(
+                new Windows(NAME, Windows.dims(kernel), strides, padsBefore, padsAfter, dilations, false).counts(x));
         for (int i = 1; i < inputs.size(); i++) {
             String operand = i == 1 ? "offsets" : "mask";
             Rules.rank(NAME, operand, inputs.get(i), 4);
@@ -130,7 +129,7 @@ public record DeformColumns(
             double column = floorZ + (i & 1);
             if (row >= 0 && row < height && column >= 0 && column < width) {
                 double weight = (1 - Math.abs(y - row)) * (1 - Math.abs(z - column));
-                sum += weight * at.get(0, plane + (long) row * width + (long) column);
+                sum += weight * at.get(0, plane + width * (long) row + (long) column);
             }
         }
         return sum;

@@ -86,8 +86,8 @@ public record DeformConv(
         Shape w = inputs.get(1).shape();
         Shape y = shapes(inputs.stream().map(Value::shape).toList()).getFirst();
         long rows = w.elements(1, 4);
-        Value columns = g.reshape(
-                g.addAll(columns(w), sampled(inputs)).getFirst(), y.size(0), groups, rows, y.elements(2, 4));
+        Value columns =
+                g.reshape(g.addAll(columns(w), sampled(inputs)).getFirst(), y.size(0), groups, rows, y.elements(2, 4));
         Value weights = g.reshape(inputs.get(1), 1, groups, w.size(0) / groups, rows);
         Value product = g.reshape(g.matmul(weights, columns), y.sizes());
         return List.of(bias ? g.plus(product, Normalisation.perChannel(g, inputs.get(3), 4)) : product);

@@ -23,10 +23,7 @@ public record Dft(int axis, long length, boolean inverse, boolean onesided) impl
     public Dft {
         Rules.fromFront("dft", axis);
         long asked = length;
-        Expect.shape(
-                asked >= 1 && asked <= LONGEST,
-                "dft",
-                () -> "length is " + asked + "; expected 1 to " + LONGEST);
+        Expect.shape(asked >= 1 && asked <= LONGEST, "dft", () -> "length is " + asked + "; expected 1 to " + LONGEST);
     }
 
     @Override

@@ -49,7 +49,6 @@ public record DftBy(boolean inverse, boolean onesided, boolean length) implement
         Shape x = inputs.getFirst().shape();
         int along = Rules.axisOfEither(mnemonic(), known.single(1), x.rank());
         long natural = onesided && inverse ? 2 * (x.size(along) - 1) : x.size(along);
-        return g.addAll(
-                new Dft(along, length ? known.single(2) : natural, inverse, onesided), inputs.subList(0, 1));
+        return g.addAll(new Dft(along, length ? known.single(2) : natural, inverse, onesided), inputs.subList(0, 1));
     }
 }

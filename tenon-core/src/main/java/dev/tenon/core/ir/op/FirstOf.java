@@ -50,9 +50,8 @@ public record FirstOf(int axis) implements Deferred {
         long count = known.single(1);
         long size = x.shape().size(axis);
         if (count < 0 || count > size) {
-            throw new DataException(
-                    mnemonic() + ": count " + count + " for axis " + axis + " of " + x.shape() + "; expected 0 to "
-                            + size);
+            throw new DataException(mnemonic() + ": count " + count + " for axis " + axis + " of " + x.shape()
+                    + "; expected 0 to " + size);
         }
         return List.of(count == size ? x : g.narrow(x, axis, 0, count));
     }

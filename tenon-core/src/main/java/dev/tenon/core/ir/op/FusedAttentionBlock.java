@@ -41,7 +41,8 @@ public record FusedAttentionBlock(long heads, boolean causal) implements Composi
         Rules.rank(mnemonic(), "output weight", inputs.get(3), 2);
         Rules.rank(mnemonic(), "output bias", inputs.get(4), 1);
         Expect.dim(mnemonic(), "input weight", inputs.get(1), 0, x.dim(2));
-        Dim all = Expect.dim(mnemonic(), "input bias", inputs.get(2), 0, inputs.get(1).dim(1));
+        Dim all = Expect.dim(
+                mnemonic(), "input bias", inputs.get(2), 0, inputs.get(1).dim(1));
         Dim width = Rules.divide(mnemonic(), "input weight dim 1", all, KINDS);
         Rules.divide(mnemonic(), "width", width, heads);
         Expect.shape(!width.is(0), mnemonic(), () -> "heads are empty: input weight " + inputs.get(1));
@@ -58,8 +59,8 @@ public record FusedAttentionBlock(long heads, boolean causal) implements Composi
         long length = x.shape().size(1);
         long width = inputs.get(3).shape().size(0);
         MatMul project = new MatMul(false, false, Epilogue.NONE.withBias());
-        Value all = g.reshape(
-                g.add(project, x, inputs.get(1), inputs.get(2)), batch, length, KINDS, heads, width / heads);
+        Value all =
+                g.reshape(g.add(project, x, inputs.get(1), inputs.get(2)), batch, length, KINDS, heads, width / heads);
         Value split = g.transpose(all, 2, 0, 3, 1, 4);
         Value[] parts = new Value[KINDS];
         for (int i = 0; i < KINDS; i++) {

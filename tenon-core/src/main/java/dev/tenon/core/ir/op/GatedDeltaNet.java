@@ -21,8 +21,7 @@ import java.util.List;
  * is a multiple of G, query head h reads state {@code h / (H / G)}. The state is kept in float64 and rounded at the end. {@code scale} NaN means 1/sqrt(K). Yang, Kautz, Hatamizadeh, <a href="https://arxiv.org/abs/2412.06464">Gated Delta
  * Networks</a>, 2024; ONNX LinearAttention-27.
  */
-public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, double scale)
-        implements Primitive, InUnits {
+public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, double scale) implements Primitive, InUnits {
     private static final int Q = 0;
     private static final int K = 1;
     private static final int V = 2;
@@ -60,14 +59,17 @@ public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, doubl
         Dim steps = Expect.dim(mnemonic(), "v", v, 2, Expect.dim(mnemonic(), "k", k, 2, q.dim(2)));
         Dim size = Expect.dim(mnemonic(), "k", k, 3, q.dim(3));
         Expect.shape(
-                !groups.isFixed() || !q.dim(1).isFixed() || (groups.size() > 0 && q.dim(1).size() % groups.size() == 0),
+                !groups.isFixed()
+                        || !q.dim(1).isFixed()
+                        || (groups.size() > 0 && q.dim(1).size() % groups.size() == 0),
                 mnemonic(),
                 () -> "query heads are not a multiple of key heads: q " + q + ", k " + k);
         Shape each = Shape.of(batch, groups, steps);
         if (decay) {
             Shape has = inputs.get(DECAY);
             Rules.rank(mnemonic(), "decay", has, 4);
-            Expect.same(mnemonic(), "decay", has, each.concat(Shape.of(has.dim(3).is(1) ? Dim.of(1) : size)));
+            Expect.same(
+                    mnemonic(), "decay", has, each.concat(Shape.of(has.dim(3).is(1) ? Dim.of(1) : size)));
         }
         if (delta) {
             Expect.same(mnemonic(), "beta", inputs.get(beta()), each);

@@ -87,11 +87,11 @@ public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCo
             return at.get(0, offset);
         }
         double sum = 0;
-        for (int i = 0; i < taps[axis].indices().length; i++) {
-            long index = taps[axis].indices()[i];
+        for (int i = 0; i < taps[axis].count(); i++) {
+            long index = taps[axis].index(i);
             if (index != SampleTaps.OUTSIDE) {
                 double value = sample(at, offset + index * strides[axis], strides, taps, axis + 1);
-                sum += taps[axis].weights()[i] * value;
+                sum += taps[axis].weight(i) * value;
             }
         }
         return sum;

@@ -8,10 +8,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +79,10 @@ public record Loop(Graph body, int carried) implements Control {
         Expect.same(mnemonic(), "iteration", body.inputs().getFirst().dtype(), DType.I64);
         for (int i = 1; i < inputs.size(); i++) {
             Expect.same(
-                    mnemonic(), "input " + i, inputs.get(i), body.inputs().get(i).dtype());
+                    mnemonic(),
+                    "input " + i,
+                    inputs.get(i),
+                    body.inputs().get(i).dtype());
         }
         for (int i = 0; i < carried; i++) {
             Expect.same(

@@ -33,7 +33,11 @@ public record LoraMatMul(double scale) implements Composite {
         Shape y = PRODUCT.shapes(inputs.subList(0, 2)).getFirst();
         Shape low = PRODUCT.shapes(List.of(inputs.get(0), inputs.get(2))).getFirst();
         return List.of(Rules.merge(
-                mnemonic(), "x w", y, "x a b", PRODUCT.shapes(List.of(low, inputs.get(3))).getFirst()));
+                mnemonic(),
+                "x w",
+                y,
+                "x a b",
+                PRODUCT.shapes(List.of(low, inputs.get(3))).getFirst()));
     }
 
     @Override

@@ -42,8 +42,7 @@ public record MaxRoiPool(long rows, long columns, double scale) implements Primi
         Rules.rank(NAME, "x", inputs.get(0), 4);
         Rules.rank(NAME, "rois", inputs.get(1), 2);
         Expect.dim(NAME, "rois", inputs.get(1), 1, Dim.of(5));
-        return List.of(
-                Shape.of(inputs.get(1).dim(0), inputs.get(0).dim(1), Dim.of(rows), Dim.of(columns)));
+        return List.of(Shape.of(inputs.get(1).dim(0), inputs.get(0).dim(1), Dim.of(rows), Dim.of(columns)));
     }
 
     /** A unit is a region, for all channels. */
@@ -67,8 +66,9 @@ public record MaxRoiPool(long rows, long columns, double scale) implements Primi
                 throw new DataException(
                         NAME + ": roi " + roi + " is of image " + image + "; expected 0 to " + (x.size(0) - 1));
             }
+            long first = (long) image;
             for (long channel = 0; channel < x.size(1); channel++) {
-                long plane = ((long) image * x.size(1) + channel) * x.size(2) * x.size(3);
+                long plane = (first * x.size(1) + channel) * x.size(2) * x.size(3);
                 for (long bin = 0; bin < rows * columns; bin++) {
                     long[] y = range(at, roi, 2, bin / columns, rows, x.size(2));
                     long[] z = range(at, roi, 1, bin % columns, columns, x.size(3));

@@ -49,13 +49,10 @@ public record MaxUnpool(List<Long> spatial) implements Composite {
         Value x = inputs.getFirst();
         Shape y = x.shape().range(0, 2).concat(Shape.ofSizes(spatial));
         long count = x.shape().elements();
-        Value empty = g.constant(new ConstantData.Splat(
-                TensorType.of(x.dtype(), y.elements()), Elements.fromDouble(x.dtype(), 0)));
+        Value empty = g.constant(
+                new ConstantData.Splat(TensorType.of(x.dtype(), y.elements()), Elements.fromDouble(x.dtype(), 0)));
         Value flat = g.add(
-                new ScatterElements(0, ScatterFn.REPLACE),
-                empty,
-                g.reshape(inputs.get(1), count),
-                g.reshape(x, count));
+                new ScatterElements(0, ScatterFn.REPLACE), empty, g.reshape(inputs.get(1), count), g.reshape(x, count));
         return List.of(g.reshape(flat, y.sizes()));
     }
 }

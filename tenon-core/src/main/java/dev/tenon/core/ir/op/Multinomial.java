@@ -50,8 +50,7 @@ public record Multinomial(long samples, DType dtype, long seed) implements Compo
         Value waiting = g.unary(UnaryFn.NEG, g.unary(UnaryFn.LOG, g.minus(one, u)));
         // u may be 0; a wait of 0 would beat a weight of any size
         Value positive = g.binary(BinaryFn.MAX, waiting, g.scalar(wide, 0x1p-25));
-        Value score =
-                g.minus(g.reshape(g.cast(weights, wide), batch, 1, classes), g.unary(UnaryFn.LOG, positive));
+        Value score = g.minus(g.reshape(g.cast(weights, wide), batch, 1, classes), g.unary(UnaryFn.LOG, positive));
         Value best = g.add(new ArgReduce(true, 2, false, false), score);
         return List.of(g.cast(best, dtype));
     }

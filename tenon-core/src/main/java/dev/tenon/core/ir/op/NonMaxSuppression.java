@@ -25,8 +25,8 @@ public record NonMaxSuppression(boolean center) implements Deferred {
     @Override
     public List<DType> dtypes(List<DType> inputs) {
         Rules.counts(mnemonic(), "most boxes", inputs.get(2));
-        return List.of(BoxSelection.dtype(
-                mnemonic(), List.of(inputs.get(0), inputs.get(1), inputs.get(3), inputs.get(4))));
+        return List.of(
+                BoxSelection.dtype(mnemonic(), List.of(inputs.get(0), inputs.get(1), inputs.get(3), inputs.get(4))));
     }
 
     @Override

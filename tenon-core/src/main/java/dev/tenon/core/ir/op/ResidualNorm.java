@@ -43,9 +43,8 @@ public record ResidualNorm(boolean centred, int axis, double epsilon) implements
     public List<Value> decompose(Ops g, List<Value> inputs) {
         DType dtype = inputs.getFirst().dtype();
         // the norm sees the sum as it is, not as a short type would round it
-        List<Value> wide = inputs.stream()
-                .map(input -> g.cast(input, dtype.accumulator()))
-                .toList();
+        List<Value> wide =
+                inputs.stream().map(input -> g.cast(input, dtype.accumulator())).toList();
         Value sum = g.plus(wide.get(0), wide.get(1));
         Value norm = centred
                 ? g.add(new LayerNorm(axis, epsilon, true, true), sum, wide.get(2), wide.get(3))

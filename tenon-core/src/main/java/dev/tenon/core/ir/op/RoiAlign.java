@@ -70,7 +70,8 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
         Rules.rank(NAME, "rois", inputs.get(1), 2);
         Rules.rank(NAME, "image of each roi", inputs.get(2), 1);
         Expect.dim(NAME, "rois", inputs.get(1), 1, Dim.of(4));
-        Dim count = Expect.dim(NAME, "image of each roi", inputs.get(2), 0, inputs.get(1).dim(0));
+        Dim count = Expect.dim(
+                NAME, "image of each roi", inputs.get(2), 0, inputs.get(1).dim(0));
         return List.of(Shape.of(count, x.dim(1), Dim.of(rows), Dim.of(columns)));
     }
 
@@ -92,8 +93,8 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
         for (long roi = from; roi < to; roi++) {
             long image = at.getLong(2, roi);
             if (image < 0 || image >= x.size(0)) {
-                throw new DataException(NAME + ": roi " + roi + " is of image " + image + "; expected 0 to "
-                        + (x.size(0) - 1));
+                throw new DataException(
+                        NAME + ": roi " + roi + " is of image " + image + "; expected 0 to " + (x.size(0) - 1));
             }
             Side height = side(at, roi, 1, rows);
             Side width = side(at, roi, 0, columns);

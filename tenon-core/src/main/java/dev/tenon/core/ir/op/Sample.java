@@ -61,7 +61,9 @@ public record Sample() implements Primitive, InUnits {
     @Override
     public void compute(Operands at, long from, long to) {
         double temperature = at.get(1, 0);
-        if (!(temperature >= 0) || !(at.get(3, 0) >= 0) || !(at.get(4, 0) >= 0 && at.get(4, 0) <= 1)
+        if (!(temperature >= 0)
+                || !(at.get(3, 0) >= 0)
+                || !(at.get(4, 0) >= 0 && at.get(4, 0) <= 1)
                 || at.getLong(2, 0) < 0) {
             throw new DataException(mnemonic() + ": temperature " + temperature + ", top k " + at.getLong(2, 0)
                     + ", top p " + at.get(3, 0) + ", min p " + at.get(4, 0)

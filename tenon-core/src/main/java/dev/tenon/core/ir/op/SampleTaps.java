@@ -1,15 +1,32 @@
 package dev.tenon.core.ir.op;
 
-/**
- * Which elements of one axis a sample at a real position hangs on, and with which weights.
- *
- * @param indices elements, {@link #OUTSIDE} for one that counts as 0
- */
-record SampleTaps(long[] indices, double[] weights) {
+/** Which elements of one axis a sample at a real position hangs on, and with which weights. */
+final class SampleTaps {
     static final long OUTSIDE = -1;
 
     /** The parameter of the cubic kernel (Keys 1981). */
     private static final double CUBIC = -0.75;
+
+    private final long[] indices;
+    private final double[] weights;
+
+    private SampleTaps(long[] indices, double[] weights) {
+        this.indices = indices;
+        this.weights = weights;
+    }
+
+    int count() {
+        return indices.length;
+    }
+
+    /** An element, {@link #OUTSIDE} for one that counts as 0. */
+    long index(int tap) {
+        return indices[tap];
+    }
+
+    double weight(int tap) {
+        return weights[tap];
+    }
 
     /**
      * The taps of a position.
@@ -51,8 +68,7 @@ record SampleTaps(long[] indices, double[] weights) {
                             : switch (padding) {
                                 case ZEROS -> OUTSIDE;
                                 case BORDER -> index < 0 ? 0 : size - 1;
-                                case REFLECTION ->
-                                    Math.clamp((long) reflect(index, low, size - 1 - low), 0, size - 1);
+                                case REFLECTION -> Math.clamp((long) reflect(index, low, size - 1 - low), 0, size - 1);
                             };
         }
         return new SampleTaps(indices, weights);

@@ -34,7 +34,8 @@ public record Scan(Graph body, List<ScanAxis> inputs, List<ScanAxis> outputs) im
         int states = body.outputs().size() - outputs.size();
         if (inputs.isEmpty() || states < 0 || body.inputs().size() < states + inputs.size()) {
             throw new ShapeException("scan: the body \"" + body.name() + "\" takes "
-                    + body.inputs().size() + " values and gives " + body.outputs().size() + "; expected " + states
+                    + body.inputs().size() + " values and gives "
+                    + body.outputs().size() + "; expected " + states
                     + " states among both, one scanned value or more (" + inputs.size() + ") and " + outputs.size()
                     + " scan outputs");
         }
@@ -59,10 +60,12 @@ public record Scan(Graph body, List<ScanAxis> inputs, List<ScanAxis> outputs) im
     @Override
     public List<DType> dtypes(List<DType> types) {
         for (int i = 0; i < types.size(); i++) {
-            Expect.same(mnemonic(), "input " + i, types.get(i), body.inputs().get(i).dtype());
+            Expect.same(
+                    mnemonic(), "input " + i, types.get(i), body.inputs().get(i).dtype());
         }
         for (int i = 0; i < states(); i++) {
-            Expect.same(mnemonic(), "state " + i + " of the body", results().get(i).dtype(), types.get(i));
+            Expect.same(
+                    mnemonic(), "state " + i + " of the body", results().get(i).dtype(), types.get(i));
         }
         return results().stream().map(Value::dtype).toList();
     }
@@ -149,12 +152,7 @@ public record Scan(Graph body, List<ScanAxis> inputs, List<ScanAxis> outputs) im
         Value result = stacked;
         if (along.reverse()) {
             result = g.add(
-                    new SliceBy(true, true),
-                    result,
-                    longs(g, -1),
-                    longs(g, Long.MIN_VALUE),
-                    longs(g, 0),
-                    longs(g, -1));
+                    new SliceBy(true, true), result, longs(g, -1), longs(g, Long.MIN_VALUE), longs(g, 0), longs(g, -1));
         }
         if (along.axis() == 0) {
             return result;

@@ -72,7 +72,8 @@ public record SelectiveScan(boolean skip, boolean initial) implements Primitive,
 
     @Override
     public long unitCost(List<TensorType> inputs) {
-        return inputs.getFirst().shape().size(1) * (4 + 20 * inputs.get(A).shape().size(1));
+        return inputs.getFirst().shape().size(1)
+                * (4 + 20 * inputs.get(A).shape().size(1));
     }
 
     @Override

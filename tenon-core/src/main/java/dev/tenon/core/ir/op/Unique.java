@@ -48,9 +48,6 @@ public record Unique(int axis, boolean sorted) implements Deferred {
         Value count = all.get(3);
         Value first = g.add(new FirstOf(0), all.get(0), count);
         return List.of(
-                g.gather(inputs.getFirst(), first, axis),
-                first,
-                all.get(1),
-                g.add(new FirstOf(0), all.get(2), count));
+                g.gather(inputs.getFirst(), first, axis), first, all.get(1), g.add(new FirstOf(0), all.get(2), count));
     }
 }

@@ -90,10 +90,8 @@ final class ImageMapping {
             throw n.error("the input must have " + dims + " spatial dims of known size, is " + x.shape());
         }
         List<Long> sizes = IntStream.range(0, dims)
-                .mapToObj(i -> (spatial.size(i) - 1) * strides.get(i)
-                        + kernel.get(i)
-                        - pads.get(i)
-                        - pads.get(i + dims))
+                .mapToObj(
+                        i -> (spatial.size(i) - 1) * strides.get(i) + kernel.get(i) - pads.get(i) - pads.get(i + dims))
                 .toList();
         Value y = n.add(new MaxUnpool(sizes), x, n.in(1));
         if (!n.has(2)) {

@@ -78,7 +78,8 @@ final class LoopMapping {
         List<Long> directions = Window.list(n, "directions", scanned, 0);
         List<TensorType> rows = given.stream().map(x -> slice(x, 0)).toList();
         List<TensorType> slices = IntStream.range(states, given.size())
-                .mapToObj(i -> new TensorType(rows.get(i).dtype(), withoutAxis(rows.get(i).shape(), 0)))
+                .mapToObj(i -> new TensorType(
+                        rows.get(i).dtype(), withoutAxis(rows.get(i).shape(), 0)))
                 .toList();
         Branches.Captured body = n.branches().loopBody(n.attrGraph("body"), all(rows.subList(0, states), slices));
         Graph each = body.graphs().getFirst();
@@ -136,14 +137,16 @@ final class LoopMapping {
     private static Branches.Captured body(
             NodeContext n, List<TensorType> before, List<Value> carried, List<TensorType> after, int results) {
         GraphProto proto = n.attrGraph("body");
-        List<TensorType> types = new ArrayList<>(carried.stream().map(Value::type).toList());
+        List<TensorType> types =
+                new ArrayList<>(carried.stream().map(Value::type).toList());
         // a shape loses its numbers and then its rank, so the third round changes nothing any more
         while (true) {
             Branches.Captured body = n.branches().loopBody(proto, all(all(before, types), after));
             List<Value> given = List.copyOf(body.graphs().getFirst().outputs().values());
             boolean settled = true;
             for (int i = 0; i < types.size() && results + i < given.size(); i++) {
-                Shape common = types.get(i).shape().common(given.get(results + i).shape());
+                Shape common =
+                        types.get(i).shape().common(given.get(results + i).shape());
                 if (!common.equals(types.get(i).shape())) {
                     types.set(i, new TensorType(types.get(i).dtype(), common));
                     settled = false;

@@ -19,6 +19,9 @@ final class RandomMapping {
                     case "RandomUniform", "RandomNormal" -> {
                         Parameters p = Parameters.of(n);
                         DType dtype = n.attrType("dtype", DType.F32);
+                        if (!n.hasAttr("shape")) {
+                            throw n.error("the attribute \"shape\" is missing");
+                        }
                         List<Long> sizes = n.attrInts("shape");
                         yield n.add(new Random(p.fn, dtype, sizes, p.a, p.b, seed(n), false));
                     }
@@ -28,9 +31,7 @@ final class RandomMapping {
                         yield n.add(new RandomTo(p.fn, dtype, p.a, p.b, seed(n)), ShapeOps.sizes(n, n.in(0)));
                     }
                     case "Bernoulli" ->
-                        n.add(
-                                new Bernoulli(n.attrType("dtype", n.in(0).dtype()), seed(n)),
-                                n.in(0));
+                        n.add(new Bernoulli(n.attrType("dtype", n.in(0).dtype()), seed(n)), n.in(0));
                     case "Multinomial" ->
                         n.add(
                                 new Multinomial(n.attrInt("sample_size", 1), n.attrType("dtype", DType.I32), seed(n)),
