@@ -14,6 +14,8 @@ public abstract sealed class TenonException extends RuntimeException
                 OutOfMemoryException,
                 ClosedException,
                 NativeException,
+                DeviceLostException,
+                CaptureException,
                 ImportException {
     private static final long serialVersionUID = 1L;
 
