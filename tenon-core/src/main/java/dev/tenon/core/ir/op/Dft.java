@@ -17,8 +17,8 @@ import java.util.List;
  * @param length 1 or more
  */
 public record Dft(int axis, long length, boolean inverse, boolean onesided) implements Primitive, InUnits {
-    /** Bluestein's convolution is up to four times as long, and an array holds no more. */
-    private static final long LONGEST = 1 << 28;
+    /** A transform keeps some twenty times its length on the heap for each thread. */
+    private static final long LONGEST = 1 << 22;
 
     public Dft {
         Rules.fromFront("dft", axis);

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
@@ -182,7 +183,13 @@ public record Loop(Graph body, int carried) implements Control {
         return times <= 0
                 || (times <= UNROLLED_TIMES
                         && times * body.nodes().size() <= UNROLLED_NODES
-                        && holds(results().getFirst()));
+                        && holds(results().getFirst())
+                        && body.nodes().stream().noneMatch(Loop::holdsGraphs));
+    }
+
+    /** Loops in loops would multiply past any bound. */
+    private static boolean holdsGraphs(Node node) {
+        return node.op() instanceof Control || node.op() instanceof Scan || node.op() instanceof If;
     }
 
     private boolean holds(Value condition) {

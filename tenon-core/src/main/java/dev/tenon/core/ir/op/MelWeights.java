@@ -17,7 +17,7 @@ import java.util.Set;
  */
 public record MelWeights(DType dtype) implements Deferred {
     /** A larger matrix than any model has: its five numbers could ask for all memory. */
-    private static final long MOST = 1 << 26;
+    private static final long MOST = 1 << 22;
 
     public MelWeights {
         Rules.require("mel_weights", "the result", dtype, DType::isNumeric, "a number type");

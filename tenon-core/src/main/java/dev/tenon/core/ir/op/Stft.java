@@ -19,6 +19,9 @@ import java.util.Set;
  * the window where it is not given. ONNX STFT-17.
  */
 public record Stft(boolean window, boolean length, boolean onesided) implements Deferred {
+    /** Elements of all frames: their places are a constant. */
+    private static final long MOST = 1 << 26;
+
     public Stft {
         boolean known = window || length;
         Expect.shape(known, "stft", () -> "has neither a window nor a frame length; expected one");
@@ -78,6 +81,10 @@ public record Stft(boolean window, boolean length, boolean onesided) implements 
             Expect.dim(mnemonic(), "window", inputs.get(2).shape(), 0, Dim.of(frame));
         }
         long frames = (size - frame) / distance + 1;
+        Expect.shape(
+                frames <= MOST / frame,
+                mnemonic(),
+                () -> frames + " frames of " + frame + "; expected at most " + MOST + " elements in all");
         NdArray places = NdArray.zeros(DType.I64, frames, frame);
         for (int i = 0; i < places.size(); i++) {
             places.set(i, i / frame * distance + i % frame);
