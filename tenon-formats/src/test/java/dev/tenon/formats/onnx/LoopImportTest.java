@@ -78,7 +78,11 @@ class LoopImportTest {
                                         "c",
                                         "s s",
                                         "next",
-                                        n -> n.message(5, a -> a.string(1, "axis").number(20, 2).number(3, 0))))));
+                                        n -> n.message(
+                                                5,
+                                                a -> a.string(1, "axis")
+                                                        .number(20, 2)
+                                                        .number(3, 0))))));
         Loop loop = (Loop) model.graph().nodes().getLast().op();
         assertThat(loop.body().inputs().get(2).shape()).isEqualTo(Shape.of(Dim.unknown()));
         assertThat(run(model, Cases.f32(Cases.shape(1), 7)).get("y").shape()).isEqualTo(Shape.of(16));
@@ -110,7 +114,12 @@ class LoopImportTest {
     void bodiesThatDoNotFit() {
         assertThatThrownBy(() -> parse(g -> g.input("x", 1)
                         .output("y", 1)
-                        .node("Loop", "l", "- - x", "y", body(b -> b.input("i", 1).output("i", 1)))))
+                        .node(
+                                "Loop",
+                                "l",
+                                "- - x",
+                                "y",
+                                body(b -> b.input("i", 1).output("i", 1)))))
                 .isInstanceOf(ImportException.class)
                 .hasMessageContaining("its body takes 1 values; expected 3");
         assertThatThrownBy(() -> parse(g -> g.input("x", 1)
