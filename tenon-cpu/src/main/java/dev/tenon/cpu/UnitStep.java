@@ -89,6 +89,22 @@ final class UnitStep extends LoopStep {
         }
 
         @Override
+        public void read(int input, long from, double[] into) {
+            if (sourceTypes[input] == DType.F32) {
+                for (int i = 0; i < into.length; i++) {
+                    into[i] = sources[input].get(Raw.F32, (from + i) * 4);
+                }
+            } else {
+                InUnits.Operands.super.read(input, from, into);
+            }
+        }
+
+        @Override
+        public void read(int input, long from, byte[] into) {
+            MemorySegment.copy(sources[input], Raw.I8, from, into, 0, into.length);
+        }
+
+        @Override
         public void set(int result, long element, double value) {
             if (targetTypes[result] == DType.F32) {
                 targets[result].set(Raw.F32, element * 4, (float) value);

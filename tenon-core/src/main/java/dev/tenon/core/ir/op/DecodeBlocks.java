@@ -58,10 +58,11 @@ public record DecodeBlocks(BlockFormat format, DType dtype) implements Primitive
 
     @Override
     public void compute(Operands at, long from, long to) {
-        BlockDecoder decoder = new BlockDecoder(format, i -> (int) at.getLong(0, i));
+        byte[] packed = new byte[format.bytes()];
         double[] block = new double[format.elements()];
         for (long unit = from; unit < to; unit++) {
-            decoder.decode(unit * format.bytes(), block, 0);
+            at.read(0, unit * packed.length, packed);
+            BlockDecoder.decode(format, packed, block, 0);
             for (int i = 0; i < block.length; i++) {
                 at.set(0, unit * block.length + i, block[i]);
             }

@@ -53,20 +53,30 @@ public record DequantMatMul(BlockFormat format) implements Primitive, InUnits {
         long rows = x.elements(0, x.rank() - 1);
         long columns = at.input(1).shape().size(0);
         int blocks = size / format.elements();
-        BlockDecoder decoder = new BlockDecoder(format, i -> (int) at.getLong(1, i));
+        byte[] packed = new byte[format.bytes()];
         double[] weights = new double[size];
+        double[] row = new double[size];
         for (long column = from; column < to; column++) {
             for (int block = 0; block < blocks; block++) {
-                decoder.decode((column * blocks + block) * format.bytes(), weights, block * format.elements());
+                at.read(1, (column * blocks + block) * packed.length, packed);
+                BlockDecoder.decode(format, packed, weights, block * format.elements());
             }
-            for (long row = 0; row < rows; row++) {
-                double sum = 0;
-                for (int i = 0; i < size; i++) {
-                    sum += at.get(0, row * size + i) * weights[i];
+            for (long i = 0; i < rows; i++) {
+                // a single row, which is what decoding has, is read once
+                if (rows > 1 || column == from) {
+                    at.read(0, i * size, row);
                 }
-                at.set(0, row * columns + column, sum);
+                at.set(0, i * columns + column, dot(row, weights));
             }
         }
+    }
+
+    private static double dot(double[] a, double[] b) {
+        double sum = 0;
+        for (int i = 0; i < a.length; i++) {
+            sum += a[i] * b[i];
+        }
+        return sum;
     }
 
     @Override

@@ -22,6 +22,20 @@ public interface InUnits {
         /** The element as an integer; exact for every integer type. */
         long getLong(int input, long element);
 
+        /** Reads as many elements as the array has. */
+        default void read(int input, long from, double[] into) {
+            for (int i = 0; i < into.length; i++) {
+                into[i] = get(input, from + i);
+            }
+        }
+
+        /** Reads as many elements of an input of bytes as the array has. */
+        default void read(int input, long from, byte[] into) {
+            for (int i = 0; i < into.length; i++) {
+                into[i] = (byte) getLong(input, from + i);
+            }
+        }
+
         void set(int result, long element, double value);
 
         void setLong(int result, long element, long value);
