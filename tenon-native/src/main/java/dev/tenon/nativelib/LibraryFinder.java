@@ -69,6 +69,10 @@ public final class LibraryFinder {
                 attempts.add(new Attempt(file, folder.toString(), Outcome.NOT_THERE, ""));
                 continue;
             }
+            library.companions().stream()
+                    .flatMap(glob -> Places.matching(folder, glob).stream())
+                    .forEach(companion ->
+                            NativeLibrary.openOrNull(companion.toAbsolutePath().toString()));
             NativeLibrary opened = open(library, path.toAbsolutePath().toString(), file, folder.toString(), attempts);
             if (opened != null) {
                 return opened;

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 public final class KernelSources {
     private static final String ROOT = "/dev/tenon/cuda/kernels/";
     private static final List<String> HEADERS =
-            List.of("tenon.cuh", "pack.cuh", "row_rules.cuh", "row_warp.cuh", "row_block.cuh", "row_strided.cuh");
+            List.of("tenon.cuh", "pack.cuh", "row_rules.cuh", "row_edges.cuh", "row_warp.cuh", "row_block.cuh", "row_strided.cuh");
 
     private KernelSources() {}
 
