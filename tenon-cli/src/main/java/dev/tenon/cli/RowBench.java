@@ -41,7 +41,15 @@ final class RowBench implements AutoCloseable {
      * @param deviceMicros inside a graph
      * @param copyMicros of copying the same bytes, read and written, inside a graph
      */
-    record Measured(long rows, long cols, String variant, String form, Samples host, double deviceMicros, double copyMicros, long bytes) {
+    record Measured(
+            long rows,
+            long cols,
+            String variant,
+            String form,
+            Samples host,
+            double deviceMicros,
+            double copyMicros,
+            long bytes) {
         double gigabytesPerSecond() {
             return bytes / deviceMicros / 1e3;
         }
@@ -76,7 +84,8 @@ final class RowBench implements AutoCloseable {
                 DeviceBuffer workspace = workspaceBytes > 0 ? zeroed(workspaceBytes) : null) {
             double copy = Math.min(
                     DeviceTiming.inGraph(context, stream, () -> stream.copy(x, 0, y, 0, bytes)),
-                    DeviceTiming.inGraph(context, stream, () -> copier.enqueue(stream, arguments, x.address(), y.address(), bytes)));
+                    DeviceTiming.inGraph(
+                            context, stream, () -> copier.enqueue(stream, arguments, x.address(), y.address(), bytes)));
             Runnable once = () -> enqueue(launch, x, gamma, beta, y, workspace);
             RowKernels.Rows overlapping = launch.plan().blocks() == 1 ? launch.overlapping() : launch;
             Runnable inGraph = () -> enqueue(overlapping, x, gamma, beta, y, workspace);
@@ -98,11 +107,19 @@ final class RowBench implements AutoCloseable {
             DeviceBuffer beta,
             DeviceBuffer y,
             @Nullable DeviceBuffer workspace) {
-        launch.enqueue(stream, arguments, x.address(), gamma.address(), beta.address(), y.address(), EPSILON, workspace);
+        launch.enqueue(
+                stream, arguments, x.address(), gamma.address(), beta.address(), y.address(), EPSILON, workspace);
     }
 
     private Measured measured(
-            long rows, long cols, String variant, String form, Runnable once, Runnable inGraph, double copy, long bytes) {
+            long rows,
+            long cols,
+            String variant,
+            String form,
+            Runnable once,
+            Runnable inGraph,
+            double copy,
+            long bytes) {
         Samples host = Samples.measure(
                 () -> {
                     once.run();
@@ -110,7 +127,8 @@ final class RowBench implements AutoCloseable {
                 },
                 runs,
                 seconds);
-        return new Measured(rows, cols, variant, form, host, DeviceTiming.inGraph(context, stream, inGraph), copy, 2 * bytes);
+        return new Measured(
+                rows, cols, variant, form, host, DeviceTiming.inGraph(context, stream, inGraph), copy, 2 * bytes);
     }
 
     private DeviceBuffer zeroed(long bytes) {

@@ -81,8 +81,7 @@ public final class LibraryFinder {
         return null;
     }
 
-    private @Nullable NativeLibrary onLoaderPath(
-            LibraryName library, String file, List<Attempt> attempts) {
+    private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
         if (machine.system() == Machine.System.OTHER) {
             return null;
         }

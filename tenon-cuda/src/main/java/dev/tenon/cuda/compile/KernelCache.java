@@ -138,13 +138,7 @@ public final class KernelCache {
             }
 
             @Override
-<<<<<<< HEAD
-            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
-                    throws IOException {
-=======
-            public FileVisitResult postVisitDirectory(
-                    Path directory, java.io.@org.jspecify.annotations.Nullable IOException e) throws IOException {
->>>>>>> main
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e) throws IOException {
                 Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
             }

@@ -24,7 +24,8 @@ public final class NvccCompiler implements KernelCompiler {
     private static final Pattern KNOWN = Pattern.compile("compute_(\\d+)\\b");
 
     /** What was found on this machine; looked for on first use. */
-    private record Found(String executable, String name, String version, List<Architecture> architectures, String unavailable) {
+    private record Found(
+            String executable, String name, String version, List<Architecture> architectures, String unavailable) {
         static Found none(String reason) {
             return new Found("", "", "", List.of(), reason);
         }
@@ -123,9 +124,8 @@ public final class NvccCompiler implements KernelCompiler {
             source.defines().forEach(define -> command.add("-D" + define));
             command.add(file.toString());
             CompilerProcess.Result result = CompilerProcess.run(command);
-            String log = result.output()
-                    .replace(place.folder() + "/source/", "")
-                    .replace(place.folder() + "/headers/", "");
+            String log =
+                    result.output().replace(place.folder() + "/source/", "").replace(place.folder() + "/headers/", "");
             if (result.code() != 0) {
                 throw SourceExcerpt.fault(name(), source, headers, device, log);
             }
@@ -134,7 +134,8 @@ public final class NvccCompiler implements KernelCompiler {
             MemorySegment.copy(code, 0, room, ValueLayout.JAVA_BYTE, 0, code.length);
             return new ModuleImage(source.name(), target.format(), room, null, log.strip());
         } catch (IOException e) {
-            throw new NativeException(name() + ": " + source.name() + ": files for the compiler cannot be written: " + e, e);
+            throw new NativeException(
+                    name() + ": " + source.name() + ": files for the compiler cannot be written: " + e, e);
         }
     }
 

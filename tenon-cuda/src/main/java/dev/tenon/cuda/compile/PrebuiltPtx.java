@@ -61,7 +61,9 @@ public final class PrebuiltPtx implements KernelCompiler {
 
     @Override
     public String unavailable() {
-        return bundle.isPresent() ? fault : "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx is not there; add it as a dependency";
+        return bundle.isPresent()
+                ? fault
+                : "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx is not there; add it as a dependency";
     }
 
     @Override
@@ -88,7 +90,9 @@ public final class PrebuiltPtx implements KernelCompiler {
                 .filter(one -> !architecture.specific() || one.specific())
                 .max(Architecture::compareTo)
                 .orElseThrow(() -> new UnsupportedException("prebuilt PTX: " + source.name()
-                        + (built.isEmpty() ? " is not in it, or has changed since it was built" : " is there for " + built)));
+                        + (built.isEmpty()
+                                ? " is not in it, or has changed since it was built"
+                                : " is there for " + built)));
         String file = key + "." + best.compute() + ".ptx";
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);

@@ -20,7 +20,8 @@ public final class PtxBuilder {
      *
      * @param architectures the oldest that is to be served, and those with better code of their own
      */
-    public static void build(Iterable<KernelSource> sources, List<Architecture> architectures, NvccCompiler nvcc, Path folder)
+    public static void build(
+            Iterable<KernelSource> sources, List<Architecture> architectures, NvccCompiler nvcc, Path folder)
             throws IOException {
         Files.createDirectories(folder);
         List<String> index = new ArrayList<>();

@@ -19,6 +19,9 @@ public final class CopyKernel {
     /** Both addresses on 16-byte boundaries, at least one byte, not overlapping. */
     public void enqueue(GpuStream stream, KernelArguments arguments, long from, long to, long bytes) {
         int blocks = (int) Math.min(Math.ceilDiv(bytes, BYTES_A_BLOCK), Integer.MAX_VALUE);
-        stream.launch(function, LaunchShape.of(blocks, THREADS), arguments.clear().add(from).add(to).add(bytes));
+        stream.launch(
+                function,
+                LaunchShape.of(blocks, THREADS),
+                arguments.clear().add(from).add(to).add(bytes));
     }
 }

@@ -44,8 +44,8 @@ public final class KernelModules implements AutoCloseable {
 
     /** Compiles and loads a file's variant if that has not been done yet. */
     public GpuModule module(KernelFile file, KernelVariant variant) {
-        return modules.computeIfAbsent(file.path() + variant.suffix(), _ ->
-                compiler.load(context, file.source(variant), architecture));
+        return modules.computeIfAbsent(
+                file.path() + variant.suffix(), _ -> compiler.load(context, file.source(variant), architecture));
     }
 
     /** Unloads all modules; none of their functions may still run. */

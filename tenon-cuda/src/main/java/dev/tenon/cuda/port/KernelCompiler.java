@@ -40,7 +40,8 @@ public interface KernelCompiler {
         try {
             return context.load(compile(source, architecture));
         } catch (ImageRejected e) {
-            throw new NativeException(source.name() + ": the image by " + name() + " is rejected: " + e.getMessage(), e);
+            throw new NativeException(
+                    source.name() + ": the image by " + name() + " is rejected: " + e.getMessage(), e);
         }
     }
 }

@@ -122,8 +122,8 @@ class KernelCacheTest {
         Set<String> keys = new HashSet<>();
         int expected = 0;
         for (String version : List.of("12.4", "13.0")) {
-            CachingCompiler caching = new CachingCompiler(
-                    new CountingCompiler(version, ModuleImage.Format.CUBIN), cache, () -> "13.0");
+            CachingCompiler caching =
+                    new CachingCompiler(new CountingCompiler(version, ModuleImage.Format.CUBIN), cache, () -> "13.0");
             for (Architecture architecture :
                     List.of(SM_80, new Architecture(9, 0), new Architecture(9, 0).withSpecific())) {
                 for (KernelSource one : List.of(
@@ -209,8 +209,7 @@ class KernelCacheTest {
         Path home = Path.of("/home/x");
         assertThat(KernelCache.folder(Map.of(), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
         assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "/c"), home)).isEqualTo(Path.of("/c/tenon"));
-        assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "c"), home))
-                .isEqualTo(Path.of("/home/x/.cache/tenon"));
+        assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "c"), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
         assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "/c", "TENON_KERNEL_CACHE", "/k"), home))
                 .isEqualTo(Path.of("/k"));
     }

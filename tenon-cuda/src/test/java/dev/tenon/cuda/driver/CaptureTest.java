@@ -113,7 +113,8 @@ class CaptureTest {
                         gpu.stream.fill(z, 0, 16, (byte) 0);
                         gpu.stream.launch(executable);
                         gpu.stream.synchronize();
-                        assertThat(pinned.segment().toArray(ValueLayout.JAVA_FLOAT)).containsExactly(30, 50, 70, 90);
+                        assertThat(pinned.segment().toArray(ValueLayout.JAVA_FLOAT))
+                                .containsExactly(30, 50, 70, 90);
                     }
                     gpu.stream.beginCapture();
                     gpu.axpb(gpu.stream, x, y, 3, 0);

@@ -27,8 +27,7 @@ public final class ChildJvm {
                 process.destroyForcibly();
                 throw new AssertionError("the child has not ended after 120 s: " + Files.readString(out));
             }
-            return new Result(
-                    process.exitValue(), Files.readString(out, StandardCharsets.UTF_8), Files.exists(error));
+            return new Result(process.exitValue(), Files.readString(out, StandardCharsets.UTF_8), Files.exists(error));
         } finally {
             Files.deleteIfExists(out);
             Files.deleteIfExists(error);
@@ -49,9 +48,8 @@ public final class ChildJvm {
                 System.getProperty("java.class.path"),
                 main.getName()));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(out.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile());
         builder.environment().putAll(environment);
         return builder.start();
     }

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.driver;
 
-import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.CachingCompiler;
+import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -21,11 +21,10 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /** A device with the kernels of these tests. Tests without one are skipped, counted, and fail instead where {@code TENON_REQUIRE_GPU=1}. */
-final class Gpu implements AutoCloseable {
+public final class Gpu implements AutoCloseable {
     private static final AtomicInteger SKIPPED = new AtomicInteger();
 
-    static final String SOURCE =
-            """
+    static final String SOURCE = """
             #include "tenon.cuh"
             // y = a x + b
             extern "C" __global__ void axpb(const float* x, float* y, float a, float b, int n) {
@@ -54,7 +53,7 @@ final class Gpu implements AutoCloseable {
             // every block adds one, then all see the count of all
             extern "C" __global__ void all_blocks(u32* counter, u32* seen) {
                 if (threadIdx.x == 0) atomicAdd(counter + 1, 1u);
-                grid_barrier(counter, 1);
+                meet(counter, gridDim.x, 1);
                 if (threadIdx.x == 0) seen[blockIdx.x] = *reinterpret_cast<volatile u32*>(counter + 1);
             }
             extern "C" __global__ void cluster_size(u32* out) {
@@ -91,7 +90,7 @@ final class Gpu implements AutoCloseable {
     }
 
     /** Skips the test where there is no device. */
-    static void require() {
+    public static void require() {
         require(0);
     }
 
@@ -107,8 +106,9 @@ final class Gpu implements AutoCloseable {
             }
             String why = reason;
             if (SKIPPED.getAndIncrement() == 0) {
-                Runtime.getRuntime().addShutdownHook(new Thread(
-                        () -> System.out.println(SKIPPED.get() + " GPU tests of the driver skipped: " + why)));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(
+                                () -> System.out.println(SKIPPED.get() + " GPU tests of the driver skipped: " + why)));
             }
             Assumptions.abort(reason);
         }

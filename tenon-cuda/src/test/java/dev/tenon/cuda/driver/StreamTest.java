@@ -178,7 +178,8 @@ class StreamTest {
                             LaunchShape.of(1, 64).withSharedBytes(bytes),
                             gpu.arguments().add(y).add(bytes / 4)))
                     .isInstanceOf(NativeException.class)
-                    .hasMessageContaining("allowed up to " + gpu.context.device().sharedBytesPerBlock());
+                    .hasMessageContaining(
+                            "allowed up to " + gpu.context.device().sharedBytesPerBlock());
             function.allowSharedBytes(bytes);
             function.allowSharedBytes(100);
             gpu.stream.launch(
@@ -198,7 +199,9 @@ class StreamTest {
                 DeviceBuffer y = gpu.context.allocate(16)) {
             GpuFunction set = gpu.module.function("set");
             assertThatThrownBy(() -> gpu.stream.launch(
-                            set, LaunchShape.of(1, 2048), gpu.arguments().add(y).add(1f).add(4)))
+                            set,
+                            LaunchShape.of(1, 2048),
+                            gpu.arguments().add(y).add(1f).add(4)))
                     .isInstanceOf(NativeException.class)
                     .hasMessageContaining("launch of set")
                     .hasMessageContaining("at most 1024 threads");
@@ -208,7 +211,8 @@ class StreamTest {
                             gpu.arguments().add(y).add(1f).add(4)))
                     .isInstanceOf(NativeException.class)
                     .hasMessageContaining("65535 blocks along y and z");
-            assertThatThrownBy(() -> gpu.stream.launch(set, LaunchShape.of(1, 32), gpu.arguments().add(y)))
+            assertThatThrownBy(() -> gpu.stream.launch(
+                            set, LaunchShape.of(1, 32), gpu.arguments().add(y)))
                     .isInstanceOf(InputException.class)
                     .hasMessageContaining("1 arguments; the kernel has 3 parameters");
             assertThatThrownBy(() -> gpu.module.function("no_such"))

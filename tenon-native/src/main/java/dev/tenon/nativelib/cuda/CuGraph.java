@@ -90,7 +90,8 @@ public final class CuGraph {
 
     public static int cuGraphInstantiateWithFlags(long executable, long graph, long flags) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuGraphInstantiateWithFlags", 12000, status(LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuGraphInstantiateWithFlags", 12000, status(LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(executable, graph, flags);
