@@ -104,7 +104,7 @@ __device__ __forceinline__ typename Rule::State merge_blocks(typename Rule::Stat
 // A block's part of a row; nothing past the last row.
 template <typename T, int V, int R, int THREADS>
 struct RowPart {
-    RowEdges<T, V> edges;
+    RowEdges<T, V, 128> edges;  // warps read and write whole lines
     i64 first;  // column
     const T* from;
     int shared, second, packs;  // of the stretch
@@ -146,6 +146,7 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     typedef RuleOf<A> Rule;
     typedef typename Rule::State State;
     constexpr int BATCH = R / 4;
+    constexpr int QUARTERS = 4;  // groups of copies
     __shared__ State slots[32];
     __shared__ State whole;
     typedef Pack<T, V> P;
@@ -156,28 +157,26 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     int thread = threadIdx.x;
     await_predecessor();
 
-    // What has been asked for: the packs in shared memory, in two groups of copies, and those in registers.
+    // What has been asked for: the packs in shared memory, in four groups of copies, and those in registers.
     RowPart<T, V, R, THREADS> s(x, group, rows, cols, blocks, part, kept);
-    int half = s.shared / 2 / THREADS * THREADS;
+    int quarter = s.shared / QUARTERS / THREADS * THREADS;
     P held[R];
-    for (int pack = thread; pack < half; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
-    copy_async_commit();
-    for (int pack = half + thread; pack < s.shared; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
-    copy_async_commit();
 #pragma unroll
     for (int r = 0; r < R; r++) {
         if (s.second + r * THREADS + thread < s.packs) held[r] = load_pack<T, V>(s.from, s.second + r * THREADS + thread);
+    }
+#pragma unroll 1
+    for (int q = 0; q < QUARTERS; q++) {
+        int end = q == QUARTERS - 1 ? s.shared : (q + 1) * quarter;
+        for (int pack = q * quarter + thread; pack < end; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
+        copy_async_commit();
     }
     release_successor();
 
     u32 number = 0;
     for (i64 row = group; row < rows; row += groups) {
         LooseElement<Rule, T> loose(x + row * cols, s.edges, thread, part == 0);
-        State state = fold_packs<Rule, T, V, BATCH, THREADS>(Rule::none(), s.from, s.shared, s.second);
-        copy_async_wait<1>();
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 0, half);
-        copy_async_wait<0>();
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, half, s.shared);
+        State state = fold_packs<Rule, T, V, R, THREADS>(Rule::none(), s.from, s.shared, s.second);
         int left = s.packs - s.second - thread;
         int count = left <= 0 ? 0 : (left + THREADS - 1) / THREADS * V;
 #pragma unroll
@@ -186,6 +185,14 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             widen<T, V, BATCH>(held + q, v);
             state = Rule::fold(state, v, count - q * V);
         }
+        copy_async_wait<3>();  // in the order that they were asked for
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 0, quarter);
+        copy_async_wait<2>();
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, quarter, 2 * quarter);
+        copy_async_wait<1>();
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 2 * quarter, 3 * quarter);
+        copy_async_wait<0>();
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 3 * quarter, s.shared);
         state = merge_block<Rule, A>(loose.fold(state), slots);
         if (blocks > 1) {
             State* of_row = static_cast<State*>(states) + (static_cast<i64>(group) * 2 + number % 2) * blocks;
@@ -207,15 +214,17 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             if (pack < next.packs) held[r] = load_pack<T, V>(next.from, pack);
         }
         int most = s.shared > next.shared ? s.shared : next.shared;
-        half = next.shared / 2 / THREADS * THREADS;
+        quarter = next.shared / QUARTERS / THREADS * THREADS;
+#pragma unroll 1
+        for (int q = 0; q < QUARTERS; q++) {
+            int end = q == QUARTERS - 1 ? most : (q + 1) * quarter;
 #pragma unroll 2
-        for (int pack = thread; pack < most; pack += THREADS) {
-            if (pack < s.shared) finish_pack<Rule, T, V>(scale, kept_packs[pack], affine, s.first, to, pack);
-            if (pack < next.shared) ask<T, V>(kept_packs, next.from, pack);
-            if (pack - thread + THREADS == half) copy_async_commit();
+            for (int pack = q * quarter + thread; pack < end; pack += THREADS) {
+                if (pack < s.shared) finish_pack<Rule, T, V>(scale, kept_packs[pack], affine, s.first, to, pack);
+                if (pack < next.shared) ask<T, V>(kept_packs, next.from, pack);
+            }
+            copy_async_commit();
         }
-        if (half == 0) copy_async_commit();
-        copy_async_commit();
         loose.finish(scale, gamma, beta, y + row * cols);
         s = next;
     }

@@ -1,16 +1,16 @@
-// A row that need not start on a 16-byte boundary: a body of whole packs between a few loose elements at either end, one a lane.
+// A row that need not start on a boundary: a body of whole packs between a few loose elements at either end, one a thread.
 #pragma once
 #include "row_rules.cuh"
 
-template <typename T, int V>
+template <typename T, int V, int BOUNDARY = sizeof(T) * V>
 struct RowEdges {
-    int head;   // elements before the first boundary
+    int head;   // elements before the first boundary of that many bytes
     int loose;  // elements outside the body
     i64 packs;  // of the body
 
     __device__ __forceinline__ RowEdges(const T* row, i64 cols) {
-        int past = V == 1 ? 0 : static_cast<int>(reinterpret_cast<u64>(row) / sizeof(T) % V);
-        head = past == 0 ? 0 : V - past;
+        int past = V == 1 ? 0 : static_cast<int>(reinterpret_cast<u64>(row) % BOUNDARY / sizeof(T));
+        head = past == 0 ? 0 : BOUNDARY / static_cast<int>(sizeof(T)) - past;
         if (head > cols) head = static_cast<int>(cols);
         packs = (cols - head) / V;
         loose = head + static_cast<int>(cols - head - packs * V);
@@ -83,8 +83,8 @@ struct LooseElement {
     i64 column;
     A v[1];
 
-    template <int V>
-    __device__ __forceinline__ LooseElement(const T* row, RowEdges<T, V> edges, int thread, bool mine) {
+    template <typename Edges>
+    __device__ __forceinline__ LooseElement(const T* row, Edges edges, int thread, bool mine) {
         there = mine && thread < edges.loose;
         column = there ? edges.column(thread) : 0;
         if (there) v[0] = to_compute(row[column]);
