@@ -37,11 +37,13 @@ public record RowPlan(
     private static final int MANY = 512;
     private static final int MOST_BLOCKS = Integer.MAX_VALUE;
 
-    /** Nanoseconds that blocks of a row wait for one another, and bytes a nanosecond that one block and all of them move; from an H100. */
+    /** Nanoseconds that blocks of a row wait for one another, and for what does not fit the chip; bytes a nanosecond that one block and all of them move. From an H200. */
     private static final double MEETING = 2500;
 
+    private static final double ASKING_AGAIN = 1500;
+
     private static final double BLOCK_RATE = 50;
-    private static final double CHIP_RATE = 3000;
+    private static final double CHIP_RATE = 4000;
 
     /**
      * Plans rows.
@@ -119,10 +121,11 @@ public record RowPlan(
             long groups = Math.min(rows, slots / g);
             double rounds = g == 1 ? Math.max(1, (double) rows / slots) : Math.ceilDiv(rows, groups);
             double packsEach = Math.ceilDiv(packs, g);
-            double bytes = packBytes * (2 * packsEach + 0.5 * Math.max(0, packsEach - onChip));
-            double time =
-                    rounds * (Math.max(bytes / BLOCK_RATE, bytes * groups * g / CHIP_RATE) + (g == 1 ? 0 : MEETING));
-            if (time < 0.98 * least) { // fewer blocks where more gain next to nothing
+            double twice = Math.max(0, packsEach - onChip);
+            double bytes = packBytes * (2 * packsEach + twice);
+            double waiting = (g == 1 ? 0 : MEETING) + (twice == 0 ? 0 : ASKING_AGAIN);
+            double time = rounds * (Math.max(bytes / BLOCK_RATE, bytes * groups * g / CHIP_RATE) + waiting);
+            if (time < 0.995 * least) { // fewer blocks where more gain next to nothing
                 least = time;
                 best = g;
             }
