@@ -1,0 +1,216 @@
+// Collectives of a warp: each lane posts its argument; the last lane of the mask to come computes for all.
+#include <cstring>
+
+#include "worker.h"
+
+void Block::collective(Combine combine, void* argument, uint32_t mask, int at_line, const char* at_file) {
+    Thread& thread = *current_worker->thread;
+    uint32_t warp = thread.index >> 5, lane = thread.index & 31;
+    thread.line = at_line;
+    thread.file = at_file;
+    if ((mask >> lane & 1) == 0) {
+        fail_at(at_line, at_file, "divergent warp collective: lane %u calls with mask 0x%08x, which leaves it out", lane, mask);
+    }
+    thread.combine = combine;
+    thread.argument = argument;
+    thread.mask = mask;
+    warps[warp].waiting |= 1u << lane;
+    if (!try_collective(warp, lane)) {
+        suspend(thread, State::Collective);
+    }
+}
+
+// Whether all lanes that the lane waits for are there; then computes and wakes them, all but the caller.
+bool Block::try_collective(uint32_t warp, uint32_t lane) {
+    Warp& state = warps[warp];
+    const Thread& first = threads[warp * 32 + lane];
+    uint32_t needed = first.mask & ~state.gone;
+    if ((state.waiting & needed) != needed) {
+        return false;
+    }
+    void* lanes[32] = {};
+    for (uint32_t left = needed; left != 0; left &= left - 1) {
+        uint32_t i = static_cast<uint32_t>(__builtin_ctz(left));
+        const Thread& other = threads[warp * 32 + i];
+        if (other.combine == first.combine && other.mask == first.mask && other.line == first.line) {
+            lanes[i] = other.argument;
+        } else if ((other.mask >> lane & 1) == 0) {
+            return false;  // it takes part in something else first
+        } else {
+            fail_at(first.line, first.file, "divergent warp collective: lane %u waits with mask 0x%08x, lane %u at %s:%d with mask 0x%08x", lane, first.mask, i,
+                    other.file, other.line, other.mask);
+        }
+    }
+    const Thread* caller = current_worker->thread;
+    first.combine(lanes, needed, first.mask);
+    state.waiting &= ~needed;
+    for (uint32_t left = needed; left != 0; left &= left - 1) {
+        Thread& other = threads[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))];
+        if (&other != caller) {
+            make_ready(other);
+        }
+    }
+    current_worker->progress.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+// The lanes of the warp that stand together: it is answered when nothing else can go on.
+uint32_t Block::active_mask(int at_line, const char* at_file) {
+    Thread& thread = *current_worker->thread;
+    thread.line = at_line;
+    thread.file = at_file;
+    suspend(thread, State::ActiveMask);
+    return thread.mask;
+}
+
+bool Block::resolve_active_mask() {
+    for (uint32_t i = 0; i < count; i++) {
+        const Thread& first = threads[i];
+        if (first.state != State::ActiveMask) {
+            continue;
+        }
+        uint32_t end = (i | 31) + 1 < count ? (i | 31) + 1 : count;
+        uint32_t mask = 0;
+        for (uint32_t j = i; j < end; j++) {
+            if (threads[j].state == State::ActiveMask && threads[j].line == first.line) {
+                mask |= 1u << (j & 31);
+            }
+        }
+        uint32_t warp = i & ~31u;
+        for (uint32_t left = mask; left != 0; left &= left - 1) {
+            Thread& thread = threads[warp + static_cast<uint32_t>(__builtin_ctz(left))];
+            thread.mask = mask;
+            make_ready(thread);
+        }
+        return true;
+    }
+    return false;
+}
+
+namespace {
+struct Shuffle {
+    uint64_t value, result;
+    int mode, selector, width;
+};
+
+void shuffle(void* const lanes[32], uint32_t present, uint32_t) {
+    for (uint32_t left = present; left != 0; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        Shuffle& mine = *static_cast<Shuffle*>(lanes[lane]);
+        int segment = ~(mine.width - 1) & 31;
+        int low = lane & segment, high = low | (31 & ~segment);
+        int by = mine.selector & 31;
+        int from;
+        switch (mine.mode) {
+            case 0: from = low | (by & ~segment); break;
+            case 1: from = lane - by >= low ? lane - by : lane; break;
+            case 2: from = lane + by <= high ? lane + by : lane; break;
+            default: from = (lane ^ by) <= high ? lane ^ by : lane; break;
+        }
+        if ((present >> from & 1) == 0) {
+            Thread* caller = current_worker->thread;
+            fail_at(caller->line, caller->file, "shuffle: lane %d reads lane %d, which %s", lane, from,
+                    "takes no part (not in the mask, ended, or beyond the block)");
+        }
+        mine.result = static_cast<Shuffle*>(lanes[from])->value;
+    }
+}
+
+struct Vote {
+    uint64_t value;
+    uint32_t result;
+};
+
+template <typename F>
+void each(uint32_t present, F f) {
+    for (; present != 0; present &= present - 1) {
+        f(__builtin_ctz(present));
+    }
+}
+
+uint32_t ballot_of(void* const lanes[32], uint32_t present) {
+    uint32_t ballot = 0;
+    each(present, [&](int i) { ballot |= static_cast<uint32_t>(static_cast<Vote*>(lanes[i])->value != 0) << i; });
+    return ballot;
+}
+
+void give_all(void* const lanes[32], uint32_t present, uint32_t result) {
+    each(present, [&](int i) { static_cast<Vote*>(lanes[i])->result = result; });
+}
+
+void ballot(void* const lanes[32], uint32_t present, uint32_t) { give_all(lanes, present, ballot_of(lanes, present)); }
+void any(void* const lanes[32], uint32_t present, uint32_t) { give_all(lanes, present, ballot_of(lanes, present) != 0); }
+void all(void* const lanes[32], uint32_t present, uint32_t) { give_all(lanes, present, ballot_of(lanes, present) == present); }
+
+void match_any(void* const lanes[32], uint32_t present, uint32_t) {
+    each(present, [&](int i) {
+        Vote& mine = *static_cast<Vote*>(lanes[i]);
+        mine.result = 0;
+        each(present, [&](int j) { mine.result |= static_cast<uint32_t>(static_cast<Vote*>(lanes[j])->value == mine.value) << j; });
+    });
+}
+
+void match_all(void* const lanes[32], uint32_t present, uint32_t) {
+    uint64_t value = static_cast<Vote*>(lanes[__builtin_ctz(present)])->value;
+    bool same = true;
+    each(present, [&](int i) { same = same && static_cast<Vote*>(lanes[i])->value == value; });
+    give_all(lanes, present, same ? present : 0);
+}
+
+void sync(void* const[32], uint32_t, uint32_t) {
+    Block& block = *current_worker->block;
+    if (block.shared.checked()) {
+        block.shared.renew();
+        block.shared.clock.at_warp(current_worker->thread->index >> 5);
+    }
+}
+
+constexpr Combine votes[] = {ballot, any, all, match_any, match_all, sync};
+
+struct Reduction {
+    uint32_t value, result;
+    int mode, is_signed;
+};
+
+void reduce(void* const lanes[32], uint32_t present, uint32_t) {
+    const Reduction& first = *static_cast<Reduction*>(lanes[__builtin_ctz(present)]);
+    uint32_t sum = first.value;
+    each(present & (present - 1), [&](int i) {
+        uint32_t v = static_cast<Reduction*>(lanes[i])->value;
+        bool less = first.is_signed ? static_cast<int32_t>(v) < static_cast<int32_t>(sum) : v < sum;
+        switch (first.mode) {
+            case 0: sum += v; break;
+            case 1: sum = less ? v : sum; break;
+            case 2: sum = less ? sum : v; break;
+            case 3: sum &= v; break;
+            case 4: sum |= v; break;
+            default: sum ^= v; break;
+        }
+    });
+    each(present, [&](int i) { static_cast<Reduction*>(lanes[i])->result = sum; });
+}
+}  // namespace
+
+extern "C" unsigned long long tenon_shuffle(int mode, unsigned int mask, unsigned long long value, int selector, int width, int line, const char* file) {
+    if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
+        fail_at(line, file, "shuffle: width %d is not a power of two of at most 32", width);
+    }
+    Shuffle argument{value, 0, mode, selector, width};
+    current_worker->block->collective(shuffle, &argument, mask, line, file);
+    return argument.result;
+}
+
+extern "C" unsigned int tenon_vote(int mode, unsigned int mask, unsigned long long value, int line, const char* file) {
+    if (mode == 6) {
+        return current_worker->block->active_mask(line, file);
+    }
+    Vote argument{value, 0};
+    current_worker->block->collective(votes[mode], &argument, mask, line, file);
+    return argument.result;
+}
+
+extern "C" unsigned int tenon_reduce(int mode, int is_signed, unsigned int mask, unsigned int value, int line, const char* file) {
+    Reduction argument{value, 0, mode, is_signed};
+    current_worker->block->collective(reduce, &argument, mask, line, file);
+    return argument.result;
+}

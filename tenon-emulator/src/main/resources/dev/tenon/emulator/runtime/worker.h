@@ -1,0 +1,73 @@
+// A worker thread and the fibre that it runs.
+#pragma once
+#include <pthread.h>
+
+#include <atomic>
+
+#include "block.h"
+#include "fault.h"
+#include "module.h"
+
+struct Pool;
+
+struct Launch {
+    const TenonEntry* entry;
+    Module* module;
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;
+    uint32_t cooperative;
+};
+
+struct Job {
+    Launch launch;
+    void* const* arguments;
+    Fault* fault;
+    uint64_t blocks;
+    std::atomic<uint64_t> next{0};
+    std::atomic<bool> failed{false};
+    std::atomic<uint64_t> progress{0};
+    uint32_t running = 0;    // workers in it; under the pool's lock
+    uint32_t taken = 0;      // cooperative: parts given out
+    bool done = false;
+
+    bool checked() const { return launch.entry->checked != 0; }
+};
+
+struct Worker {
+    Pool* pool;
+    uint32_t number;
+    pthread_t handle;
+    Stacks stacks;
+    Block own;           // reused for block after block
+    uint8_t* rescue;     // the stack on which faults of the host are turned into ours
+    uint8_t* signal_stack;
+
+    Job* job = nullptr;
+    Block* block = nullptr;
+    Thread* thread = nullptr;
+    Stack* incoming = nullptr;  // of the fibre about to start
+    void* main = nullptr;       // the scheduler's own state
+    uint64_t stack_low = 0, stack_bytes = 0;
+    std::atomic<bool> in_kernel{false};
+    std::atomic<uint64_t> progress{0};
+
+    // What the host's fault was.
+    int signal = 0;
+    uint64_t signal_address = 0, signal_at = 0;
+
+    void run_job();
+    // Saves the running fibre and lets the next of its block go on, or the scheduler.
+    void pass(void** save);
+    void enter(Thread* thread);
+
+private:
+    bool step(Block& block);
+    void run_blocks();
+    void run_together();
+    void idle(uint64_t& seen, int64_t& since);
+};
+
+extern thread_local Worker* current_worker;
+
+// Back to the scheduler, for good.
+[[noreturn]] void abandon();
