@@ -54,7 +54,7 @@ private:
 
 struct Block {
     Job* job = nullptr;
-    uint32_t index[3];
+    uint32_t index[3] = {};
     uint32_t count = 0;  // threads
     uint32_t fresh = 0;  // the first that has not started
     uint32_t alive = 0;
@@ -73,7 +73,7 @@ struct Block {
 
     struct Warp {
         uint32_t waiting, gone;  // lanes at a collective; lanes that ended or never were
-    } warps[32];
+    } warps[32] = {};
 
     ~Block();
     void start(Job* of, uint64_t number, uint8_t* fixed_shared);

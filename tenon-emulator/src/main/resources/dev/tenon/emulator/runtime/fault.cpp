@@ -49,3 +49,10 @@ void fail_at(int line, const char* file, const char* format, ...) {
     va_end(values);
     abandon();
 }
+
+void report(int line, const char* file, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    record(nullptr, line, file, format, values);
+    va_end(values);
+}

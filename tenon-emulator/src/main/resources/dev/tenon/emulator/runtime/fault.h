@@ -13,3 +13,5 @@ struct Fault {
 // Ends the launch with the calling thread's fault; never comes back. `caller` is a return address in the kernel, or null.
 [[noreturn]] void fail(const void* caller, const char* format, ...) __attribute__((format(printf, 2, 3)));
 [[noreturn]] void fail_at(int line, const char* file, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// The same from the scheduler: marks the launch as failed and comes back.
+void report(int line, const char* file, const char* format, ...) __attribute__((format(printf, 3, 4)));

@@ -1,10 +1,13 @@
 // Tensor-core fragments in the layouts of the PTX ISA (mma.m16n8k16, mma.m16n8k8, ldmatrix), and asynchronous copies.
 #include <cstring>
 
-#include "worker.h"
 #include "check.h"
+#include "worker.h"
 
-#include "../include/emulated/half_runtime.h"
+using u16 = uint16_t;
+using u32 = uint32_t;
+#define TENON_DEVICE static inline
+#include "../include/emulated/half.h"
 
 namespace {
 struct Fragments {

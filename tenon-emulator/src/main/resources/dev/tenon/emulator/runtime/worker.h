@@ -25,15 +25,15 @@ struct Job {
     uint64_t blocks;
     std::atomic<uint64_t> next{0};
     std::atomic<bool> failed{false};
-    std::atomic<uint64_t> progress{0};
-    uint32_t running = 0;    // workers in it; under the pool's lock
-    uint32_t taken = 0;      // cooperative: parts given out
-    bool done = false;
+    uint32_t running = 0;  // workers in it; these two under the pool's lock
+    uint64_t taken = 0;    // bits of the workers that had their share of a cooperative launch
 
     bool checked() const { return launch.entry->checked != 0; }
 };
 
 struct Worker {
+    static constexpr size_t rescue_bytes = 64 * 1024;
+
     Pool* pool;
     uint32_t number;
     pthread_t handle;
