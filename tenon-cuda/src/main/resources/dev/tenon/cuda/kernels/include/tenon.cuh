@@ -81,20 +81,41 @@ __device__ __forceinline__ void store_streaming(uint4* p, uint4 v) {
     asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
 
-// Waits for all blocks of a cooperative launch. `arrived` points to a zeroed counter of the launch that counts up for good: barrier
-// number n (from 1) is passed when it reaches n times the number of blocks.
-__device__ __forceinline__ void grid_barrier(u32* arrived, u32 number) {
+// Adds to a counter after everything that this thread, and those that it met at a barrier, wrote before; waits until a counter has
+// reached a value, and sees what was written before it did. For blocks of a cooperative launch, which are all resident.
+__device__ __forceinline__ void announce(u32* counter) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+__device__ __forceinline__ void wait_until(const u32* counter, u32 value) {
+    u32 seen;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+    } while (seen < value);
+}
+
+// Meets `blocks` blocks for the `number`th time (from 1) at a counter that was 0 at first.
+__device__ __forceinline__ void meet(u32* counter, u32 blocks, u32 number) {
     __syncthreads();
     if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
-        u32 all = gridDim.x * gridDim.y * gridDim.z * number;
-        __threadfence();
-        atomicAdd(arrived, 1u);
-        u32 seen;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-        } while (seen < all);
+        announce(counter);
+        wait_until(counter, blocks * number);
     }
     __syncthreads();
+}
+
+// A launch with the programmatic attribute starts while its predecessor still runs: nothing that this wrote may be read, or that it reads
+// be written, before the wait. The release lets the successor start likewise. Both do nothing in other launches.
+__device__ __forceinline__ void await_predecessor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void release_successor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 #if __CUDA_ARCH__ >= 750
