@@ -137,9 +137,10 @@ void Block::finish(Thread* thread) {
     }
 }
 
-void Block::yield() {
+void Block::yield(int at_line, const char* at_file) {
     Thread& thread = *current_worker->thread;
-    thread.line = 0;
+    thread.line = at_line;
+    thread.file = at_file;
     pollers.push(thread.index);
     suspend(thread, State::Polling);
 }

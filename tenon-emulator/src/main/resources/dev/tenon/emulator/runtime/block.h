@@ -83,7 +83,7 @@ struct Block {
     int barrier(int kind, int predicate, int line, const char* file);
     void collective(Combine combine, void* argument, uint32_t mask, int line, const char* file);
     uint32_t active_mask(int line, const char* file);
-    void yield();
+    void yield(int line, const char* file);
     void finish(Thread* thread);
 
     // When nothing can go on: answers one group of __activemask; false when there is none.

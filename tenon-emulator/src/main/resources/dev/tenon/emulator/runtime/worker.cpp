@@ -115,7 +115,7 @@ void Worker::idle(uint64_t& seen, int64_t& since) {
         since = milliseconds();
     } else if (milliseconds() - since > pool->spin_milliseconds) {
         std::string others = block->describe_waiting();
-        report(0, nullptr, "endless wait: the thread waits in a loop for something that no running thread does%s%s; blocks of an ordinary launch cannot wait for one another",
+        report(thread->line, thread->file, "endless wait: the thread waits in a loop for something that no running thread does%s%s; blocks of an ordinary launch cannot wait for one another",
                others.empty() ? "" : "; ", others.c_str());
     }
     sched_yield();
@@ -210,22 +210,25 @@ void Worker::run_together() {
 extern "C" {
 int tenon_barrier(int kind, int predicate, int line, const char* file) { return current_worker->block->barrier(kind, predicate, line, file); }
 
-void tenon_yield() { current_worker->block->yield(); }
+void tenon_yield_at(int line, const char* file) { current_worker->block->yield(line, file); }
 
 void tenon_spin() {
     if (tenon_thread.spins-- == 0) {
         tenon_thread.spins = spins_a_turn;
         Worker* worker = current_worker;
         if (worker != nullptr && worker->in_kernel.load(std::memory_order_relaxed)) {
-            worker->block->yield();
+            worker->block->yield(0, nullptr);
         }
     }
 }
 
-void tenon_grid_check(int line, const char* file) {
+void tenon_meeting(unsigned int blocks, int line, const char* file) {
     const Job& job = *current_worker->job;
-    if (!job.launch.cooperative && job.blocks > 1) {
-        fail_at(line, file, "grid barrier: the launch is not cooperative, so its %llu blocks do not run at once", static_cast<unsigned long long>(job.blocks));
+    if (!job.launch.cooperative && blocks > 1) {
+        fail_at(line, file, "meeting of %u blocks: the launch is not cooperative, so they do not all run at once", blocks);
+    }
+    if (blocks > job.blocks) {
+        fail_at(line, file, "meeting of %u blocks: the launch has %llu", blocks, static_cast<unsigned long long>(job.blocks));
     }
 }
 

@@ -33,10 +33,11 @@ void tenon_register(const TenonEntry* entry);
 // kind 0: plain, 1: or, 2: and, 3: count of the predicates.
 int tenon_barrier(int kind, int predicate, int line, const char* file);
 // Lets other threads go on; threads that do nothing else are found by the watchdog.
-void tenon_yield();
+void tenon_yield_at(int line, const char* file);
 // An atomic operation: now and then a yield.
 void tenon_spin();
-void tenon_grid_check(int line, const char* file);
+// Fails where so many blocks cannot meet.
+void tenon_meeting(unsigned int blocks, int line, const char* file);
 long long tenon_clock();
 void tenon_trap(int line, const char* file) __attribute__((noreturn));
 
