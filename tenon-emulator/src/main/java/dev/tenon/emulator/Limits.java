@@ -19,8 +19,8 @@ final class Limits {
     private static final int RESERVED_SHARED = 1024; // of each block, for the system
     private static final int MOST_YZ = 65535;
     private static final int MOST_BLOCK_Z = 64;
-    /** Every resident thread has two mappings of the host, which allows some 65 thousand. */
-    private static final int MOST_MULTIPROCESSORS = 8;
+    /** Whatever the host's cores: resident blocks are fibres. More would need more memory mappings (two a thread) than hosts allow. */
+    private static final int MULTIPROCESSORS = 8;
 
     private Limits() {}
 
@@ -29,7 +29,7 @@ final class Limits {
                 ordinal,
                 "CUDA emulator, " + options.workers() + " worker(s)" + (options.checked() ? ", checked" : ""),
                 EmulatorCompiler.ARCHITECTURE,
-                Math.min(options.workers(), MOST_MULTIPROCESSORS),
+                MULTIPROCESSORS,
                 options.memoryBytes(),
                 SHARED,
                 SHARED_OPT_IN,
