@@ -12,6 +12,7 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.port;
     exports dev.tenon.cuda.timing;
 
+    uses dev.tenon.cuda.compile.PtxBundle;
     uses dev.tenon.cuda.port.GpuPlatform;
 
     provides dev.tenon.cuda.port.GpuPlatform with

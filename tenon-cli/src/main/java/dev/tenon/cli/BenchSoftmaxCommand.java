@@ -30,20 +30,44 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
-    @Option(names = "--shapes", split = ",", paramLabel = "ROWSxCOLS", description = "Rows and columns; those of BASELINES by default.")
+    @Option(
+            names = "--shapes",
+            split = ",",
+            paramLabel = "ROWSxCOLS",
+            description = "Rows and columns; those of BASELINES by default.")
     List<String> shapes = List.of(
-            "128x128", "1024x1024", "4096x1024", "65536x1024", "262144x1024", "1024x32768", "64x1000003", "1x16777216", "4096x50257");
+            "128x128",
+            "1024x1024",
+            "4096x1024",
+            "65536x1024",
+            "262144x1024",
+            "1024x32768",
+            "64x1000003",
+            "1x16777216",
+            "4096x50257");
 
     @Option(names = "--op", paramLabel = "OP", defaultValue = "SOFTMAX", description = "${COMPLETION-CANDIDATES}.")
     RowRule op = RowRule.SOFTMAX;
 
-    @Option(names = "--dtype", paramLabel = "T", defaultValue = "F32", description = "f32 (the default), f16, bf16, f64.")
+    @Option(
+            names = "--dtype",
+            paramLabel = "T",
+            defaultValue = "F32",
+            description = "f32 (the default), f16, bf16, f64.")
     DType dtype = DType.F32;
 
-    @Option(names = "--runs", paramLabel = "N", defaultValue = "50", description = "Least number of measured runs (50).")
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "50",
+            description = "Least number of measured runs (50).")
     int runs;
 
-    @Option(names = "--seconds", paramLabel = "S", defaultValue = "0.2", description = "Least time to warm up and to measure, each (0.2).")
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            defaultValue = "0.2",
+            description = "Least time to warm up and to measure, each (0.2).")
     double seconds;
 
     @Option(names = "--json", description = "One object a measurement.")
@@ -72,7 +96,8 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
             }
             if (!json) {
                 table.print(out);
-                out.println(context.device().name() + ", " + platform.name() + " " + platform.driver().version() + ", "
+                out.println(context.device().name() + ", " + platform.name() + " "
+                        + platform.driver().version() + ", "
                         + platform.compiler().name() + ", " + dtype);
             }
         }

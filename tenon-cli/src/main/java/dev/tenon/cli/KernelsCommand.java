@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         name = "kernels",
         mixinStandardHelpOptions = true,
         description = "The GPU kernels.",
-        subcommands = {KernelsListCommand.class, KernelsRunCommand.class})
+        subcommands = {KernelsListCommand.class, KernelsCheckCommand.class, KernelsRunCommand.class})
 final class KernelsCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

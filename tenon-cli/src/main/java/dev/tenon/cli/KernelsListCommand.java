@@ -15,7 +15,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Every kernel entry. */
-@Command(name = "list", mixinStandardHelpOptions = true, description = "Every kernel entry, its file, variants and parameters.")
+@Command(
+        name = "list",
+        mixinStandardHelpOptions = true,
+        description = "Every kernel entry, its file, variants and parameters.")
 final class KernelsListCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -29,8 +32,10 @@ final class KernelsListCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Table table = new Table("entry", "file", "variants", "parameters");
         for (KernelFile file : KernelCatalog.all()) {
-            List<String> variants =
-                    file.variants().stream().map(KernelVariant::suffix).map(s -> s.substring(1)).toList();
+            List<String> variants = file.variants().stream()
+                    .map(KernelVariant::suffix)
+                    .map(s -> s.substring(1))
+                    .toList();
             for (KernelSpec entry : file.entries()) {
                 List<String> parameters = entry.parameters().stream()
                         .map(p -> p.name().toLowerCase(java.util.Locale.ROOT))

@@ -45,7 +45,8 @@ final class KernelsRunCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         GpuPlatform platform = gpu.platform();
         boolean emulated = platform.name().equals("emulator");
-        List<KernelCase> chosen = KernelCases.all().stream().filter(this::wanted).toList();
+        List<KernelCase> chosen =
+                KernelCases.all().stream().filter(this::wanted).toList();
         int passed = 0;
         int failed = 0;
         int left = 0;

@@ -8,34 +8,37 @@ public final class CudaLibraries {
     private static final String TOOLKIT = "install CUDA's toolkit, or ";
 
     public static final LibraryName DRIVER = new LibraryName(
-            "libcuda",
-            List.of("libcuda.so.1", "libcuda.so"),
-            List.of("nvcuda.dll"),
-            "every CUDA device",
-            "install an NVIDIA driver for CUDA 12.0 (525) or newer",
-            CuLibrary::refusal);
+                    "libcuda",
+                    List.of("libcuda.so.1", "libcuda.so"),
+                    List.of("nvcuda.dll"),
+                    "every CUDA device",
+                    "install an NVIDIA driver for CUDA 12.0 (525) or newer")
+            .withRefusal(CuLibrary::refusal);
 
     public static final LibraryName NVRTC = new LibraryName(
-            "nvrtc",
-            List.of("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
-            List.of("nvrtc64_130_0.dll", "nvrtc64_120_0.dll"),
-            "compiling kernels on first use: prebuilt PTX or nvcc serve instead, and generated fusions need one of the two compilers",
-            TOOLKIT + "pip install nvidia-cuda-nvrtc");
+                    "nvrtc",
+                    List.of("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
+                    List.of("nvrtc64_130_0.dll", "nvrtc64_120_0.dll"),
+                    "compiling kernels on first use: prebuilt PTX or nvcc serve instead, and generated fusions need one of the two compilers",
+                    TOOLKIT + "pip install nvidia-cuda-nvrtc")
+            .withCompanions("libnvrtc-builtins.so.*", "nvrtc-builtins64_*.dll");
 
     /** The same for a driver of CUDA 12, which may refuse what a compiler of CUDA 13 makes. */
     public static final LibraryName NVRTC_12 = new LibraryName(
-            "nvrtc 12",
-            List.of("libnvrtc.so.12"),
-            List.of("nvrtc64_120_0.dll"),
-            NVRTC.lost(),
-            TOOLKIT + "pip install nvidia-cuda-nvrtc-cu12");
+                    "nvrtc 12",
+                    List.of("libnvrtc.so.12"),
+                    List.of("nvrtc64_120_0.dll"),
+                    NVRTC.lost(),
+                    TOOLKIT + "pip install nvidia-cuda-nvrtc-cu12")
+            .withCompanions("libnvrtc-builtins.so.12.*", "nvrtc-builtins64_12*.dll");
 
     public static final LibraryName CUBLAS = new LibraryName(
-            "cublas",
-            List.of("libcublas.so.13", "libcublas.so.12", "libcublas.so"),
-            List.of("cublas64_13.dll", "cublas64_12.dll"),
-            "the fastest matrix products: Tenon's own kernels serve instead",
-            TOOLKIT + "pip install nvidia-cublas");
+                    "cublas",
+                    List.of("libcublas.so.13", "libcublas.so.12", "libcublas.so"),
+                    List.of("cublas64_13.dll", "cublas64_12.dll"),
+                    "the fastest matrix products: Tenon's own kernels serve instead",
+                    TOOLKIT + "pip install nvidia-cublas")
+            .withCompanions("libcublasLt.so.*");
 
     public static final LibraryName CUBLAS_LT = new LibraryName(
             "cublasLt",

@@ -40,8 +40,7 @@ public final class Downcalls {
         MethodHandle thrower = MethodHandles.throwException(
                         descriptor.toMethodType().returnType(), RuntimeException.class)
                 .bindTo(fault);
-        return MethodHandles.dropArguments(
-                thrower, 0, descriptor.toMethodType().parameterList());
+        return MethodHandles.dropArguments(thrower, 0, descriptor.toMethodType().parameterList());
     }
 
     /** A function of the C library, where the platform's C library has it. */

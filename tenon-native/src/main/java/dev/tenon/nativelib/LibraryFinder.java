@@ -69,6 +69,10 @@ public final class LibraryFinder {
                 attempts.add(new Attempt(file, folder.toString(), Outcome.NOT_THERE, ""));
                 continue;
             }
+            library.companions().stream()
+                    .flatMap(glob -> Places.matching(folder, glob).stream())
+                    .forEach(companion ->
+                            NativeLibrary.openOrNull(companion.toAbsolutePath().toString()));
             NativeLibrary opened = open(library, path.toAbsolutePath().toString(), file, folder.toString(), attempts);
             if (opened != null) {
                 return opened;
@@ -77,8 +81,7 @@ public final class LibraryFinder {
         return null;
     }
 
-    private @Nullable NativeLibrary onLoaderPath(
-            LibraryName library, String file, List<Attempt> attempts) {
+    private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
         if (machine.system() == Machine.System.OTHER) {
             return null;
         }

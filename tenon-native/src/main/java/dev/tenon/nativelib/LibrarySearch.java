@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param attempts everything that was tried, in order
  * @param found the library, null when there is none that will do
  */
-public record LibrarySearch(LibraryName library, List<Attempt> attempts, @Nullable NativeLibrary found) {
+public record LibrarySearch(
+        LibraryName library,
+        List<Attempt> attempts,
+        @Nullable NativeLibrary found) {
     /**
      * One name at one place.
      *

@@ -161,7 +161,7 @@ final class Places {
     }
 
     /** The newest first where the names carry versions. */
-    private static List<Path> matching(Path folder, String glob) {
+    static List<Path> matching(Path folder, String glob) {
         if (!Files.isDirectory(folder)) {
             return List.of();
         }

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A compiler with the cache on disk before it. Threads of one process that want the same image at the same time share one compilation. Thread-safe. */
 public final class CachingCompiler implements KernelCompiler {
@@ -18,6 +19,7 @@ public final class CachingCompiler implements KernelCompiler {
     private final KernelCache cache;
     private final Supplier<String> driverVersion;
     private final Map<String, CompletableFuture<ModuleImage>> running = new ConcurrentHashMap<>();
+    private volatile @Nullable String fingerprint;
 
     /** @param driverVersion goes into the keys of PTX, which a driver may refuse for its version; asked for when first needed */
     public CachingCompiler(KernelCompiler compiler, KernelCache cache, Supplier<String> driverVersion) {
@@ -38,7 +40,12 @@ public final class CachingCompiler implements KernelCompiler {
 
     @Override
     public String fingerprint() {
-        return compiler.fingerprint();
+        String known = fingerprint;
+        if (known == null) {
+            known = compiler.fingerprint();
+            fingerprint = known;
+        }
+        return known;
     }
 
     @Override
@@ -90,7 +97,7 @@ public final class CachingCompiler implements KernelCompiler {
     /** All that decides about the image. */
     String key(KernelSource source, Architecture architecture) {
         Hash hash = new Hash()
-                .add(compiler.fingerprint())
+                .add(fingerprint())
                 .add(architecture.toString())
                 .add(source.name())
                 .add(source.text());

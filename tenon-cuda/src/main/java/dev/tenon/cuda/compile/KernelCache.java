@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A folder of compiled images by key. Entries are written to a temporary file beside them and renamed, and verified on every read. No fault of the disk is a fault of the caller: a damaged entry costs a recompile and one log line, a
@@ -128,7 +129,7 @@ public final class KernelCache {
         }
     }
 
-    private static void deleteTree(Path root) throws IOException {
+    static void deleteTree(Path root) throws IOException {
         Files.walkFileTree(root, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
@@ -137,8 +138,7 @@ public final class KernelCache {
             }
 
             @Override
-            public FileVisitResult postVisitDirectory(
-                    Path directory, java.io.@org.jspecify.annotations.Nullable IOException e) throws IOException {
+            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e) throws IOException {
                 Files.deleteIfExists(directory);
                 return FileVisitResult.CONTINUE;
             }

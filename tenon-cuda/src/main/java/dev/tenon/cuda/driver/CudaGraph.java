@@ -61,7 +61,9 @@ final class CudaGraph extends Owned implements CapturedGraph {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment executable = arena.allocate(ValueLayout.JAVA_LONG);
             primary.check(
-                    CuGraph.cuGraphInstantiate(executable.address(), handle, 0), "cuGraphInstantiate(%d nodes)", nodes);
+                    CuGraph.cuGraphInstantiateWithFlags(executable.address(), handle, 0),
+                    "cuGraphInstantiateWithFlags(%d nodes)",
+                    nodes);
             return context.adopt(new CudaExecutableGraph(context, executable.get(ValueLayout.JAVA_LONG, 0), nodes));
         } finally {
             exit();

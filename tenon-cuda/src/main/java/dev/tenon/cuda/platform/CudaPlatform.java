@@ -1,18 +1,16 @@
 package dev.tenon.cuda.platform;
 
-import dev.tenon.cuda.compile.CachingCompiler;
 import dev.tenon.cuda.compile.KernelCache;
-import dev.tenon.cuda.compile.NvrtcCompiler;
+import dev.tenon.cuda.compile.KernelCompilers;
 import dev.tenon.cuda.driver.CudaDriver;
 import dev.tenon.cuda.port.GpuDriver;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.KernelCompiler;
 
-/** libcuda, and NVRTC behind the cache. */
+/** libcuda; NVRTC, prebuilt PTX or nvcc, behind the cache. */
 public final class CudaPlatform implements GpuPlatform {
     private final CudaDriver driver = new CudaDriver();
-    private final KernelCompiler compiler =
-            new CachingCompiler(new NvrtcCompiler(), KernelCache.standard(), driver::version);
+    private final KernelCompiler compiler = KernelCompilers.cuda(KernelCache.standard(), driver::version);
 
     @Override
     public String name() {

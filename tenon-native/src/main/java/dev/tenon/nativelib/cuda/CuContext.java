@@ -35,7 +35,8 @@ public final class CuContext {
 
     public static int cuDevicePrimaryCtxGetState(int device, long flags, long active) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuDevicePrimaryCtxGetState", 12000, status(INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuDevicePrimaryCtxGetState", 12000, status(INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(device, flags, active);

@@ -88,9 +88,10 @@ public final class CuGraph {
         }
     }
 
-    public static int cuGraphInstantiate(long executable, long graph, long flags) {
+    public static int cuGraphInstantiateWithFlags(long executable, long graph, long flags) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuGraphInstantiate", 12000, status(LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuGraphInstantiateWithFlags", 12000, status(LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(executable, graph, flags);

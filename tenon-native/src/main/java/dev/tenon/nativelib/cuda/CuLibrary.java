@@ -51,7 +51,8 @@ public final class CuLibrary {
                 return "cuDriverGetVersion answers " + answer;
             }
             if (number < OLDEST || library.find("cuGetProcAddress_v2").isEmpty()) {
-                return "is a driver for CUDA " + versionText(number) + "; " + versionText(OLDEST) + " or newer is needed";
+                return "is a driver for CUDA " + versionText(number) + "; " + versionText(OLDEST)
+                        + " or newer is needed";
             }
             return "";
         } catch (Throwable t) {

@@ -71,7 +71,8 @@ public final class CuMemory {
 
     public static int cuMemcpyHtoDAsync(long to, MemorySegment from, long bytes, long stream) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuMemcpyHtoDAsync", 12000, status(LONG, ADDRESS, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuMemcpyHtoDAsync", 12000, status(LONG, ADDRESS, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(to, from, bytes, stream);
@@ -82,7 +83,8 @@ public final class CuMemory {
 
     public static int cuMemcpyDtoHAsync(MemorySegment to, long from, long bytes, long stream) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuMemcpyDtoHAsync", 12000, status(ADDRESS, LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuMemcpyDtoHAsync", 12000, status(ADDRESS, LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(to, from, bytes, stream);
@@ -93,7 +95,8 @@ public final class CuMemory {
 
     public static int cuMemcpyDtoDAsync(long to, long from, long bytes, long stream) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuMemcpyDtoDAsync", 12000, status(LONG, LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuMemcpyDtoDAsync", 12000, status(LONG, LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(to, from, bytes, stream);
@@ -104,7 +107,8 @@ public final class CuMemory {
 
     public static int cuMemsetD8Async(long to, byte value, long bytes, long stream) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuMemsetD8Async", 12000, status(LONG, ValueLayout.JAVA_BYTE, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuMemsetD8Async", 12000, status(LONG, ValueLayout.JAVA_BYTE, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(to, value, bytes, stream);
@@ -113,12 +117,39 @@ public final class CuMemory {
         }
     }
 
-    public static int cuTensorMapEncodeTiled(MemorySegment map, int type, int rank, long address, long sizes, long strides, long box, long elementStrides, int interleave, int swizzle, int promotion, int fill) {
+    public static int cuTensorMapEncodeTiled(
+            MemorySegment map,
+            int type,
+            int rank,
+            long address,
+            long sizes,
+            long strides,
+            long box,
+            long elementStrides,
+            int interleave,
+            int swizzle,
+            int promotion,
+            int fill) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuTensorMapEncodeTiled", 12000, status(ADDRESS, INT, INT, LONG, LONG, LONG, LONG, LONG, INT, INT, INT, INT));
+            static final MethodHandle HANDLE = CuLibrary.bind(
+                    "cuTensorMapEncodeTiled",
+                    12000,
+                    status(ADDRESS, INT, INT, LONG, LONG, LONG, LONG, LONG, INT, INT, INT, INT));
         }
         try {
-            return (int) Function.HANDLE.invokeExact(map, type, rank, address, sizes, strides, box, elementStrides, interleave, swizzle, promotion, fill);
+            return (int) Function.HANDLE.invokeExact(
+                    map,
+                    type,
+                    rank,
+                    address,
+                    sizes,
+                    strides,
+                    box,
+                    elementStrides,
+                    interleave,
+                    swizzle,
+                    promotion,
+                    fill);
         } catch (Throwable t) {
             throw rethrow(t);
         }

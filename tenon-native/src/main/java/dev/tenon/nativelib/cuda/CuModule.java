@@ -15,7 +15,8 @@ public final class CuModule {
 
     public static int cuModuleLoadDataEx(long module, MemorySegment image, int options, long names, long values) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuModuleLoadDataEx", 12000, status(LONG, ADDRESS, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuModuleLoadDataEx", 12000, status(LONG, ADDRESS, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(module, image, options, names, values);
@@ -59,7 +60,8 @@ public final class CuModule {
 
     public static int cuModuleEnumerateFunctions(long functions, int most, long module) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuModuleEnumerateFunctions", 12040, status(LONG, INT, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuModuleEnumerateFunctions", 12040, status(LONG, INT, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(functions, most, module);
@@ -81,7 +83,8 @@ public final class CuModule {
 
     public static int cuFuncGetParamInfo(long function, long index, long offset, long bytes) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuFuncGetParamInfo", 12040, status(LONG, LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuFuncGetParamInfo", 12040, status(LONG, LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(function, index, offset, bytes);
@@ -112,9 +115,11 @@ public final class CuModule {
         }
     }
 
-    public static int cuOccupancyMaxActiveBlocksPerMultiprocessor(long blocks, long function, int threads, long sharedBytes) {
+    public static int cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            long blocks, long function, int threads, long sharedBytes) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuOccupancyMaxActiveBlocksPerMultiprocessor", 12000, status(LONG, LONG, INT, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuOccupancyMaxActiveBlocksPerMultiprocessor", 12000, status(LONG, LONG, INT, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(blocks, function, threads, sharedBytes);
@@ -123,12 +128,25 @@ public final class CuModule {
         }
     }
 
-    public static int cuLaunchKernel(long function, int gridX, int gridY, int gridZ, int blockX, int blockY, int blockZ, int sharedBytes, long stream, MemorySegment parameters, long extra) {
+    public static int cuLaunchKernel(
+            long function,
+            int gridX,
+            int gridY,
+            int gridZ,
+            int blockX,
+            int blockY,
+            int blockZ,
+            int sharedBytes,
+            long stream,
+            MemorySegment parameters,
+            long extra) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuLaunchKernel", 12000, status(LONG, INT, INT, INT, INT, INT, INT, INT, LONG, ADDRESS, LONG));
+            static final MethodHandle HANDLE = CuLibrary.bind(
+                    "cuLaunchKernel", 12000, status(LONG, INT, INT, INT, INT, INT, INT, INT, LONG, ADDRESS, LONG));
         }
         try {
-            return (int) Function.HANDLE.invokeExact(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra);
+            return (int) Function.HANDLE.invokeExact(
+                    function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -136,7 +154,8 @@ public final class CuModule {
 
     public static int cuLaunchKernelEx(long config, long function, MemorySegment parameters, long extra) {
         class Function {
-            static final MethodHandle HANDLE = CuLibrary.bind("cuLaunchKernelEx", 12000, status(LONG, LONG, ADDRESS, LONG));
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuLaunchKernelEx", 12000, status(LONG, LONG, ADDRESS, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(config, function, parameters, extra);

@@ -47,7 +47,8 @@ final class Nvrtc {
 
     public static int nvrtcCreateProgram(long program, long source, long name, int headers, long texts, long names) {
         class Function {
-            static final MethodHandle HANDLE = NvrtcLibrary.bind("nvrtcCreateProgram", status(LONG, LONG, LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NvrtcLibrary.bind("nvrtcCreateProgram", status(LONG, LONG, LONG, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(program, source, name, headers, texts, names);

@@ -19,8 +19,8 @@ import java.util.Optional;
 /** The run-time compiler's library of this machine: version, architectures, and the check of its statuses. Thread-safe. */
 public final class NvrtcLibrary {
     /** The checked tier. */
-    public static final StatusCheck CHECK = new StatusCheck(
-            "NVRTC", status -> "", status -> Downcalls.string(Nvrtc.nvrtcGetErrorString(status), 256));
+    public static final StatusCheck CHECK =
+            new StatusCheck("NVRTC", status -> "", status -> Downcalls.string(Nvrtc.nvrtcGetErrorString(status), 256));
 
     private NvrtcLibrary() {}
 

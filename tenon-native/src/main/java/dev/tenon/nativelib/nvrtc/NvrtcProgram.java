@@ -48,8 +48,7 @@ public final class NvrtcProgram implements AutoCloseable {
             return false;
         }
         if (status != 0) {
-            NvrtcLibrary.CHECK.check(
-                    status, "nvrtcCompileProgram(%s): %s", String.join(" ", options), log().strip());
+            NvrtcLibrary.CHECK.check(status, "nvrtcCompileProgram(%s): %s", String.join(" ", options), log().strip());
         }
         return true;
     }

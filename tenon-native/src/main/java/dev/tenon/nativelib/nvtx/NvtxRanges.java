@@ -67,8 +67,7 @@ public final class NvtxRanges {
         return library.find(symbol)
                 .map(function -> Downcalls.handle(function, descriptor))
                 .orElseGet(() -> Downcalls.missing(
-                        descriptor,
-                        new dev.tenon.core.error.UnsupportedException(library + " has no " + symbol)));
+                        descriptor, new dev.tenon.core.error.UnsupportedException(library + " has no " + symbol)));
     }
 
     private static final class Start {
