@@ -123,6 +123,9 @@ final class Toolchain {
         try {
             List<String> arguments = new ArrayList<>(RUNTIME_OPTIONS);
             arguments.addAll(processor().options());
+            if (!compiler.clang()) {
+                arguments.add("-flto=auto"); // the switch of fibres runs through several files
+            }
             arguments.add("-Wl,-soname," + soname);
             files.keySet().stream().filter(name -> name.endsWith(".cpp")).forEach(arguments::add);
             arguments.addAll(List.of("-o", "runtime.so", "-ldl"));

@@ -25,25 +25,28 @@ struct AsyncCopy {
 // Computes a collective for all lanes at once: `lanes` has the argument of each lane that `present` names.
 using Combine = void (*)(void* const lanes[32], uint32_t present, uint32_t mask);
 
-struct Thread {
+// What every switch and every collective touches lies in the first line of the cache.
+struct alignas(64) Thread {
     void* stack_pointer;
-    Stack* stack;
-    uint32_t index, x, y, z;
-    State state;
+    void* argument;
+    Combine combine;
+    uint32_t mask;
     int line;  // where it waits
     const char* file;
-    Combine combine;
-    void* argument;
-    uint32_t mask;
+    uint32_t index, x, y, z;
+    State state;
+
+    Stack* stack;
     uint32_t group;  // of the next asynchronous copies
     std::vector<AsyncCopy> copies;
 };
 
-// First in, first out; holds each thread at most once.
+// Threads that can go on, each at most once.
 class Queue {
 public:
     bool empty() const { return head_ == tail_; }
     void push(uint32_t thread) { items_[tail_++ & (most_threads - 1)] = static_cast<uint16_t>(thread); }
+    void push_first(uint32_t thread) { items_[--head_ & (most_threads - 1)] = static_cast<uint16_t>(thread); }
     uint32_t pop() { return items_[head_++ & (most_threads - 1)]; }
     void clear() { head_ = tail_ = 0; }
 

@@ -47,7 +47,7 @@ void check_elsewhere(uint64_t address, uint64_t bytes, Access access, const void
     if (worker == nullptr || !worker->in_kernel.load(std::memory_order_relaxed)) {
         return;
     }
-    if (address - worker->stack_low < worker->stack_bytes) {
+    if (worker->on_stack(address)) {
         return;
     }
     Shared& shared = worker->block->shared;

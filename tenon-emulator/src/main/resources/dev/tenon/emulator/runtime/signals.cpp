@@ -23,9 +23,9 @@ int interruption = 0;
         case SIGILL: fail(at, "trap: the kernel ran into an instruction that ends it");
         case SIGSEGV:
         case SIGBUS: {
-            uint64_t low = worker->stack_low;
+            uint64_t low = reinterpret_cast<uint64_t>(worker->thread->stack->low);
             if (address < low && address + 65536 > low) {
-                fail(at, "stack overflow: a thread has %llu bytes for its local variables", static_cast<unsigned long long>(worker->stack_bytes));
+                fail(at, "stack overflow: a thread has %u bytes for its local variables", worker->thread->stack->bytes);
             }
             std::string where = nearest_buffer(address);
             fail(at, "illegal address: an access at 0x%llx, %s", address, where.c_str());

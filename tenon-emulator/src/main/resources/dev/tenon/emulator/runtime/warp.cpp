@@ -44,10 +44,14 @@ bool Block::try_collective(uint32_t warp, uint32_t lane) {
     const Thread* caller = current_worker->thread;
     first.combine(lanes, needed, first.mask);
     state.waiting &= ~needed;
-    for (uint32_t left = needed; left != 0; left &= left - 1) {
-        Thread& other = threads[warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))];
+    // A warp goes on before others do, so that few stacks are in use at a time and stay in the cache.
+    for (uint32_t left = needed; left != 0;) {
+        uint32_t i = 31 - static_cast<uint32_t>(__builtin_clz(left));
+        left ^= 1u << i;
+        Thread& other = threads[warp * 32 + i];
         if (&other != caller) {
-            make_ready(other);
+            other.state = State::Ready;
+            ready.push_first(other.index);
         }
     }
     current_worker->progress.fetch_add(1, std::memory_order_relaxed);
@@ -90,31 +94,36 @@ bool Block::resolve_active_mask() {
 namespace {
 struct Shuffle {
     uint64_t value, result;
-    int mode, selector, width;
+    int selector, width;
 };
 
+// Which lane each mode reads.
+int source(int mode, int lane, int by, int width) {
+    int segment = -width & 31;
+    int low = lane & segment, high = low | (31 & ~segment);
+    switch (mode) {
+        case 0: return low | (by & ~segment);
+        case 1: return lane - by >= low ? lane - by : lane;
+        case 2: return lane + by <= high ? lane + by : lane;
+        default: return (lane ^ by) <= high ? lane ^ by : lane;
+    }
+}
+
+template <int mode>
 void shuffle(void* const lanes[32], uint32_t present, uint32_t) {
     for (uint32_t left = present; left != 0; left &= left - 1) {
         int lane = __builtin_ctz(left);
         Shuffle& mine = *static_cast<Shuffle*>(lanes[lane]);
-        int segment = ~(mine.width - 1) & 31;
-        int low = lane & segment, high = low | (31 & ~segment);
-        int by = mine.selector & 31;
-        int from;
-        switch (mine.mode) {
-            case 0: from = low | (by & ~segment); break;
-            case 1: from = lane - by >= low ? lane - by : lane; break;
-            case 2: from = lane + by <= high ? lane + by : lane; break;
-            default: from = (lane ^ by) <= high ? lane ^ by : lane; break;
-        }
-        if ((present >> from & 1) == 0) {
+        int from = source(mode, lane, mine.selector & 31, mine.width);
+        if ((present >> from & 1) == 0) [[unlikely]] {
             Thread* caller = current_worker->thread;
-            fail_at(caller->line, caller->file, "shuffle: lane %d reads lane %d, which %s", lane, from,
-                    "takes no part (not in the mask, ended, or beyond the block)");
+            fail_at(caller->line, caller->file, "shuffle: lane %d reads lane %d, which takes no part (not in the mask, ended, or beyond the block)", lane, from);
         }
         mine.result = static_cast<Shuffle*>(lanes[from])->value;
     }
 }
+
+constexpr Combine shuffles[] = {shuffle<0>, shuffle<1>, shuffle<2>, shuffle<3>};
 
 struct Vote {
     uint64_t value;
@@ -195,8 +204,8 @@ extern "C" unsigned long long tenon_shuffle(int mode, unsigned int mask, unsigne
     if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
         fail_at(line, file, "shuffle: width %d is not a power of two of at most 32", width);
     }
-    Shuffle argument{value, 0, mode, selector, width};
-    current_worker->block->collective(shuffle, &argument, mask, line, file);
+    Shuffle argument{value, 0, selector, width};
+    current_worker->block->collective(shuffles[mode], &argument, mask, line, file);
     return argument.result;
 }
 

@@ -49,8 +49,6 @@ void abandon() {
 
 void Worker::enter(Thread* next) {
     thread = next;
-    stack_low = reinterpret_cast<uint64_t>(next->stack->low);
-    stack_bytes = next->stack->bytes;
     tenon_thread.thread[0] = next->x;
     tenon_thread.thread[1] = next->y;
     tenon_thread.thread[2] = next->z;

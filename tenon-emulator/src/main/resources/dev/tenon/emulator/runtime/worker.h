@@ -47,7 +47,6 @@ struct Worker {
     Thread* thread = nullptr;
     Stack* incoming = nullptr;  // of the fibre about to start
     void* main = nullptr;       // the scheduler's own state
-    uint64_t stack_low = 0, stack_bytes = 0;
     std::atomic<bool> in_kernel{false};
     std::atomic<uint64_t> progress{0};
 
@@ -55,6 +54,7 @@ struct Worker {
     int signal = 0;
     uint64_t signal_address = 0, signal_at = 0;
 
+    bool on_stack(uint64_t address) const { return address - reinterpret_cast<uint64_t>(thread->stack->low) < thread->stack->bytes; }
     void run_job();
     // Saves the running fibre and lets the next of its block go on, or the scheduler.
     void pass(void** save);
