@@ -27,11 +27,11 @@ final class Toolchain {
             "-fPIC",
             "-fno-exceptions",
             "-fno-rtti",
+            "-fvisibility=hidden",
             "-ftls-model=initial-exec",
             "-fno-stack-protector",
             "-ffp-contract=off",
             "-shared",
-            "-Wl,-Bsymbolic",
             "-Wl,-z,defs",
             "-pthread");
 

@@ -12,15 +12,19 @@ import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.cuda.port.PinnedBuffer;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -156,7 +160,9 @@ class StreamsTest {
     }
 
     @Test
-    void closingEndsEveryThread() throws InterruptedException {
+    void closingEndsEveryThread() throws IOException {
+        assertThat(workers()).isGreaterThanOrEqualTo(2);
+        long others = workers() - 2;
         DeviceBuffer y = harness.upload(0f);
         harness.launch("slow", ONE, y, 1f, 100);
         harness.close();
@@ -166,6 +172,21 @@ class StreamsTest {
         assertThat(Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> thread.getName().startsWith("tenon-emulator-stream")))
                 .isEmpty();
+        assertThat(workers()).isEqualTo(others);
         harness = null;
+    }
+
+    /** Threads of the runtime, which the JVM does not know of. */
+    private static long workers() throws IOException {
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+            return tasks.filter(task -> {
+                        try {
+                            return Files.readString(task.resolve("comm")).strip().equals("tenon-emulator");
+                        } catch (IOException _) {
+                            return false; // ended meanwhile
+                        }
+                    })
+                    .count();
+        }
     }
 }

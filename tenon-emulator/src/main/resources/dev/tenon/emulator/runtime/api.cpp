@@ -11,6 +11,7 @@ struct Description {
     uint32_t checked;
 };
 
+#pragma GCC visibility push(default)
 extern "C" {
 void* tenon_pool_open(uint32_t workers, int64_t watchdog_milliseconds, int64_t spin_milliseconds) {
     return Pool::open(workers, watchdog_milliseconds, spin_milliseconds);
@@ -51,3 +52,4 @@ int32_t tenon_launch(void* pool, const Launch* launch, void** arguments, Fault* 
     return static_cast<Pool*>(pool)->run(*launch, arguments, fault) ? 0 : 1;
 }
 }
+#pragma GCC visibility pop

@@ -42,7 +42,8 @@ void Block::start(Job* of, uint64_t number, uint8_t* fixed_shared) {
     }
     for (uint32_t warp = 0; warp * 32 < count; warp++) {
         uint32_t lanes = count - warp * 32;
-        warps[warp] = {0, lanes >= 32 ? 0 : ~0u << lanes};
+        warps[warp].waiting = 0;
+        warps[warp].gone = lanes >= 32 ? 0 : ~0u << lanes;
     }
     shared.start(fixed_shared, launch.module->shared_bytes, launch.shared_bytes);
 }
@@ -108,14 +109,14 @@ void Block::complete_barrier() {
         shared.renew();
         shared.clock.at_barrier();
     }
-    current_worker->progress.fetch_add(1, std::memory_order_relaxed);
+    current_worker->advance();
 }
 
 void Block::finish(Thread* thread) {
     thread->state = State::Ended;
     thread->stack = nullptr;
     alive--;
-    current_worker->progress.fetch_add(1, std::memory_order_relaxed);
+    current_worker->advance();
     Warp& warp = warps[thread->index >> 5];
     warp.gone |= 1u << (thread->index & 31);
     if (job->checked() && (tenon_thread.left == nullptr || strcmp(tenon_thread.left, job->launch.entry->name) != 0)) {

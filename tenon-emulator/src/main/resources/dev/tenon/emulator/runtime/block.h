@@ -22,13 +22,20 @@ struct AsyncCopy {
     uint32_t group;
 };
 
-// Computes a collective for all lanes at once: `lanes` has the argument of each lane that `present` names.
-using Combine = void (*)(void* const lanes[32], uint32_t present, uint32_t mask);
+// What a lane brings to a collective, and what it takes away.
+struct Lane {
+    uint64_t value;     // or the address of more
+    uint64_t result;
+    int32_t selector;   // of shuffles
+    int32_t width;
+};
+
+// Computes a collective for all lanes that `present` names at once.
+using Combine = void (*)(Lane lanes[32], uint32_t present);
 
 // What every switch and every collective touches lies in the first line of the cache.
 struct alignas(64) Thread {
     void* stack_pointer;
-    void* argument;
     Combine combine;
     uint32_t mask;
     int line;  // where it waits
@@ -75,8 +82,9 @@ struct Block {
     Thread* first_through = nullptr;
 
     struct Warp {
-        uint32_t waiting, gone;  // lanes at a collective; lanes that ended or never were
-    } warps[32] = {};
+        uint32_t waiting = 0, gone = 0;  // lanes at a collective; lanes that ended or never were
+        Lane lanes[32];
+    } warps[32];
 
     ~Block();
     void start(Job* of, uint64_t number, uint8_t* fixed_shared);
@@ -84,7 +92,8 @@ struct Block {
 
     // The rest is called on a fibre of this block.
     int barrier(int kind, int predicate, int line, const char* file);
-    void collective(Combine combine, void* argument, uint32_t mask, int line, const char* file);
+    // Returns where the lane's result is.
+    Lane& collective(Combine combine, const Lane& mine, uint32_t mask, int line, const char* file);
     uint32_t active_mask(int line, const char* file);
     void yield(int line, const char* file);
     void finish(Thread* thread);

@@ -24,6 +24,7 @@
     }                                                                                                                \
     void __tsan_unaligned_volatile_write##bytes(void* p) { check(p, bytes, Access::AtomicStore, CALLER); }
 
+#pragma GCC visibility push(default)
 extern "C" {
 ACCESSES(1)
 ACCESSES(2)
@@ -129,3 +130,4 @@ ATOMICS(16, unsigned short)
 ATOMICS(32, unsigned int)
 ATOMICS(64, unsigned long)
 }
+#pragma GCC visibility pop

@@ -16,6 +16,17 @@ struct Fragments {
     int kind;
 };
 
+// What a lane brought, on its own stack.
+template <typename T>
+T& of(const Lane& lane) {
+    return *reinterpret_cast<T*>(lane.value);
+}
+
+template <typename T>
+Lane bring(T& argument) {
+    return {reinterpret_cast<uint64_t>(&argument), 0, 0, 0};
+}
+
 void require_whole_warp(const char* what, uint32_t present) {
     if (present != ~0u) {
         Thread* caller = current_worker->thread;
@@ -43,9 +54,9 @@ void multiply(float (&d)[16][8], const float (&a)[16][K], const float (&b)[K][8]
     }
 }
 
-void move_d(void* const lanes[32], float (&d)[16][8], bool gather) {
+void move_d(Lane lanes[32], float (&d)[16][8], bool gather) {
     for (int lane = 0; lane < 32; lane++) {
-        float* registers = static_cast<Fragments*>(lanes[lane])->d;
+        float* registers = of<Fragments>(lanes[lane]).d;
         for (int r = 0; r < 4; r++) {
             float& in_matrix = d[(lane >> 2) + (r >> 1) * 8][(lane & 3) * 2 + (r & 1)];
             (gather ? in_matrix : registers[r]) = gather ? registers[r] : in_matrix;
@@ -53,11 +64,11 @@ void move_d(void* const lanes[32], float (&d)[16][8], bool gather) {
     }
 }
 
-void mma_16(void* const lanes[32], uint32_t present, uint32_t) {
+void mma_16(Lane lanes[32], uint32_t present) {
     require_whole_warp("mma", present);
     float a[16][16], b[16][8], d[16][8];
     for (int lane = 0; lane < 32; lane++) {
-        const Fragments& f = *static_cast<Fragments*>(lanes[lane]);
+        const Fragments& f = of<Fragments>(lanes[lane]);
         int row = lane >> 2, pair = (lane & 3) * 2;
         for (int half = 0; half < 2; half++) {
             for (int r = 0; r < 4; r++) {
@@ -73,11 +84,11 @@ void mma_16(void* const lanes[32], uint32_t present, uint32_t) {
     move_d(lanes, d, false);
 }
 
-void mma_8(void* const lanes[32], uint32_t present, uint32_t) {
+void mma_8(Lane lanes[32], uint32_t present) {
     require_whole_warp("mma", present);
     float a[16][8], b[8][8], d[16][8];
     for (int lane = 0; lane < 32; lane++) {
-        const Fragments& f = *static_cast<Fragments*>(lanes[lane]);
+        const Fragments& f = of<Fragments>(lanes[lane]);
         int row = lane >> 2, column = lane & 3;
         for (int r = 0; r < 4; r++) {
             memcpy(&a[row + (r & 1) * 8][column + (r >> 1) * 4], &f.a[r], sizeof(float));
@@ -97,14 +108,14 @@ struct Rows {
     bool transposed;
 };
 
-void load_matrix(void* const lanes[32], uint32_t present, uint32_t) {
+void load_matrix(Lane lanes[32], uint32_t present) {
     require_whole_warp("load_matrix", present);
     uint16_t m[4][8][8];
     for (int lane = 0; lane < 32; lane++) {
-        memcpy(m[lane >> 3][lane & 7], static_cast<Rows*>(lanes[lane])->row, 16);
+        memcpy(m[lane >> 3][lane & 7], of<Rows>(lanes[lane]).row, 16);
     }
     for (int lane = 0; lane < 32; lane++) {
-        Rows& rows = *static_cast<Rows*>(lanes[lane]);
+        Rows& rows = of<Rows>(lanes[lane]);
         int i = lane >> 2, j = (lane & 3) * 2;
         for (int k = 0; k < 4; k++) {
             rows.r[k] = rows.transposed ? m[k][j][i] | static_cast<uint32_t>(m[k][j + 1][i]) << 16 : m[k][i][j] | static_cast<uint32_t>(m[k][i][j + 1]) << 16;
@@ -119,14 +130,14 @@ extern "C" TenonFragment tenon_mma(float d0, float d1, float d2, float d3, unsig
                        {static_cast<uint32_t>(a01), static_cast<uint32_t>(a01 >> 32), static_cast<uint32_t>(a23), static_cast<uint32_t>(a23 >> 32)},
                        {static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32)},
                        kind};
-    current_worker->block->collective(kind == 2 ? mma_8 : mma_16, &argument, ~0u, line, file);
+    current_worker->block->collective(kind == 2 ? mma_8 : mma_16, bring(argument), ~0u, line, file);
     return {argument.d[0], argument.d[1], argument.d[2], argument.d[3]};
 }
 
 extern "C" TenonWords tenon_load_matrix(const void* row, int transposed, int line, const char* file) {
     check_shared(row, 16, Access::Read, "load_matrix", __builtin_return_address(0));
     Rows argument{static_cast<const uint8_t*>(row), {}, transposed != 0};
-    current_worker->block->collective(load_matrix, &argument, ~0u, line, file);
+    current_worker->block->collective(load_matrix, bring(argument), ~0u, line, file);
     return {argument.r[0], argument.r[1], argument.r[2], argument.r[3]};
 }
 

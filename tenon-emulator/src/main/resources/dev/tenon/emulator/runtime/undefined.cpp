@@ -36,6 +36,7 @@ bool in_kernel() { return current_worker != nullptr && current_worker->in_kernel
 int line(const SourceLocation& at) { return static_cast<int>(at.line); }
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 void __ubsan_handle_out_of_bounds(const OutOfBounds* data, uint64_t index) {
     if (in_kernel()) {
@@ -56,3 +57,4 @@ void __ubsan_handle_divrem_overflow(const Overflow* data, uint64_t, uint64_t) {
     }
 }
 }
+#pragma GCC visibility pop

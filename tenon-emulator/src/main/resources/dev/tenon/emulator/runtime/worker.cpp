@@ -9,7 +9,7 @@
 
 #include "pool.h"
 
-thread_local Worker* current_worker = nullptr;
+constinit thread_local Worker* current_worker = nullptr;
 thread_local TenonThread tenon_thread;
 
 namespace {

@@ -48,7 +48,9 @@ struct Worker {
     Stack* incoming = nullptr;  // of the fibre about to start
     void* main = nullptr;       // the scheduler's own state
     std::atomic<bool> in_kernel{false};
-    std::atomic<uint64_t> progress{0};
+    std::atomic<uint64_t> progress{0};  // written by the worker alone
+
+    void advance() { progress.store(progress.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
     // What the host's fault was.
     int signal = 0;
@@ -67,7 +69,7 @@ private:
     void idle(uint64_t& seen, int64_t& since);
 };
 
-extern thread_local Worker* current_worker;
+extern constinit thread_local Worker* current_worker;
 
 // Back to the scheduler, for good.
 [[noreturn]] void abandon();

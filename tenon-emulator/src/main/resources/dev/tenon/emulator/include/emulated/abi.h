@@ -1,5 +1,6 @@
 // What kernel objects and the runtime share.
 #pragma once
+#pragma GCC visibility push(default)
 
 struct TenonThread {
     unsigned int thread[3], block[3], block_dim[3], grid_dim[3];
@@ -55,3 +56,4 @@ void tenon_copy_async(void* shared, const void* global, unsigned int bytes);
 void tenon_copy_commit();
 void tenon_copy_wait(unsigned int groups);
 }
+#pragma GCC visibility pop
