@@ -4,6 +4,7 @@ module dev.tenon.cli {
     requires dev.tenon.cuda;
     requires dev.tenon.formats;
     requires dev.tenon.models;
+    requires dev.tenon.nativelib;
     requires info.picocli;
     requires com.fasterxml.jackson.core;
     requires java.management;

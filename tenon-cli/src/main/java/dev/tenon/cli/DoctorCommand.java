@@ -2,6 +2,10 @@ package dev.tenon.cli;
 
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.Target;
+import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.compile.KernelCompilers;
+import dev.tenon.cuda.driver.CudaDriver;
+import dev.tenon.cuda.driver.CudaLibraryReport;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -20,7 +24,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "doctor",
         mixinStandardHelpOptions = true,
-        description = "Checks this machine: JVM, vector module, devices, models; with fixes.")
+        description = "Checks this machine: JVM, vector module, devices, CUDA's libraries, models; with fixes.")
 final class DoctorCommand implements Callable<Integer> {
     /** One finding. */
     private record Check(String what, boolean fine, String found, String fix) {}
@@ -49,8 +53,26 @@ final class DoctorCommand implements Callable<Integer> {
         }
         checks.add(new Check(
                 "best device", true, Target.best() + ": " + Target.best().reason(), ""));
+        List<CudaLibraryReport> libraries = CudaLibraryReport.all();
+        CudaDriver driver = new CudaDriver();
+        checks.add(new Check(
+                "cuda driver",
+                driver.unavailable().isEmpty(),
+                driver.unavailable().isEmpty()
+                        ? "CUDA " + driver.version() + ", " + driver.devices().size() + " devices"
+                        : driver.unavailable(),
+                ""));
+        KernelCompilers compilers = KernelCompilers.cuda(KernelCache.standard(), driver::version);
+        List<String> passedOver = compilers.passedOver();
+        checks.add(new Check(
+                "kernel compiler",
+                compilers.unavailable().isEmpty(),
+                (compilers.unavailable().isEmpty() ? compilers.name() : "none")
+                        + (passedOver.isEmpty() ? "" : "; passed over: " + String.join("; ", passedOver)),
+                ""));
         if (json) {
             checks.forEach(check -> Json.print(out, object(check)));
+            libraries.forEach(report -> Json.print(out, LibraryChecks.object(report)));
             return 0;
         }
         Table table = new Table("", "check", "found");
@@ -58,7 +80,20 @@ final class DoctorCommand implements Callable<Integer> {
                 check.fine() ? "ok" : "--",
                 check.what(),
                 check.found() + (check.fix().isEmpty() ? "" : "; fix: " + check.fix())));
+        libraries.forEach(report -> table.row(
+                report.search().found() != null ? "ok" : "--",
+                report.search().library().name(),
+                LibraryChecks.found(report)
+                        + (report.search().found() != null
+                                ? ""
+                                : "; fix: " + report.search().library().fix())));
         table.print(out);
+        for (CudaLibraryReport report : libraries) {
+            if (report.search().found() == null) {
+                out.println(report.search().library().name() + " was looked for under");
+                LibraryChecks.lines(report.search()).forEach(line -> out.println("    " + line));
+            }
+        }
         return 0;
     }
 

@@ -190,6 +190,26 @@ final class CommandsTest {
     }
 
     @Test
+    void doctorNamesEveryLibraryOfCuda() throws IOException {
+        List<String> names = List.of("libcuda", "nvrtc", "cublas", "cublasLt", "cudnn", "nccl", "nvtx");
+        List<Map<String, Object>> checks =
+                Cli.run("doctor", "--json").succeeds().objects();
+        assertThat(checks.stream().map(check -> check.get("check"))).containsAll(names);
+        String text = Cli.run("doctor").succeeds().out();
+        for (Map<String, Object> check : checks) {
+            if (!names.contains(check.get("check"))) {
+                continue;
+            }
+            assertThat((String) check.get("lost")).isNotBlank();
+            assertThat((List<?>) check.get("tried")).isNotEmpty();
+            assertThat(text).contains("  " + check.get("check") + "  ");
+            if (check.get("ok").equals(false)) {
+                assertThat(text).contains((String) check.get("fix"), check.get("check") + " was looked for under");
+            }
+        }
+    }
+
+    @Test
     void devicesAreListed() throws IOException {
         assertThat(Cli.run("devices").succeeds().out()).contains("cpu", "best: ");
         assertThat(Cli.run("devices", "--json").succeeds().objects())

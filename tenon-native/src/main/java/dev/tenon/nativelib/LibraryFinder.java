@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ public final class LibraryFinder {
                 return new LibrarySearch(library, attempts, found);
             }
         }
-        for (String file : files) {
+        for (String file : machine.system() == Machine.Os.OTHER ? List.<String>of() : files) {
             NativeLibrary found = onLoaderPath(library, file, attempts);
             if (found != null) {
                 return new LibrarySearch(library, attempts, found);
@@ -73,7 +74,8 @@ public final class LibraryFinder {
                     .flatMap(glob -> Places.matching(folder, glob).stream())
                     .forEach(companion ->
                             NativeLibrary.openOrNull(companion.toAbsolutePath().toString()));
-            NativeLibrary opened = open(library, path.toAbsolutePath().toString(), file, folder.toString(), attempts);
+            String absolute = path.toAbsolutePath().toString();
+            NativeLibrary opened = open(library, absolute, absolute, file, folder.toString(), attempts);
             if (opened != null) {
                 return opened;
             }
@@ -82,23 +84,25 @@ public final class LibraryFinder {
     }
 
     private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
-        if (machine.system() == Machine.System.OTHER) {
-            return null;
-        }
-        return open(library, file, file, LOADER, attempts);
+        Optional<Path> first = Places.onLoaderPath(machine, file);
+        // the loader's own words cost several milliseconds of linking, so it is asked only about files that exist
+        return open(library, first.map(Path::toString).orElse(""), file, file, LOADER, attempts);
     }
 
-    private @Nullable NativeLibrary open(
-            LibraryName library, String target, String file, String place, List<Attempt> attempts) {
-        NativeLibrary opened = NativeLibrary.openOrNull(target);
+    private static @Nullable NativeLibrary open(
+            LibraryName library, String known, String target, String file, String place, List<Attempt> attempts) {
+        // the JVM prints a warning of its own about a file that is no library, so it does not get to see one
+        boolean text = !known.isEmpty() && LoaderMessage.noLibrary(Path.of(known));
+        NativeLibrary opened = text ? null : NativeLibrary.openOrNull(target);
         if (opened == null) {
-            // the loader's own words cost several milliseconds of linking, so it is asked only about files that exist
-            boolean absent = place.equals(LOADER) && !Places.onLoaderPath(machine, file);
-            attempts.add(new Attempt(
-                    file,
-                    place,
-                    absent ? Outcome.NOT_THERE : Outcome.REFUSED,
-                    absent ? "" : withFile(LoaderMessage.of(target), target)));
+            attempts.add(
+                    known.isEmpty()
+                            ? new Attempt(file, place, Outcome.NOT_THERE, "")
+                            : new Attempt(
+                                    file,
+                                    place,
+                                    Outcome.REFUSED,
+                                    text ? known + ": not a library" : withFile(LoaderMessage.of(known), known)));
             return null;
         }
         String refusal = library.refusal().apply(opened);

@@ -33,7 +33,7 @@ public record LibraryName(
     }
 
     /** The file names on such a system; empty where the library does not exist. */
-    public List<String> files(Machine.System system) {
+    public List<String> files(Machine.Os system) {
         return switch (system) {
             case LINUX -> linux;
             case WINDOWS -> windows;

@@ -40,18 +40,20 @@ final class LoaderMessage {
         return byContent(name);
     }
 
-    /** What the file's first bytes tell, for systems whose loader cannot be asked. */
+    /** What can be said where the loader cannot be asked. */
     private static String byContent(String name) {
-        try (InputStream in = Files.newInputStream(Path.of(name))) {
+        return name + ": the loader refuses it; a library that it needs may be missing";
+    }
+
+    /** Whether a file does not even start like a library of some system; false for one that cannot be read. */
+    static boolean noLibrary(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
             byte[] magic = in.readNBytes(4);
             boolean object = magic.length == 4 && magic[0] == 0x7f && magic[1] == 'E' && magic[2] == 'L';
             boolean windows = magic.length >= 2 && magic[0] == 'M' && magic[1] == 'Z';
-            return name
-                    + (object || windows
-                            ? ": the loader refuses it; a library that it needs may be missing"
-                            : ": not a library");
-        } catch (IOException | java.nio.file.InvalidPathException _) {
-            return name + ": cannot be read";
+            return !object && !windows;
+        } catch (IOException _) {
+            return false;
         }
     }
 }

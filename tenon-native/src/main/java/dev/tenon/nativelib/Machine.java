@@ -13,9 +13,9 @@ import java.util.Map;
  * @param root where absolute places start: the root folder, another one in tests
  * @param home the user's folder
  */
-public record Machine(System system, boolean x86, Map<String, String> environment, Path root, Path home) {
+public record Machine(Os system, boolean x86, Map<String, String> environment, Path root, Path home) {
     /** Operating systems with libraries of ours. */
-    public enum System {
+    public enum Os {
         LINUX,
         WINDOWS,
         OTHER
@@ -27,14 +27,14 @@ public record Machine(System system, boolean x86, Map<String, String> environmen
 
     /** This one. */
     public static Machine here() {
-        String name = java.lang.System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
-        String processor = java.lang.System.getProperty("os.arch", "");
+        String name = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String processor = System.getProperty("os.arch", "");
         return new Machine(
-                name.contains("linux") ? System.LINUX : name.contains("windows") ? System.WINDOWS : System.OTHER,
+                name.contains("linux") ? Os.LINUX : name.contains("windows") ? Os.WINDOWS : Os.OTHER,
                 processor.equals("amd64") || processor.equals("x86_64"),
-                java.lang.System.getenv(),
+                System.getenv(),
                 Path.of("/"),
-                Path.of(java.lang.System.getProperty("user.home", "/")));
+                Path.of(System.getProperty("user.home", "/")));
     }
 
     /** The variable's value; empty when it is not set. */

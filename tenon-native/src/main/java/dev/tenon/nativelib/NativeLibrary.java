@@ -24,7 +24,7 @@ public final class NativeLibrary {
     }
 
     private static NativeLibrary open(String path) {
-        NativeLibrary opened = openOrNull(path);
+        NativeLibrary opened = LoaderMessage.noLibrary(Path.of(path)) ? null : openOrNull(path);
         if (opened == null) {
             throw new NativeException(LoaderMessage.of(path));
         }

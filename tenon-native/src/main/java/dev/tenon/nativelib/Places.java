@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** The folders where toolkits, Python packages and distributions put CUDA's libraries, in the order of the search. */
@@ -36,16 +37,13 @@ final class Places {
         return places.folders();
     }
 
-    /** Whether a file of that name lies in a folder that the loader searches by itself, as far as is known without its cache. */
-    static boolean onLoaderPath(Machine machine, String file) {
-        Places places = new Places(machine);
-        if (machine.system() == Machine.System.WINDOWS) {
-            places.paths("PATH");
-        } else {
-            places.paths("LD_LIBRARY_PATH");
-            places.distribution();
-        }
-        return places.folders().stream().anyMatch(folder -> Files.exists(folder.resolve(file)));
+    /** The file that the loader meets first in the folders that the environment names; its cache's folders are searched by path afterwards. */
+    static Optional<Path> onLoaderPath(Machine machine, String file) {
+        return new Places(machine)
+                .paths(machine.system() == Machine.Os.WINDOWS ? "PATH" : "LD_LIBRARY_PATH").folders().stream()
+                        .map(folder -> folder.resolve(file))
+                        .filter(Files::exists)
+                        .findFirst();
     }
 
     private List<Path> folders() {
@@ -63,10 +61,6 @@ final class Places {
         matching(root("opt"), "cuda*").forEach(this::toolkit);
         paths("PYTHONPATH").folders().forEach(this::packages);
         pythons();
-        distribution();
-    }
-
-    private void distribution() {
         for (String folder : List.of(
                 "usr/lib/" + machine.multiarch(),
                 "lib/" + machine.multiarch(),
@@ -134,12 +128,12 @@ final class Places {
     /** The folders of NVIDIA's Python packages: {@code nvidia/cublas/lib}, {@code nvidia/cu13/lib}. */
     private void packages(Path site) {
         for (Path one : matching(site.resolve("nvidia"), "*")) {
-            folders.add(one.resolve(machine.system() == Machine.System.WINDOWS ? "bin" : "lib"));
+            folders.add(one.resolve(machine.system() == Machine.Os.WINDOWS ? "bin" : "lib"));
         }
     }
 
     private Places paths(String variable) {
-        String separator = machine.system() == Machine.System.WINDOWS ? ";" : ":";
+        String separator = machine.system() == Machine.Os.WINDOWS ? ";" : ":";
         for (String one : machine.variable(variable).split(separator)) {
             if (!one.isBlank()) {
                 folders.add(path(one.strip()));

@@ -23,6 +23,7 @@ public record StatusCheck(String library, IntFunction<String> codeName, IntFunct
     }
 
     /** {@code cuMemAlloc(bytes=8) failed: CUDA_ERROR_INVALID_VALUE (1): invalid argument}. */
+    @SuppressWarnings("AnnotateFormatMethod") // that annotation is a dependency
     public String message(int status, String call, Object... arguments) {
         String name = codeName.apply(status);
         String words = text.apply(status);

@@ -29,7 +29,7 @@ final class CacheEntry {
                 .put(hash(image.bytes(), MemorySegment.ofArray(log)))
                 .putLong(image.bytes().byteSize())
                 .putInt(log.length)
-                .putInt(image.format().ordinal())
+                .putInt(code(image.format()))
                 .putLong(MAGIC);
         return tail.flip();
     }
@@ -47,14 +47,13 @@ final class CacheEntry {
         trailer.get(hash);
         long length = trailer.getLong();
         int log = trailer.getInt();
-        int format = trailer.getInt();
+        ModuleImage.@Nullable Format format = format(trailer.getInt());
         if (trailer.getLong() != MAGIC
                 || length < 0
                 || log < 0
                 || length > size
                 || length + log + TRAILER != size
-                || format < 0
-                || format >= ModuleImage.Format.values().length) {
+                || format == null) {
             return null;
         }
         MemorySegment bytes = file.asSlice(0, length);
@@ -64,10 +63,27 @@ final class CacheEntry {
         }
         return new ModuleImage(
                 name,
-                ModuleImage.Format.values()[format],
+                format,
                 bytes.asReadOnly(),
                 path,
                 new String(said.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+    }
+
+    private static int code(ModuleImage.Format format) {
+        return switch (format) {
+            case CUBIN -> 1;
+            case PTX -> 2;
+            case OBJECT -> 3;
+        };
+    }
+
+    private static ModuleImage.@Nullable Format format(int code) {
+        for (ModuleImage.Format format : ModuleImage.Format.values()) {
+            if (code(format) == code) {
+                return format;
+            }
+        }
+        return null;
     }
 
     /** Memory for a whole file: managed, since images live as long as somebody holds them. */

@@ -61,6 +61,9 @@ public final class NvccCompiler implements KernelCompiler {
         return Found.none("nvcc: not found on the PATH, under CUDA_HOME or /usr/local/cuda; install CUDA's toolkit");
     }
 
+    /** Looks for nothing yet. */
+    public NvccCompiler() {}
+
     @Override
     public String name() {
         return Here.FOUND.name();

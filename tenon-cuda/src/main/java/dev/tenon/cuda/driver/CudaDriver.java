@@ -20,6 +20,9 @@ public final class CudaDriver implements GpuDriver {
         static final Probe PROBE = look();
     }
 
+    /** Looks for nothing yet. */
+    public CudaDriver() {}
+
     @Override
     public String platform() {
         return "cuda";

@@ -42,7 +42,7 @@ final class TensorMapEncoder {
                             box.address(),
                             steps.address(),
                             INTERLEAVE_NONE,
-                            map.swizzle().ordinal(), // in the driver's order: none, 32, 64, 128 bytes
+                            swizzle(map.swizzle()),
                             PROMOTION_L2_256B,
                             FILL_ZERO),
                     "cuTensorMapEncodeTiled(%s)",
@@ -58,6 +58,15 @@ final class TensorMapEncoder {
             case F32 -> 7;
             case BF16 -> 9;
             case TF32 -> 11;
+        };
+    }
+
+    private static int swizzle(TensorMap.Swizzle swizzle) {
+        return switch (swizzle) {
+            case NONE -> 0;
+            case BYTES_32 -> 1;
+            case BYTES_64 -> 2;
+            case BYTES_128 -> 3;
         };
     }
 }

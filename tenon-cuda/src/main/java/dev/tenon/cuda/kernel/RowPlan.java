@@ -69,7 +69,7 @@ public record RowPlan(
 
     private static RowPlan block(RowRule rule, DType dtype, long rows, long packs, int width, DeviceProperties device) {
         int packBytes = width * dtype.bytes();
-        int registers = width > 1 ? 8 : dtype == DType.F64 ? 16 : 24; // packs of a thread, as in the sources
+        int registers = width > 1 ? 4 : dtype == DType.F64 ? 8 : 16; // packs of a thread, as in the sources
         int threads = packs <= (long) registers * FEW ? FEW : MANY;
         int resident = rule.residentBlocks(dtype) * (MANY / threads);
         int shared = Math.min(
@@ -77,8 +77,7 @@ public record RowPlan(
                         device.sharedBytesPerMultiprocessor() / resident - RESERVED_SHARED - STATIC_SHARED)
                 / WIDEST
                 * WIDEST;
-        int batch = registers / 4 * threads;
-        int canKeep = shared / packBytes / batch * batch;
+        int canKeep = shared / packBytes;
         int slots = device.multiprocessors() * resident;
         int together = together(rows, packs, packBytes, registers * threads + canKeep, slots);
         long each = Math.ceilDiv(packs, together);

@@ -12,6 +12,9 @@ public final class CudaPlatform implements GpuPlatform {
     private final CudaDriver driver = new CudaDriver();
     private final KernelCompiler compiler = KernelCompilers.cuda(KernelCache.standard(), driver::version);
 
+    /** Loads nothing. */
+    public CudaPlatform() {}
+
     @Override
     public String name() {
         return "cuda";

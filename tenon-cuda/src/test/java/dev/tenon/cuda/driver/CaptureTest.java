@@ -17,9 +17,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Recording, replay, and what must not be recorded (case CG-01). */
+@Tag("gpu")
 class CaptureTest {
     @Test
     void whatCannotBeRecordedIsNamedAndTheStreamStaysUsable() {

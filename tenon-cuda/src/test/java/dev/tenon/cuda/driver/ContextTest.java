@@ -20,9 +20,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Opening, closing, threads (case TH-01), memory (OM-01 a). */
+@Tag("gpu")
 class ContextTest {
     @Test
     void anyThreadMayCall() throws Exception {

@@ -7,9 +7,11 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A kernel that writes out of bounds loses its context, not the process (case OM-01 c); leaving while threads run (JV-03). */
+@Tag("gpu")
 class LostDeviceTest {
     @Test
     void aStrayWriteIsNamedAndLaterCallsFailAtOnce() throws Exception {

@@ -16,9 +16,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Launches with their attributes, copies, order between streams. */
+@Tag("gpu")
 class StreamTest {
     private static final int ONES = 1 << 24;
 
@@ -195,8 +197,8 @@ class StreamTest {
 
     @Test
     void wrongLaunchesAreErrorsThatNameTheLimit() {
-        try (Gpu gpu = Gpu.open();
-                DeviceBuffer y = gpu.context.allocate(16)) {
+        try (Gpu gpu = Gpu.open()) {
+            DeviceBuffer y = gpu.context.allocate(16);
             GpuFunction set = gpu.module.function("set");
             assertThatThrownBy(() -> gpu.stream.launch(
                             set,

@@ -8,27 +8,58 @@
 #pragma once
 #include "row_edges.cuh"
 
-template <typename T, int V, int R, int THREADS>
+// What a block has of a row's body: first the packs that it keeps in shared memory, then those that it reads twice, then those that it
+// keeps in registers.
+template <int R, int THREADS>
 struct RowStretch {
-    typedef typename Compute<T>::type A;
-    static constexpr int BATCH = R / 4;  // packs a thread asks for at a time beside those in registers
-
     i64 begin;   // packs of the body before this stretch
-    int shared;  // packs of the stretch that are in shared memory: the first ones
-    int second;  // packs before those in registers: shared ones, then those read twice
-    int packs;   // packs of the stretch
+    int shared;  // end of the first kind
+    int second;  // end of the second kind
+    int packs;
 
     __device__ __forceinline__ RowStretch(i64 all, int blocks, int part, int kept) {
         i64 each = (all + blocks - 1) / blocks;
         begin = each * part;
         i64 left = all - begin;
         packs = static_cast<int>(left < 0 ? 0 : left < each ? left : each);
-        int inRegisters = R * THREADS;
-        second = packs > inRegisters ? packs - inRegisters : 0;
-        int whole = kept / (BATCH * THREADS) * (BATCH * THREADS);
-        shared = second < whole ? second : whole;
+        second = packs > R * THREADS ? packs - R * THREADS : 0;
+        shared = second < kept ? second : kept;
     }
 };
+
+// Asks for packs [0, end) of a stretch, each thread its own, as one group of asynchronous copies.
+template <typename T, int V, int THREADS>
+__device__ __forceinline__ void keep(Pack<T, V>* kept, const T* from, int begin, int end) {
+    for (int pack = begin + threadIdx.x; pack < end; pack += THREADS) {
+        if (sizeof(Pack<T, V>) == 16) {
+            copy_async_16(kept + pack, from + static_cast<i64>(pack) * V);
+        } else {
+            kept[pack] = load_pack<T, V>(from, pack);
+        }
+    }
+    copy_async_commit();
+}
+
+// Folds packs [begin, end), BATCH of a thread at a time.
+template <typename Rule, typename T, int V, int BATCH, int THREADS>
+__device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State state, const T* from, int begin, int end) {
+#pragma unroll 1
+    for (int at = begin + threadIdx.x; at < end; at += BATCH * THREADS) {
+        Pack<T, V> batch[BATCH];
+        int count = 0;
+#pragma unroll
+        for (int r = 0; r < BATCH; r++) {
+            if (at + r * THREADS < end) {
+                batch[r] = load_pack<T, V>(from, at + r * THREADS);
+                count = (r + 1) * V;
+            }
+        }
+        typename Compute<T>::type v[BATCH * V];
+        widen<T, V, BATCH>(batch, v);
+        state = Rule::fold(state, v, count);
+    }
+    return state;
+}
 
 template <typename Rule, typename T, int V>
 __device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, const T* gamma, const T* beta, i64 column, T* y,
@@ -66,8 +97,8 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     typedef typename Compute<T>::type A;
     typedef RuleOf<A> Rule;
     typedef typename Rule::State State;
-    typedef RowStretch<T, V, R, THREADS> Stretch;
-    constexpr int BATCH = Stretch::BATCH;
+    typedef RowStretch<R, THREADS> Stretch;
+    constexpr int BATCH = R / 4;
     __shared__ State slots[32];
     typedef Pack<T, V> P;
     TENON_DYNAMIC_SHARED(P, kept_packs);
@@ -84,7 +115,10 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
         const T* from = x + row * cols + first;
         T* to = y + row * cols + first;
 
-        P held[R];  // asked for first, needed last
+        int half = s.shared / 2 / THREADS * THREADS;
+        keep<T, V, THREADS>(kept_packs, from, 0, half);
+        keep<T, V, THREADS>(kept_packs, from, half, s.shared);
+        P held[R];  // all is asked for before anything is folded
         int count = 0;
 #pragma unroll
         for (int r = 0; r < R; r++) {
@@ -96,29 +130,12 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
         }
         LooseElement<Rule, T> loose(x + row * cols, edges, thread, part == 0);
 
-        State state = Rule::none();
-        for (int at = 0; at < s.second; at += BATCH * THREADS) {
-            P batch[BATCH];
-            int folded = 0;
-#pragma unroll
-            for (int r = 0; r < BATCH; r++) {
-                int pack = at + r * THREADS + thread;
-                if (pack < s.second) {
-                    batch[r] = load_pack<T, V>(from, pack);
-                    folded = (r + 1) * V;
-                }
-            }
-            if (at < s.shared) {
-#pragma unroll
-                for (int r = 0; r < BATCH; r++) {
-                    int pack = at + r * THREADS + thread;
-                    if (pack < s.shared) kept_packs[pack] = batch[r];
-                }
-            }
-            A v[BATCH * V];
-            widen<T, V, BATCH>(batch, v);
-            state = Rule::fold(state, v, folded);
-        }
+        State state = fold_packs<Rule, T, V, BATCH, THREADS>(Rule::none(), from, s.shared, s.second);
+        const T* in_shared = reinterpret_cast<const T*>(kept_packs);
+        copy_async_wait<1>();
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 0, half);
+        copy_async_wait<0>();
+        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, half, s.shared);
 #pragma unroll
         for (int q = 0; q < R; q += BATCH) {
             A v[BATCH * V];
@@ -132,7 +149,7 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             state = merge_blocks<Rule, A>(state, of_row, counters + group, blocks, part, number + 1);
             number++;
         }
-        typename Rule::Scale scale = Rule::scale(state, state, cols, epsilon);
+        typename Rule::Scale scale = Rule::scale(state, cols, epsilon);
 
 #pragma unroll
         for (int r = 0; r < R; r++) {
@@ -140,12 +157,21 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], gamma, beta, first, to, pack);
         }
         // what was read last is first to be read again: it may still be in L2
-        for (int at = (s.second - 1) / THREADS * THREADS; at >= 0; at -= THREADS) {
-            int pack = at + thread;
-            if (pack < s.second) {
-                P again = pack < s.shared ? kept_packs[pack] : load_pack<T, V>(from, pack);
-                finish_pack<Rule, T, V>(scale, again, gamma, beta, first, to, pack);
+#pragma unroll 1
+        for (int at = s.second - 1 - thread; at >= s.shared; at -= R * THREADS) {
+            P again[R];
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                if (at - r * THREADS >= s.shared) again[r] = load_pack<T, V>(from, at - r * THREADS);
             }
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                if (at - r * THREADS >= s.shared) finish_pack<Rule, T, V>(scale, again[r], gamma, beta, first, to, at - r * THREADS);
+            }
+        }
+#pragma unroll 2
+        for (int pack = thread; pack < s.shared; pack += THREADS) {
+            finish_pack<Rule, T, V>(scale, kept_packs[pack], gamma, beta, first, to, pack);
         }
         loose.finish(scale, gamma, beta, y + row * cols);
     }

@@ -2,7 +2,8 @@
 //
 // A rule folds values into a State, merges states in any order (so a row may be cut among lanes, warps and blocks), turns the whole row's
 // state into a Scale, and applies that to each value. States are plain structs of compute-type fields, so that they can be shuffled.
-// Where all values of a lane are in registers, fold_last leaves in them what is dear to compute, and apply_last goes on from there.
+// Where a warp has the whole row in registers, over_warp does it all at once: `count` values of a lane from the first on, and the last one
+// of the array if `last`. It may leave in them what apply_last goes on from.
 #pragma once
 #include "pack.cuh"
 
@@ -29,6 +30,22 @@ __device__ __forceinline__ double larger(double a, double b) { return fmax(a, b)
 __device__ __forceinline__ float reciprocal_root(float v) { return 1.0f / sqrtf(v); }
 __device__ __forceinline__ double reciprocal_root(double v) { return 1.0 / sqrt(v); }
 
+// e^(v - from) with the subtraction within the exponent: one instruction less, but |from| / 2^24 of error where others have another `from`.
+__device__ __forceinline__ float exp_of_difference(float v, float from) {
+    return fast_exp2(fmaf(v, 1.4426950408889634f, from * -1.4426950408889634f));
+}
+
+__device__ __forceinline__ double exp_of_difference(double v, double from) { return exp(v - from); }
+
+__device__ __forceinline__ bool held(int i, int n, int count, bool last) { return i < n - 1 ? i < count : last; }
+
+template <typename A>
+__device__ __forceinline__ A sum_over_warp(A v) {
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) v += __shfl_xor_sync(0xffffffffu, v, lanes);
+    return v;
+}
+
 // Online softmax (Milakov, Gimelshein 2018): the largest value so far, and the sum of e^(v - largest).
 // A maximum that ignores NaN is right here: the NaN comes back through the sum, and the whole row is NaN as its formula says.
 template <typename A, bool LOG>
@@ -43,7 +60,6 @@ struct SoftmaxRule {
     struct Scale {
         A base;
         A factor;  // 1 / sum, or log(sum)
-        A own;     // of values that fold_last left
     };
 
     static __device__ __forceinline__ State none() { return {Lowest<A>::value(), A(0)}; }
@@ -73,36 +89,37 @@ struct SoftmaxRule {
         return {largest, a.sum * exp_of(a.largest - from) + b.sum * exp_of(b.largest - from)};
     }
 
-    // Leaves e^(v - largest of the lane), so that each power is computed once.
-    template <int N>
-    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
-        if (LOG) return fold(s, v, count);
-        A largest = s.largest;
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (i < count) largest = larger(largest, v[i]);
-        }
-        A from = base(largest);
-        A sum = s.sum * exp_of(s.largest - from);
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            v[i] = exp_of(v[i] - from);
-            if (i < count) sum += v[i];
-        }
-        return {largest, sum};
+    static __device__ __forceinline__ Scale scale(State s, i64, A) {
+        return {base(s.largest), LOG ? log_of(s.sum) : A(1) / s.sum};
     }
 
-    static __device__ __forceinline__ Scale scale(State s, State lane, i64, A) {
-        A from = base(s.largest);
-        A factor = LOG ? log_of(s.sum) : A(1) / s.sum;
-        return {from, factor, LOG ? factor : exp_of(base(lane.largest) - from) * factor};
+    // The largest value, then the powers, which stay in v. Subtracting within the exponent rounds all of a row alike: it cancels.
+    template <int N>
+    static __device__ __forceinline__ Scale over_warp(A (&v)[N], int count, bool last, i64, A) {
+        A largest = Lowest<A>::value();
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (held(i, N, count, last)) largest = larger(largest, v[i]);
+        }
+#pragma unroll
+        for (int lanes = 16; lanes > 0; lanes /= 2) largest = larger(largest, __shfl_xor_sync(0xffffffffu, largest, lanes));
+        A from = base(largest);
+        A sum = A(0);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            A power = exp_of_difference(v[i], from);
+            if (held(i, N, count, last)) sum += power;
+            if (!LOG) v[i] = power;
+        }
+        sum = sum_over_warp(sum);
+        return {from, LOG ? log_of(sum) : A(1) / sum};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) {
         return LOG ? (v - s.base) - s.factor : exp_of(v - s.base) * s.factor;
     }
 
-    static __device__ __forceinline__ A apply_last(Scale s, A v) { return LOG ? apply(s, v) : v * s.own; }
+    static __device__ __forceinline__ A apply_last(Scale s, A v) { return LOG ? apply(s, v) : v * s.factor; }
 };
 
 // Count, mean and sum of squared deviations (Chan, Golub, LeVeque 1979): each batch by two passes over registers, then merged. Nothing
@@ -149,15 +166,27 @@ struct LayerNormRule {
         return {count, a.mean + delta * share, a.deviation + b.deviation + delta * (a.count * share) * delta};
     }
 
-    static __device__ __forceinline__ Scale scale(State s, State, i64 n, A epsilon) {
+    static __device__ __forceinline__ Scale scale(State s, i64 n, A epsilon) {
         return {s.mean, reciprocal_root(s.deviation / A(n) + epsilon)};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) { return (v - s.mean) * s.factor; }
 
+    // Two passes over registers.
     template <int N>
-    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
-        return fold(s, v, count);
+    static __device__ __forceinline__ Scale over_warp(A (&v)[N], int count, bool last, i64 n, A epsilon) {
+        A sum = A(0);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (held(i, N, count, last)) sum += v[i];
+        }
+        A mean = sum_over_warp(sum) / A(n);
+        A deviation = A(0);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (held(i, N, count, last)) deviation += (v[i] - mean) * (v[i] - mean);
+        }
+        return {mean, reciprocal_root(sum_over_warp(deviation) / A(n) + epsilon)};
     }
 
     static __device__ __forceinline__ A apply_last(Scale s, A v) { return apply(s, v); }
@@ -188,15 +217,20 @@ struct RmsNormRule {
 
     static __device__ __forceinline__ State merge(State a, State b) { return {a.squares + b.squares}; }
 
-    static __device__ __forceinline__ Scale scale(State s, State, i64 n, A epsilon) {
+    static __device__ __forceinline__ Scale scale(State s, i64 n, A epsilon) {
         return {reciprocal_root(s.squares / A(n) + epsilon)};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) { return v * s.factor; }
 
     template <int N>
-    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
-        return fold(s, v, count);
+    static __device__ __forceinline__ Scale over_warp(A (&v)[N], int count, bool last, i64 n, A epsilon) {
+        A squares = A(0);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (held(i, N, count, last)) squares += v[i] * v[i];
+        }
+        return scale({sum_over_warp(squares)}, n, epsilon);
     }
 
     static __device__ __forceinline__ A apply_last(Scale s, A v) { return apply(s, v); }

@@ -8,7 +8,6 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
                                          i64 rows, i64 cols, typename Compute<T>::type epsilon) {
     typedef typename Compute<T>::type A;
     typedef RuleOf<A> Rule;
-    typedef typename Rule::State State;
     i64 row = static_cast<i64>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= rows) return;
     int lane = threadIdx.x % 32;
@@ -27,13 +26,17 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
             count = (r + 1) * V;
         }
     }
-    LooseElement<Rule, T> loose(from, edges, lane, true);
+    bool loose = lane < edges.loose;
+    i64 loose_column = loose ? edges.column(lane) : 0;
+    A v[R * V + 1];  // the loose one last
+    if (loose) v[R * V] = to_compute(from[loose_column]);
     release_successor();
-
-    A v[R * V];
-    widen<T, V, R>(held, v);
-    State mine = Rule::fold_last(loose.fold(Rule::none()), v, count);
-    typename Rule::Scale scale = Rule::scale(merge_warp<Rule, A>(mine), mine, cols, epsilon);
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) v[r * V + i] = to_compute(held[r].at[i]);
+    }
+    typename Rule::Scale scale = Rule::over_warp(v, count, loose, cols, epsilon);
 
 #pragma unroll
     for (int r = 0; r < R; r++) {
@@ -46,5 +49,8 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
             store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, gamma, beta, column));
         }
     }
-    loose.finish(scale, gamma, beta, to);
+    if (loose) {
+        A result[1] = {Rule::apply_last(scale, v[R * V])};
+        to[loose_column] = with_affine<Rule, T, 1>(result, gamma, beta, loose_column).at[0];
+    }
 }

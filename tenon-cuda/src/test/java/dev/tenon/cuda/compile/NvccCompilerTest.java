@@ -1,0 +1,121 @@
+package dev.tenon.cuda.compile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.port.KernelSource;
+import dev.tenon.cuda.port.ModuleImage;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** nvcc and NVRTC, where they are: images, reports, errors; and PTX built ahead. None needs a GPU. */
+class NvccCompilerTest {
+    private static final KernelSource SOURCE = new KernelSource(
+            "try/spill.cu", """
+            #include "tenon.cuh"
+            #include "twice.cuh"
+            extern "C" __global__ void TENON_NAME(twice)(const float* x, float* y) {
+                __shared__ float room[256];
+                room[threadIdx.x] = x[threadIdx.x];
+                __syncthreads();
+                y[threadIdx.x] = two * room[255 - threadIdx.x];
+            }
+            TENON_ENTRY(twice)
+            """, Map.of("twice.cuh", "constexpr float two = 2;\n"), List.of("TENON_SUFFIX=_f32"));
+
+    private static KernelCompiler there(KernelCompiler compiler) {
+        Assumptions.assumeTrue(compiler.unavailable().isEmpty(), compiler.unavailable());
+        return compiler;
+    }
+
+    @Test
+    void nvcc() {
+        compiles(there(new NvccCompiler()));
+    }
+
+    @Test
+    void nvrtc() {
+        compiles(there(new NvrtcCompiler()));
+        compiles(there(new NvrtcCompiler(true)));
+    }
+
+    private static void compiles(KernelCompiler compiler) {
+        assertThat(compiler.name()).matches("(nvcc|NVRTC) \\d+\\.\\d+");
+        assertThat(compiler.architectures()).contains(Architecture.parse("80"), Architecture.parse("90"));
+        ModuleImage cubin = compiler.compile(SOURCE, Architecture.parse("sm_80"));
+        assertThat(cubin.format()).isEqualTo(ModuleImage.Format.CUBIN);
+        assertThat(cubin.bytes().asSlice(0, 4).toArray(ValueLayout.JAVA_BYTE)).containsExactly(0x7f, 'E', 'L', 'F');
+        assertThat(ResourceReport.parse(cubin.log())).singleElement().satisfies(report -> {
+            assertThat(report.entry()).isEqualTo("twice_f32");
+            assertThat(report.registers()).isBetween(4, 64);
+            assertThat(report.sharedBytes()).isEqualTo(1024);
+            assertThat(report.spillStoreBytes()).isZero();
+        });
+        ModuleImage ptx = compiler.compile(SOURCE, Architecture.parse("sm_250"));
+        assertThat(ptx.format()).isEqualTo(ModuleImage.Format.PTX);
+        assertThat(ptx.bytes().getString(0)).contains(".visible .entry twice_f32", ".target sm_");
+        assertThatThrownBy(() -> compiler.compile(
+                        new KernelSource(
+                                "bad.cu",
+                                "#include \"tenon.cuh\"\n\nint f() { return nowhere; }\n",
+                                Map.of(),
+                                List.of()),
+                        Architecture.parse("sm_80")))
+                .isInstanceOf(NativeException.class)
+                .hasMessageContaining("bad.cu does not compile for sm_80")
+                .hasMessageContaining("\"nowhere\" is undefined")
+                .hasMessageContaining("bad.cu     3  int f() { return nowhere; }");
+        assertThatThrownBy(() -> compiler.compile(SOURCE, Architecture.parse("sm_30")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("too old");
+    }
+
+    @Test
+    void builtAheadAndFound(@TempDir Path folder) throws Exception {
+        NvccCompiler nvcc = new NvccCompiler();
+        there(nvcc);
+        PtxBuilder.build(List.of(SOURCE), List.of(Architecture.parse("75"), Architecture.parse("90")), nvcc, folder);
+        PrebuiltPtx prebuilt = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
+        assertThat(prebuilt.unavailable()).isEmpty();
+        assertThat(prebuilt.architectures()).containsExactly(Architecture.parse("75"), Architecture.parse("90"));
+        for (String[] want :
+                new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_75"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
+            ModuleImage image = prebuilt.compile(SOURCE, Architecture.parse(want[0]));
+            assertThat(image.format()).isEqualTo(ModuleImage.Format.PTX);
+            assertThat(image.bytes().getString(0)).contains(".target " + want[1]);
+        }
+        assertThatThrownBy(() -> prebuilt.compile(SOURCE, Architecture.parse("sm_70")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("is there for [sm_75, sm_90]");
+        assertThatThrownBy(() -> prebuilt.compile(CountingCompiler.source("other.cu"), Architecture.parse("sm_90")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("has changed since it was built");
+    }
+
+    @Test
+    void withoutTheArtifactItSaysSo() {
+        PrebuiltPtx none = new PrebuiltPtx(Optional.empty());
+        assertThat(none.unavailable()).contains("tenon-cuda-ptx");
+        assertThat(new PrebuiltPtx(Optional.of(name -> {
+                            throw new java.io.IOException("gone");
+                        }))
+                        .unavailable())
+                .contains("its index cannot be read");
+        KernelCompilers all = new KernelCompilers(List.of(none));
+        assertThat(all.unavailable()).contains("tenon-cuda-ptx");
+        assertThatThrownBy(() -> all.compile(SOURCE, Architecture.parse("sm_80")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("tenon-cuda-ptx");
+    }
+}
