@@ -34,7 +34,9 @@ record CxxCompiler(List<String> command, String version, boolean clang) {
                 List<CxxCompiler> found = probe(List.of(own.split("\\s+")));
                 return new Search(
                         found,
-                        found.isEmpty() ? "$" + variable + "=" + own + " is no C++ compiler that answers --version" : "");
+                        found.isEmpty()
+                                ? "$" + variable + "=" + own + " is no C++ compiler that answers --version"
+                                : "");
             }
         }
         List<String> tried = List.of("g++", "clang++", "c++");
@@ -56,9 +58,7 @@ record CxxCompiler(List<String> command, String version, boolean clang) {
         try {
             HostCommand answer = HostCommand.run(Path.of("."), question);
             String first = answer.output().lines().findFirst().orElse("");
-            return answer.status() == 0
-                    ? List.of(new CxxCompiler(command, first, first.contains("clang")))
-                    : List.of();
+            return answer.status() == 0 ? List.of(new CxxCompiler(command, first, first.contains("clang"))) : List.of();
         } catch (IOException _) {
             return List.of();
         }

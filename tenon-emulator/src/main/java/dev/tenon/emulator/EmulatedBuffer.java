@@ -46,7 +46,8 @@ final class EmulatedBuffer implements DeviceBuffer {
         if (buffer instanceof EmulatedBuffer own) {
             return own;
         }
-        throw new NativeException("emulator: a buffer of another platform: " + buffer.getClass().getName());
+        throw new NativeException(
+                "emulator: a buffer of another platform: " + buffer.getClass().getName());
     }
 
     @Override

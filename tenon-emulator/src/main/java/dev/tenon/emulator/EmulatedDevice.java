@@ -24,7 +24,9 @@ final class EmulatedDevice {
         this.options = options;
         this.properties = properties;
         pool = library.openPool(
-                options.workers(), options.watchdog().toMillis(), options.patience().toMillis());
+                options.workers(),
+                options.watchdog().toMillis(),
+                options.patience().toMillis());
     }
 
     /** Counts one context more. @return false when the device is closed or lost: then another one is made */

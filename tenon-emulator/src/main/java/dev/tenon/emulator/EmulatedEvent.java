@@ -23,7 +23,8 @@ final class EmulatedEvent implements GpuEvent {
         if (event instanceof EmulatedEvent own) {
             return own;
         }
-        throw new NativeException("emulator: an event of another platform: " + event.getClass().getName());
+        throw new NativeException(
+                "emulator: an event of another platform: " + event.getClass().getName());
     }
 
     /** A new record that work will pass; a replayed graph passes it again and again. */

@@ -32,7 +32,8 @@ final class EmulatedFunction implements GpuFunction {
         int most = Limits.SHARED_OPT_IN - module.object().sharedBytes();
         if (bytes > most) {
             throw new NativeException("emulator: " + name() + " may have at most " + most
-                    + " bytes of dynamic shared memory beside its " + module.object().sharedBytes() + "; asked for "
+                    + " bytes of dynamic shared memory beside its "
+                    + module.object().sharedBytes() + "; asked for "
                     + bytes);
         }
         allowed = Math.max(allowed, bytes);

@@ -31,7 +31,8 @@ final class EmulatedModule implements GpuModule {
             throw new NativeException("emulator: " + source
                     + (object.entries().isEmpty()
                             ? " announces no kernel; add TENON_ENTRY(name) behind each"
-                            : " has " + object.sharedBytes() + " bytes of static shared memory; at most " + Limits.SHARED));
+                            : " has " + object.sharedBytes() + " bytes of static shared memory; at most "
+                                    + Limits.SHARED));
         }
     }
 
@@ -42,9 +43,8 @@ final class EmulatedModule implements GpuModule {
         }
         EntryPoint entry = object.entries().get(name);
         if (entry == null) {
-            throw new NativeException(
-                    "emulator: " + source + " has no kernel " + name + "; it announces "
-                            + object.entries().keySet());
+            throw new NativeException("emulator: " + source + " has no kernel " + name + "; it announces "
+                    + object.entries().keySet());
         }
         return functions.computeIfAbsent(name, _ -> new EmulatedFunction(this, entry));
     }

@@ -32,8 +32,8 @@ final class EmulatedStream implements GpuStream {
     public void launch(GpuFunction function, LaunchShape shape, KernelArguments arguments) {
         context.shared().check();
         if (!(function instanceof EmulatedFunction own)) {
-            throw new NativeException(
-                    "emulator: a function of another platform: " + function.getClass().getName());
+            throw new NativeException("emulator: a function of another platform: "
+                    + function.getClass().getName());
         }
         Limits.check(own, shape, arguments.count(), context.device());
         enqueue(new Work.Launch(own, shape, values(own, arguments)));
@@ -47,12 +47,7 @@ final class EmulatedStream implements GpuStream {
         for (int i = 0; i < sizes.size(); i++) {
             long address = arguments.pointers().getAtIndex(ValueLayout.JAVA_LONG, i);
             MemorySegment.copy(
-                    EmulatorLibrary.memory(address, sizes.get(i)),
-                    ValueLayout.JAVA_BYTE,
-                    0,
-                    values,
-                    at,
-                    sizes.get(i));
+                    EmulatorLibrary.memory(address, sizes.get(i)), ValueLayout.JAVA_BYTE, 0, values, at, sizes.get(i));
             at += sizes.get(i);
         }
         return values;

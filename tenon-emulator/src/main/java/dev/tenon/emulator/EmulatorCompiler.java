@@ -39,8 +39,8 @@ public final class EmulatorCompiler implements KernelCompiler {
             List.of("-DTENON_CHECKED=1", "-g1", "-fsanitize=thread", "-fsanitize=bounds,alignment");
     private static final List<String> CHECKED_GCC =
             List.of("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0");
-    private static final List<String> CHECKED_CLANG = List.of(
-            "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0");
+    private static final List<String> CHECKED_CLANG =
+            List.of("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0");
 
     private final boolean checked;
 
@@ -62,9 +62,10 @@ public final class EmulatorCompiler implements KernelCompiler {
     @Override
     public String fingerprint() {
         return unavailable().isEmpty()
-                ? "emulator " + Toolchain.sha256(List.of(
-                        Toolchain.runtimeKey(Toolchain.compiler()),
-                        String.join(" ", options(Toolchain.compiler()))))
+                ? "emulator "
+                        + Toolchain.sha256(List.of(
+                                Toolchain.runtimeKey(Toolchain.compiler()),
+                                String.join(" ", options(Toolchain.compiler()))))
                 : "";
     }
 
@@ -110,11 +111,7 @@ public final class EmulatorCompiler implements KernelCompiler {
                                     toolchain.object().toString(),
                                     "-lm")));
             return new ModuleImage(
-                    source.name(),
-                    ModuleImage.Format.OBJECT,
-                    Toolchain.read(folder.resolve("kernel.so")),
-                    null,
-                    log);
+                    source.name(), ModuleImage.Format.OBJECT, Toolchain.read(folder.resolve("kernel.so")), null, log);
         } finally {
             Workshop.delete(folder);
         }

@@ -23,8 +23,7 @@ final class FaultText {
         String address = "0x" + Long.toHexString(returnOffset - 1); // within the call, not behind it
         for (String tool : List.of("addr2line", "llvm-addr2line")) {
             try {
-                HostCommand answer =
-                        HostCommand.run(Path.of("."), List.of(tool, "-e", object.toString(), address));
+                HostCommand answer = HostCommand.run(Path.of("."), List.of(tool, "-e", object.toString(), address));
                 String line = answer.output().strip();
                 if (answer.status() == 0 && !line.startsWith("?") && !line.endsWith(":?") && !line.endsWith(":0")) {
                     return trimmed(line);

@@ -37,8 +37,7 @@ record HostCommand(int status, String output) {
             } finally {
                 process.destroyForcibly();
             }
-            return new HostCommand(
-                    process.exitValue(), new String(Files.readAllBytes(output), StandardCharsets.UTF_8));
+            return new HostCommand(process.exitValue(), new String(Files.readAllBytes(output), StandardCharsets.UTF_8));
         } finally {
             Files.deleteIfExists(output);
         }

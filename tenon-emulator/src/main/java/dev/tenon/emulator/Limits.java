@@ -70,8 +70,8 @@ final class Limits {
             broken.add("the function has " + parameters + " parameters, the launch " + arguments + " arguments");
         }
         if (shape.cooperative() && broken.isEmpty()) {
-            long resident =
-                    (long) function.blocksPerMultiprocessor((int) threads, shape.sharedBytes()) * device.multiprocessors();
+            long resident = (long) function.blocksPerMultiprocessor((int) threads, shape.sharedBytes())
+                    * device.multiprocessors();
             if ((long) shape.gridX() * shape.gridY() * shape.gridZ() > resident) {
                 broken.add("a cooperative grid of this block has at most " + resident + " blocks here");
             }

@@ -17,7 +17,8 @@ final class NumberedLines {
     static String around(KernelSource source, String log) {
         List<String> lines = source.text().lines().toList();
         TreeSet<Integer> wanted = new TreeSet<>();
-        Matcher places = Pattern.compile(Pattern.quote(source.name()) + ":(\\d{1,7}):").matcher(log);
+        Matcher places =
+                Pattern.compile(Pattern.quote(source.name()) + ":(\\d{1,7}):").matcher(log);
         while (places.find()) {
             int at = Integer.parseInt(places.group(1));
             for (int line = Math.max(1, at - AROUND); line <= Math.min(lines.size(), at + AROUND); line++) {

@@ -19,7 +19,8 @@ final class ReplayableGraph implements ExecutableGraph {
         if (graph instanceof ReplayableGraph own) {
             return own;
         }
-        throw new NativeException("emulator: a graph of another platform: " + graph.getClass().getName());
+        throw new NativeException(
+                "emulator: a graph of another platform: " + graph.getClass().getName());
     }
 
     synchronized List<Work> work() {

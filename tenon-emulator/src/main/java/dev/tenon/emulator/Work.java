@@ -62,7 +62,8 @@ sealed interface Work {
         }
     }
 
-    record OnDevice(EmulatedBuffer from, long fromOffset, EmulatedBuffer to, long toOffset, long bytes) implements Work {
+    record OnDevice(EmulatedBuffer from, long fromOffset, EmulatedBuffer to, long toOffset, long bytes)
+            implements Work {
         @Override
         public void run(EmulatedDevice device) {
             to.part(toOffset, bytes).copyFrom(from.part(fromOffset, bytes));

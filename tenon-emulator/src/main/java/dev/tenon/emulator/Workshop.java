@@ -42,7 +42,8 @@ final class Workshop {
             for (Map.Entry<String, String> file : files.entrySet()) {
                 Path path = folder.resolve(file.getKey()).normalize();
                 if (!path.startsWith(folder)) {
-                    throw new IllegalArgumentException("the name of a source leads out of its folder: " + file.getKey());
+                    throw new IllegalArgumentException(
+                            "the name of a source leads out of its folder: " + file.getKey());
                 }
                 Files.createDirectories(path.getParent());
                 Files.writeString(path, file.getValue());

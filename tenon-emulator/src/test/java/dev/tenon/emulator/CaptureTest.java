@@ -127,7 +127,9 @@ class CaptureTest {
                         .isInstanceOf(CaptureException.class)
                         .hasMessageContaining(name);
             } else {
-                assertThatThrownBy(call::run).isInstanceOf(CaptureException.class).hasMessageContaining(name);
+                assertThatThrownBy(call::run)
+                        .isInstanceOf(CaptureException.class)
+                        .hasMessageContaining(name);
             }
             assertThatThrownBy(harness.stream::endCapture)
                     .isInstanceOf(CaptureException.class)

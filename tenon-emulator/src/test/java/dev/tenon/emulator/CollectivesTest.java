@@ -140,7 +140,9 @@ class CollectivesTest {
                 fold(mask, first, in, (a, b) -> a | b),
                 fold(mask, first, in, (a, b) -> a ^ b)
             };
-            assertThat(Arrays.copyOfRange(out, i * 13, i * 13 + 13)).as("thread " + i).isEqualTo(expected);
+            assertThat(Arrays.copyOfRange(out, i * 13, i * 13 + 13))
+                    .as("thread " + i)
+                    .isEqualTo(expected);
         }
     }
 

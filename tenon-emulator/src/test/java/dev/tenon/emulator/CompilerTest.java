@@ -21,7 +21,8 @@ class CompilerTest {
     private static ModuleImage compile(String text, String... defines) {
         return new EmulatorCompiler(true)
                 .compile(
-                        new KernelSource("some/kernel.cu", text, Map.of("own.cuh", "#define OWN 3\n"), List.of(defines)),
+                        new KernelSource(
+                                "some/kernel.cu", text, Map.of("own.cuh", "#define OWN 3\n"), List.of(defines)),
                         EmulatorCompiler.ARCHITECTURE);
     }
 
@@ -49,17 +50,14 @@ class CompilerTest {
     @Test
     void namesDefinesAndHeaders() throws ImageRejected {
         Harness.require();
-        ModuleImage image = compile(
-                """
+        ModuleImage image = compile("""
                 #include "own.cuh"
                 #include "tenon.cuh"
                 constexpr int twice(int x) { return 2 * x; }
                 static_assert(twice(OWN) == 6 && TENON_EMULATED && __CUDA_ARCH__ == 800);
                 extern "C" __global__ void __launch_bounds__(128, 2) TENON_NAME(kernel)(int* y) { *y = VALUE; }
                 TENON_ENTRY(kernel)
-                """,
-                "TENON_SUFFIX=_f32",
-                "VALUE=7");
+                """, "TENON_SUFFIX=_f32", "VALUE=7");
         try (GpuContext context = new EmulatorDriver(Harness.options(true)).open(0);
                 var module = context.load(image)) {
             assertThat(module.function("kernel_f32").name()).isEqualTo("kernel_f32");
@@ -86,8 +84,8 @@ class CompilerTest {
 
     @Test
     void optionsOfTheEnvironment() {
-        EmulatorOptions options = EmulatorOptions.of(Map.of(
-                "TENON_EMULATOR_CHECKED", "0", "TENON_EMULATOR_WORKERS", "3", "TENON_EMULATOR_MEMORY", "1000"));
+        EmulatorOptions options = EmulatorOptions.of(
+                Map.of("TENON_EMULATOR_CHECKED", "0", "TENON_EMULATOR_WORKERS", "3", "TENON_EMULATOR_MEMORY", "1000"));
         assertThat(options.checked()).isFalse();
         assertThat(options.workers()).isEqualTo(3);
         assertThat(options.memoryBytes()).isEqualTo(1000);

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 class DeviceHeaderTest {
     private static final Pattern FUNCTION = Pattern.compile("__forceinline__ \\w+ (\\w+)\\(");
     private static final Pattern MACRO = Pattern.compile("(?m)^#define (TENON_\\w+)");
-    private static final Pattern TYPE = Pattern.compile("(?m)^(?:typedef [\\w ]+ (\\w+);|struct alignas\\(2\\) (\\w+))");
+    private static final Pattern TYPE =
+            Pattern.compile("(?m)^(?:typedef [\\w ]+ (\\w+);|struct alignas\\(2\\) (\\w+))");
 
     @Test
     void hasEveryNameOfTheGpusHeader() throws IOException {
@@ -34,7 +35,10 @@ class DeviceHeaderTest {
                     .forEach(found -> names.add(found.group(1) != null ? found.group(1) : found.group(2)));
         }
         assertThat(names).hasSizeGreaterThan(25).contains("mma_16816", "TENON_ENTRY", "bf16", "u64");
-        assertThat(names.stream().filter(name -> !Pattern.compile("\\b" + name + "\\b").matcher(emulated).find()))
+        assertThat(names.stream()
+                        .filter(name -> !Pattern.compile("\\b" + name + "\\b")
+                                .matcher(emulated)
+                                .find()))
                 .as("names that kernels may use and the emulator lacks")
                 .isEmpty();
     }

@@ -141,7 +141,8 @@ class ExecutionTest {
             int[] out = harness.ints(sums);
             int[] mine = IntStream.rangeClosed(1, blocks).toArray();
             for (int r = 0; r < rounds; r++) {
-                assertThat(Arrays.copyOfRange(out, r * blocks, (r + 1) * blocks)).isEqualTo(mine);
+                assertThat(Arrays.copyOfRange(out, r * blocks, (r + 1) * blocks))
+                        .isEqualTo(mine);
                 Arrays.fill(mine, Arrays.stream(mine).sum() % 1000);
             }
             assertThatThrownBy(() -> harness.launch(
@@ -161,7 +162,9 @@ class ExecutionTest {
             harness.run("globals", LaunchShape.of(1, 1), y);
             assertThat(harness.floats(y)).containsExactly(2, 1, 2, 4, 8);
             harness.stream.launch(
-                    second.function("globals"), LaunchShape.of(1, 1), harness.arguments.clear().add(y));
+                    second.function("globals"),
+                    LaunchShape.of(1, 1),
+                    harness.arguments.clear().add(y));
             assertThat(harness.floats(y)[0]).isEqualTo(1f);
         }
     }
@@ -237,7 +240,9 @@ class ExecutionTest {
                     Integer.bitCount(v) + Integer.bitCount(w),
                     (int) (float) v
                 };
-                assertThat(Arrays.copyOfRange(y, i * 12, i * 12 + 12)).as("%x %x", v, w).isEqualTo(expected);
+                assertThat(Arrays.copyOfRange(y, i * 12, i * 12 + 12))
+                        .as("%x %x", v, w)
+                        .isEqualTo(expected);
             }
         }
     }

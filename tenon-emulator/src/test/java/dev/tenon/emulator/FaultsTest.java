@@ -192,7 +192,8 @@ class FaultsTest {
         assertThat(fault("spin_on_other_block", LaunchShape.of(4, 32))).contains("endless wait", "block (0,0,0)");
         assertThat(fault("spin_volatile", LaunchShape.of(1, 1))).contains("endless wait");
         EmulatorOptions unchecked = options().withChecked(false);
-        assertThat(fault(unchecked, "spin_on_other_block", LaunchShape.of(4, 32))).contains("endless wait");
+        assertThat(fault(unchecked, "spin_on_other_block", LaunchShape.of(4, 32)))
+                .contains("endless wait");
     }
 
     @Test
@@ -204,7 +205,8 @@ class FaultsTest {
 
     @Test
     void integerDivision() {
-        assertThat(fault("divide", WARP, 1, 0)).contains("division by zero", "faults.cu:" + Harness.line(FILE, "divide"));
+        assertThat(fault("divide", WARP, 1, 0))
+                .contains("division by zero", "faults.cu:" + Harness.line(FILE, "divide"));
         assertThat(fault(options().withChecked(false), "divide", WARP, 1, 0)).contains("division by zero");
         assertThat(fault("divide", WARP, Integer.MIN_VALUE, -1)).contains("of the least number by -1");
     }
@@ -234,7 +236,8 @@ class FaultsTest {
     void hostFaultsOfUncheckedKernels() {
         EmulatorOptions unchecked = options().withChecked(false);
         assertThat(fault(unchecked, "write_null", WARP)).contains("illegal address", "near null");
-        assertThat(fault(unchecked, "overflow_stack", LaunchShape.of(1, 1), 1000)).contains("stack overflow");
+        assertThat(fault(unchecked, "overflow_stack", LaunchShape.of(1, 1), 1000))
+                .contains("stack overflow");
     }
 
     @Test

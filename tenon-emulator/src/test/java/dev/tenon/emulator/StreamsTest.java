@@ -181,7 +181,9 @@ class StreamsTest {
         try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
             return tasks.filter(task -> {
                         try {
-                            return Files.readString(task.resolve("comm")).strip().equals("tenon-emulator");
+                            return Files.readString(task.resolve("comm"))
+                                    .strip()
+                                    .equals("tenon-emulator");
                         } catch (IOException _) {
                             return false; // ended meanwhile
                         }

@@ -64,9 +64,7 @@ class TensorTest {
                     for (int k = 0; k < 16; k++) {
                         short x = a[i * 16 + k];
                         short y = b[k * 8 + j];
-                        sum += half
-                                ? Float.float16ToFloat(x) * Float.float16ToFloat(y)
-                                : fromBf16(x) * fromBf16(y);
+                        sum += half ? Float.float16ToFloat(x) * Float.float16ToFloat(y) : fromBf16(x) * fromBf16(y);
                     }
                     assertThat(out[i * 8 + j]).isEqualTo(sum);
                 }
@@ -171,7 +169,8 @@ class TensorTest {
             // every f16, the midpoints to its neighbours and what lies just beside them; then anything
             int half = i / 3 * 2 % 65536;
             x[i] = i < 98304
-                    ? Float.intBitsToFloat(Float.floatToRawIntBits(Float.float16ToFloat((short) half)) + 0x1000 + i % 3 - 1)
+                    ? Float.intBitsToFloat(
+                            Float.floatToRawIntBits(Float.float16ToFloat((short) half)) + 0x1000 + i % 3 - 1)
                     : Float.intBitsToFloat(random.nextInt());
         }
         try (DeviceBuffer xb = harness.upload(x);

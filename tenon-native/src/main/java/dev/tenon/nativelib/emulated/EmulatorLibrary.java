@@ -101,8 +101,8 @@ public final class EmulatorLibrary {
             MemorySegment handle = arena.allocate(JAVA_LONG);
             MemorySegment shared = arena.allocate(JAVA_INT);
             MemorySegment message = arena.allocate(MESSAGE_BYTES);
-            int count = (int) load.invokeExact(
-                    arena.allocateFrom(object.toString()), handle, shared, message, MESSAGE_BYTES);
+            int count = (int)
+                    load.invokeExact(arena.allocateFrom(object.toString()), handle, shared, message, MESSAGE_BYTES);
             if (count < 0) {
                 throw new NativeException("emulator: dlopen(" + object + ") failed: " + message.getString(0));
             }
