@@ -40,14 +40,14 @@ final class EmulatedStream implements GpuStream {
     }
 
     /** The bytes of all arguments, one behind the other: the function knows their sizes. */
-    private static byte[] values(EmulatedFunction function, KernelArguments arguments) {
+    private static MemorySegment values(EmulatedFunction function, KernelArguments arguments) {
         List<Integer> sizes = function.entry().parameterBytes();
-        byte[] values = new byte[sizes.stream().mapToInt(Integer::intValue).sum()];
+        MemorySegment values = MemorySegment.ofArray(
+                new byte[sizes.stream().mapToInt(Integer::intValue).sum()]);
         int at = 0;
         for (int i = 0; i < sizes.size(); i++) {
             long address = arguments.pointers().getAtIndex(ValueLayout.JAVA_LONG, i);
-            MemorySegment.copy(
-                    EmulatorLibrary.memory(address, sizes.get(i)), ValueLayout.JAVA_BYTE, 0, values, at, sizes.get(i));
+            MemorySegment.copy(EmulatorLibrary.memory(address, sizes.get(i)), 0, values, at, sizes.get(i));
             at += sizes.get(i);
         }
         return values;

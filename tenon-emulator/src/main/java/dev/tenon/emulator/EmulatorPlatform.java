@@ -13,6 +13,9 @@ public final class EmulatorPlatform implements GpuPlatform {
 
     private @Nullable Parts parts;
 
+    /** Looks at nothing yet. */
+    public EmulatorPlatform() {}
+
     @Override
     public String name() {
         return EmulatorDriver.PLATFORM;

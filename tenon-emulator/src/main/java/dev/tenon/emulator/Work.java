@@ -12,7 +12,7 @@ sealed interface Work {
     /** Whether a graph may take the other's parameters over in its place. */
     boolean like(Work other);
 
-    record Launch(EmulatedFunction function, LaunchShape shape, byte[] arguments) implements Work {
+    record Launch(EmulatedFunction function, LaunchShape shape, MemorySegment arguments) implements Work {
         @Override
         public void run(EmulatedDevice device) {
             KernelFault fault = device.library()

@@ -155,7 +155,7 @@ public final class EmulatorLibrary {
             int[] block,
             int sharedBytes,
             boolean cooperative,
-            byte[] arguments) {
+            MemorySegment arguments) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment what = arena.allocate(48, 8);
             what.set(JAVA_LONG, 0, point.address());
@@ -175,14 +175,14 @@ public final class EmulatorLibrary {
         }
     }
 
-    private static MemorySegment spread(EntryPoint point, byte[] arguments, Arena arena) {
+    private static MemorySegment spread(EntryPoint point, MemorySegment arguments, Arena arena) {
         int count = point.parameterBytes().size();
         MemorySegment pointers = arena.allocate(JAVA_LONG, Math.max(count, 1));
         int at = 0;
         for (int i = 0; i < count; i++) {
             int bytes = point.parameterBytes().get(i);
             MemorySegment value = arena.allocate(bytes, 128); // a tensor map's alignment, the largest there is
-            MemorySegment.copy(MemorySegment.ofArray(arguments), at, value, 0, bytes);
+            MemorySegment.copy(arguments, at, value, 0, bytes);
             pointers.setAtIndex(JAVA_LONG, i, value.address());
             at += bytes;
         }
