@@ -71,7 +71,7 @@ public record RowPlan(
         int packBytes = width * dtype.bytes();
         int registers = width > 1 ? 4 : dtype == DType.F64 ? 8 : 16; // packs of a thread, as in the sources
         int threads = packs <= (long) registers * FEW ? FEW : MANY;
-        int resident = rule.residentBlocks(dtype) * (MANY / threads);
+        int resident = RowRule.residentBlocks(dtype) * (MANY / threads);
         int shared = Math.min(
                         device.sharedBytesPerBlockOptIn() - STATIC_SHARED,
                         device.sharedBytesPerMultiprocessor() / resident - RESERVED_SHARED - STATIC_SHARED)
@@ -86,7 +86,7 @@ public record RowPlan(
                     rule.prefix + ": rows of " + packs * width + " elements are too long for " + device.name());
         }
         int kept = Math.clamp(each - (long) registers * threads, 0, canKeep);
-        int groups = together == 1 ? blocks(rows) : (int) Math.min(rows, slots / together);
+        int groups = (int) Math.min(rows, slots / together);
         LaunchShape shape = LaunchShape.of(groups * together, threads).withSharedBytes(kept * packBytes);
         String entry = rule.prefix + "_block_" + (width > 1 ? "v16t" : "v1t") + threads;
         if (together == 1) {

@@ -43,7 +43,7 @@ public enum RowRule {
     }
 
     /** Blocks of 512 threads that the registers of a multiprocessor hold (RESIDENT in the sources). */
-    int residentBlocks(DType dtype) {
-        return this == LAYER_NORM || this == RMS_NORM || dtype == DType.F64 ? 1 : 2;
+    static int residentBlocks(DType dtype) {
+        return dtype == DType.F64 ? 1 : 2;
     }
 }

@@ -104,12 +104,7 @@ public final class Gpu implements AutoCloseable {
             if ("1".equals(System.getenv("TENON_REQUIRE_GPU"))) {
                 Assertions.fail("TENON_REQUIRE_GPU=1 and " + reason);
             }
-            String why = reason;
-            if (SKIPPED.getAndIncrement() == 0) {
-                Runtime.getRuntime()
-                        .addShutdownHook(new Thread(
-                                () -> System.out.println(SKIPPED.get() + " GPU tests of the driver skipped: " + why)));
-            }
+            System.out.println("GPU test of the driver skipped (" + SKIPPED.incrementAndGet() + " so far): " + reason);
             Assumptions.abort(reason);
         }
     }

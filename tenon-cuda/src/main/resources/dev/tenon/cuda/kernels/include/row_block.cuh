@@ -27,17 +27,14 @@ struct RowStretch {
     }
 };
 
-// Asks for packs [0, end) of a stretch, each thread its own, as one group of asynchronous copies.
-template <typename T, int V, int THREADS>
-__device__ __forceinline__ void keep(Pack<T, V>* kept, const T* from, int begin, int end) {
-    for (int pack = begin + threadIdx.x; pack < end; pack += THREADS) {
-        if (sizeof(Pack<T, V>) == 16) {
-            copy_async_16(kept + pack, from + static_cast<i64>(pack) * V);
-        } else {
-            kept[pack] = load_pack<T, V>(from, pack);
-        }
+// Asks for a pack of shared memory; it is there after the wait for the group that the copy was committed in.
+template <typename T, int V>
+__device__ __forceinline__ void ask(Pack<T, V>* kept, const T* from, int pack) {
+    if (sizeof(Pack<T, V>) == 16) {
+        copy_async_16(kept + pack, from + static_cast<i64>(pack) * V);
+    } else {
+        kept[pack] = load_pack<T, V>(from, pack);
     }
-    copy_async_commit();
 }
 
 // Folds packs [begin, end), BATCH of a thread at a time.
@@ -62,32 +59,83 @@ __device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State 
 }
 
 template <typename Rule, typename T, int V>
-__device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, const T* gamma, const T* beta, i64 column, T* y,
+__device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, Affine<T, V> affine, i64 column, T* y,
                                             int pack) {
     typename Compute<T>::type v[V];
     widen<T, V, 1>(&held, v);
 #pragma unroll
     for (int i = 0; i < V; i++) v[i] = Rule::apply(scale, v[i]);
-    store_pack<T, V>(y, pack, with_affine<Rule, T, V>(v, gamma, beta, column + static_cast<i64>(pack) * V));
+    store_pack<T, V>(y, pack, with_affine<Rule, T, V>(v, affine, column + static_cast<i64>(pack) * V));
 }
 
-// The states of all blocks of a row, merged in the order of the blocks on every one of them, so that all agree to the bit.
+// The states of all blocks of a row, merged in the same order on every one of them, so that all agree to the bit.
 template <typename Rule, typename A>
 __device__ __forceinline__ typename Rule::State merge_blocks(typename Rule::State mine, typename Rule::State* states, u32* counter, int blocks,
-                                                             int part, u32 number) {
+                                                             int part, u32 number, typename Rule::State* slot) {
+    typedef typename Rule::State State;
+    constexpr int FIELDS = sizeof(State) / sizeof(A);
+    constexpr int AT_ONCE = 4;
     if (threadIdx.x == 0) states[part] = mine;
     meet(counter, blocks, number);
-    typename Rule::State all = Rule::none();
-    int lane = threadIdx.x % 32;
-    for (int b = lane; b < blocks; b += 32) {
-        typename Rule::State other;
+    if (threadIdx.x < 32) {
+        State all = Rule::none();
+        for (int b = threadIdx.x; b < blocks; b += 32 * AT_ONCE) {
+            State some[AT_ONCE];
 #pragma unroll
-        for (u32 f = 0; f < sizeof(other) / sizeof(A); f++) {
-            reinterpret_cast<A*>(&other)[f] = reinterpret_cast<volatile A*>(&states[b])[f];
+            for (int i = 0; i < AT_ONCE; i++) {
+                some[i] = Rule::none();
+                if (b + 32 * i < blocks) {
+#pragma unroll
+                    for (int f = 0; f < FIELDS; f++) {
+                        reinterpret_cast<A*>(&some[i])[f] = reinterpret_cast<volatile A*>(&states[b + 32 * i])[f];
+                    }
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++) all = Rule::merge(all, some[i]);
         }
-        all = Rule::merge(all, other);
+        all = merge_warp<Rule, A>(all);
+        if (threadIdx.x == 0) *slot = all;
     }
-    return merge_warp<Rule, A>(all);
+    __syncthreads();
+    return *slot;
+}
+
+// A block's part of a row; nothing past the last row.
+template <typename T, int V, int R, int THREADS>
+struct RowPart {
+    RowEdges<T, V> edges;
+    i64 first;  // column
+    const T* from;
+    int shared, second, packs;  // of the stretch
+
+    __device__ __forceinline__ RowPart(const T* x, i64 row, i64 rows, i64 cols, int blocks, int part, int kept)
+        : edges(x + (row < rows ? row : 0) * cols, row < rows ? cols : 0) {
+        RowStretch<R, THREADS> stretch(edges.packs, blocks, part, kept);
+        first = edges.head + stretch.begin * V;
+        from = x + (row < rows ? row : 0) * cols + first;
+        shared = stretch.shared;
+        second = stretch.second;
+        packs = stretch.packs;
+    }
+};
+
+// Results of the packs that are neither in shared memory nor in registers. What was read last is first to be read again: it may still be
+// in L2.
+template <typename Rule, typename T, int V, int R, int THREADS>
+__device__ __forceinline__ void finish_twice(typename Rule::Scale scale, const RowPart<T, V, R, THREADS>& s, Affine<T, V> affine, T* to) {
+#pragma unroll 1
+    for (int at = s.second - 1 - static_cast<int>(threadIdx.x); at >= s.shared; at -= R * THREADS) {
+        Pack<T, V> again[R];
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (at - r * THREADS >= s.shared) again[r] = load_pack<T, V>(s.from, at - r * THREADS);
+        }
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (at - r * THREADS >= s.shared) finish_pack<Rule, T, V>(scale, again[r], affine, s.first, to, at - r * THREADS);
+        }
+    }
 }
 
 template <template <typename> class RuleOf, typename T, int V, int R, int THREADS>
@@ -97,83 +145,79 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     typedef typename Compute<T>::type A;
     typedef RuleOf<A> Rule;
     typedef typename Rule::State State;
-    typedef RowStretch<R, THREADS> Stretch;
     constexpr int BATCH = R / 4;
     __shared__ State slots[32];
+    __shared__ State whole;
     typedef Pack<T, V> P;
     TENON_DYNAMIC_SHARED(P, kept_packs);
+    const T* in_shared = reinterpret_cast<const T*>(kept_packs);
 
     int group = blockIdx.x / blocks, part = blockIdx.x % blocks, groups = gridDim.x / blocks;
     int thread = threadIdx.x;
     await_predecessor();
 
+    // What has been asked for: the packs in shared memory, in two groups of copies, and those in registers.
+    RowPart<T, V, R, THREADS> s(x, group, rows, cols, blocks, part, kept);
+    int half = s.shared / 2 / THREADS * THREADS;
+    P held[R];
+    for (int pack = thread; pack < half; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
+    copy_async_commit();
+    for (int pack = half + thread; pack < s.shared; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
+    copy_async_commit();
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (s.second + r * THREADS + thread < s.packs) held[r] = load_pack<T, V>(s.from, s.second + r * THREADS + thread);
+    }
+    release_successor();
+
     u32 number = 0;
     for (i64 row = group; row < rows; row += groups) {
-        RowEdges<T, V> edges(x + row * cols, cols);
-        Stretch s(edges.packs, blocks, part, kept);
-        i64 first = edges.head + s.begin * V;  // column
-        const T* from = x + row * cols + first;
-        T* to = y + row * cols + first;
-
-        int half = s.shared / 2 / THREADS * THREADS;
-        keep<T, V, THREADS>(kept_packs, from, 0, half);
-        keep<T, V, THREADS>(kept_packs, from, half, s.shared);
-        P held[R];  // all is asked for before anything is folded
-        int count = 0;
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            int pack = s.second + r * THREADS + thread;
-            if (pack < s.packs) {
-                held[r] = load_pack<T, V>(from, pack);
-                count = (r + 1) * V;
-            }
-        }
-        LooseElement<Rule, T> loose(x + row * cols, edges, thread, part == 0);
-
-        State state = fold_packs<Rule, T, V, BATCH, THREADS>(Rule::none(), from, s.shared, s.second);
-        const T* in_shared = reinterpret_cast<const T*>(kept_packs);
+        LooseElement<Rule, T> loose(x + row * cols, s.edges, thread, part == 0);
+        State state = fold_packs<Rule, T, V, BATCH, THREADS>(Rule::none(), s.from, s.shared, s.second);
         copy_async_wait<1>();
         state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 0, half);
         copy_async_wait<0>();
         state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, half, s.shared);
+        int left = s.packs - s.second - thread;
+        int count = left <= 0 ? 0 : (left + THREADS - 1) / THREADS * V;
 #pragma unroll
         for (int q = 0; q < R; q += BATCH) {
             A v[BATCH * V];
             widen<T, V, BATCH>(held + q, v);
             state = Rule::fold(state, v, count - q * V);
         }
-
         state = merge_block<Rule, A>(loose.fold(state), slots);
         if (blocks > 1) {
             State* of_row = static_cast<State*>(states) + (static_cast<i64>(group) * 2 + number % 2) * blocks;
-            state = merge_blocks<Rule, A>(state, of_row, counters + group, blocks, part, number + 1);
+            state = merge_blocks<Rule, A>(state, of_row, counters + group, blocks, part, number + 1, &whole);
             number++;
         }
         typename Rule::Scale scale = Rule::scale(state, cols, epsilon);
 
+        // Each result that leaves the chip makes room for an element of the block's next row.
+        RowPart<T, V, R, THREADS> next(x, row + groups, rows, cols, blocks, part, kept);
+        T* to = y + row * cols + s.first;
+        Affine<T, V> affine(gamma, beta, s.edges.head);
+        finish_twice<Rule, T, V, R, THREADS>(scale, s, affine, to);
 #pragma unroll
         for (int r = 0; r < R; r++) {
             int pack = s.second + r * THREADS + thread;
-            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], gamma, beta, first, to, pack);
+            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], affine, s.first, to, pack);
+            pack = next.second + r * THREADS + thread;
+            if (pack < next.packs) held[r] = load_pack<T, V>(next.from, pack);
         }
-        // what was read last is first to be read again: it may still be in L2
-#pragma unroll 1
-        for (int at = s.second - 1 - thread; at >= s.shared; at -= R * THREADS) {
-            P again[R];
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                if (at - r * THREADS >= s.shared) again[r] = load_pack<T, V>(from, at - r * THREADS);
-            }
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                if (at - r * THREADS >= s.shared) finish_pack<Rule, T, V>(scale, again[r], gamma, beta, first, to, at - r * THREADS);
-            }
-        }
+        int most = s.shared > next.shared ? s.shared : next.shared;
+        half = next.shared / 2 / THREADS * THREADS;
 #pragma unroll 2
-        for (int pack = thread; pack < s.shared; pack += THREADS) {
-            finish_pack<Rule, T, V>(scale, kept_packs[pack], gamma, beta, first, to, pack);
+        for (int pack = thread; pack < most; pack += THREADS) {
+            if (pack < s.shared) finish_pack<Rule, T, V>(scale, kept_packs[pack], affine, s.first, to, pack);
+            if (pack < next.shared) ask<T, V>(kept_packs, next.from, pack);
+            if (pack - thread + THREADS == half) copy_async_commit();
         }
+        if (half == 0) copy_async_commit();
+        copy_async_commit();
         loose.finish(scale, gamma, beta, y + row * cols);
+        s = next;
     }
 
     if (blocks > 1) {  // the last block of a group to get here leaves the counters as it found them

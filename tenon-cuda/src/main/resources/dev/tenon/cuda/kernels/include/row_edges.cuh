@@ -41,24 +41,31 @@ __device__ __forceinline__ void load_affine(const T* base, i64 column, bool alig
     }
 }
 
+// gamma and beta, and whether they lie on boundaries where the body of a row begins.
 template <typename T, int V>
-__device__ __forceinline__ bool on_boundary(const T* p) {
-    return reinterpret_cast<u64>(p) % (sizeof(T) * V) == 0;
-}
+struct Affine {
+    const T* gamma;
+    const T* beta;
+    bool aligned;
+
+    __device__ __forceinline__ Affine(const T* g, const T* b, int head) : gamma(g), beta(b) {
+        aligned = (reinterpret_cast<u64>(g + head) | reinterpret_cast<u64>(b == nullptr ? b : b + head)) % (sizeof(T) * V) == 0;
+    }
+};
 
 // The results of V columns from `column` on, with gamma and beta where the rule has them.
 template <typename Rule, typename T, int V>
-__device__ __forceinline__ Pack<T, V> with_affine(typename Compute<T>::type (&v)[V], const T* gamma, const T* beta, i64 column) {
+__device__ __forceinline__ Pack<T, V> with_affine(typename Compute<T>::type (&v)[V], Affine<T, V> affine, i64 column) {
     typedef typename Compute<T>::type A;
-    if (Rule::AFFINE && gamma != nullptr) {
+    if (Rule::AFFINE && affine.gamma != nullptr) {
         A g[V];
-        load_affine<T, V>(gamma, column, on_boundary<T, V>(gamma + column), g);
+        load_affine<T, V>(affine.gamma, column, affine.aligned, g);
 #pragma unroll
         for (int i = 0; i < V; i++) v[i] *= g[i];
     }
-    if (Rule::AFFINE && beta != nullptr) {
+    if (Rule::AFFINE && affine.beta != nullptr) {
         A b[V];
-        load_affine<T, V>(beta, column, on_boundary<T, V>(beta + column), b);
+        load_affine<T, V>(affine.beta, column, affine.aligned, b);
 #pragma unroll
         for (int i = 0; i < V; i++) v[i] += b[i];
     }
@@ -88,6 +95,6 @@ struct LooseElement {
     __device__ __forceinline__ void finish(typename Rule::Scale scale, const T* gamma, const T* beta, T* row) const {
         if (!there) return;
         A result[1] = {Rule::apply(scale, v[0])};
-        row[column] = with_affine<Rule, T, 1>(result, gamma, beta, column).at[0];
+        row[column] = with_affine<Rule, T, 1>(result, Affine<T, 1>(gamma, beta, 0), column).at[0];
     }
 };

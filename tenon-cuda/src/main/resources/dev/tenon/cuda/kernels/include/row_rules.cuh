@@ -30,13 +30,6 @@ __device__ __forceinline__ double larger(double a, double b) { return fmax(a, b)
 __device__ __forceinline__ float reciprocal_root(float v) { return 1.0f / sqrtf(v); }
 __device__ __forceinline__ double reciprocal_root(double v) { return 1.0 / sqrt(v); }
 
-// e^(v - from) with the subtraction within the exponent: one instruction less, but |from| / 2^24 of error where others have another `from`.
-__device__ __forceinline__ float exp_of_difference(float v, float from) {
-    return fast_exp2(fmaf(v, 1.4426950408889634f, from * -1.4426950408889634f));
-}
-
-__device__ __forceinline__ double exp_of_difference(double v, double from) { return exp(v - from); }
-
 __device__ __forceinline__ bool held(int i, int n, int count, bool last) { return i < n - 1 ? i < count : last; }
 
 template <typename A>
@@ -93,7 +86,7 @@ struct SoftmaxRule {
         return {base(s.largest), LOG ? log_of(s.sum) : A(1) / s.sum};
     }
 
-    // The largest value, then the powers, which stay in v. Subtracting within the exponent rounds all of a row alike: it cancels.
+    // The largest value, then the powers, which stay in v.
     template <int N>
     static __device__ __forceinline__ Scale over_warp(A (&v)[N], int count, bool last, i64, A) {
         A largest = Lowest<A>::value();
@@ -107,7 +100,7 @@ struct SoftmaxRule {
         A sum = A(0);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            A power = exp_of_difference(v[i], from);
+            A power = exp_of(v[i] - from);
             if (held(i, N, count, last)) sum += power;
             if (!LOG) v[i] = power;
         }

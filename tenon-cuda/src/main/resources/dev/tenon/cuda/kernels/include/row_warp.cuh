@@ -36,6 +36,7 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
 #pragma unroll
         for (int i = 0; i < V; i++) v[r * V + i] = to_compute(held[r].at[i]);
     }
+    Affine<T, V> affine(gamma, beta, edges.head);
     typename Rule::Scale scale = Rule::over_warp(v, count, loose, cols, epsilon);
 
 #pragma unroll
@@ -46,11 +47,11 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
 #pragma unroll
             for (int i = 0; i < V; i++) result[i] = Rule::apply_last(scale, v[r * V + i]);
             i64 column = edges.head + static_cast<i64>(pack) * V;
-            store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, gamma, beta, column));
+            store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, affine, column));
         }
     }
     if (loose) {
         A result[1] = {Rule::apply_last(scale, v[R * V])};
-        to[loose_column] = with_affine<Rule, T, 1>(result, gamma, beta, loose_column).at[0];
+        to[loose_column] = with_affine<Rule, T, 1>(result, Affine<T, 1>(gamma, beta, 0), loose_column).at[0];
     }
 }

@@ -12,7 +12,7 @@ typedef Compute<T>::type A;
 constexpr int W = Widest<T>::value;
 
 #define KERNEL(name, V, R)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(128)                                                          \
+    extern "C" __global__ void __launch_bounds__(128, 5)                                                          \
         TENON_NAME(name)(const T* x, const T* gamma, const T* beta, T* y, i64 rows, i64 cols, A epsilon) { \
         row_warp<LayerNormRule, T, V, R>(x, gamma, beta, y, rows, cols, epsilon);                            \
     }                                                                                                          \

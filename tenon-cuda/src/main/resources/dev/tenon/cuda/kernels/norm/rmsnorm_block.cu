@@ -12,15 +12,16 @@ typedef TENON_T T;
 typedef Compute<T>::type A;
 constexpr int W = Widest<T>::value;
 constexpr int SINGLES = sizeof(T) == 8 ? 8 : 16;
+constexpr int RESIDENT = sizeof(T) == 8 ? 1 : 2;  // blocks of 512 a multiprocessor
 
-#define KERNEL(name, V, R, THREADS, RESIDENT)                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                                                          \
+#define KERNEL(name, V, R, THREADS, BLOCKS)                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                                          \
         TENON_NAME(name)(const T* x, const T* gamma, T* y, i64 rows, i64 cols, A epsilon, i32 blocks, i32 kept, void* states, u32* counters) {          \
         row_block<RmsNormRule, T, V, R, THREADS>(x, gamma, nullptr, y, rows, cols, epsilon, blocks, kept, states, counters);            \
     }                                                                                                                        \
     TENON_ENTRY(name)
 
-KERNEL(rmsnorm_block_v1t128, 1, SINGLES, 128, 4)
-KERNEL(rmsnorm_block_v1t512, 1, SINGLES, 512, 1)
-KERNEL(rmsnorm_block_v16t128, W, 4, 128, 4)
-KERNEL(rmsnorm_block_v16t512, W, 4, 512, 1)
+KERNEL(rmsnorm_block_v1t128, 1, SINGLES, 128, 4 * RESIDENT)
+KERNEL(rmsnorm_block_v1t512, 1, SINGLES, 512, RESIDENT)
+KERNEL(rmsnorm_block_v16t128, W, 4, 128, 4 * RESIDENT)
+KERNEL(rmsnorm_block_v16t512, W, 4, 512, RESIDENT)

@@ -13,7 +13,7 @@ template <typename A>
 using Rule = SoftmaxRule<A, TENON_LOG>;
 
 #define KERNEL(name, V, R)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(128) TENON_NAME(name)(const T* x, T* y, i64 rows, i64 cols) { \
+    extern "C" __global__ void __launch_bounds__(128, 5) TENON_NAME(name)(const T* x, T* y, i64 rows, i64 cols) { \
         row_warp<Rule, T, V, R>(x, nullptr, nullptr, y, rows, cols, 0);                                        \
     }                                                                                                          \
     TENON_ENTRY(name)
