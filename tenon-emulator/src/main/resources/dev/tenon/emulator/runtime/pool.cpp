@@ -34,6 +34,7 @@ Pool* Pool::open(uint32_t workers, int64_t watchdog_milliseconds, int64_t spin_m
         if (worker->rescue == nullptr || worker->signal_stack == nullptr || pthread_create(&worker->handle, nullptr, main, worker.get()) != 0) {
             break;
         }
+        pthread_setname_np(worker->handle, "tenon-emulator");
         pool->workers_.push_back(std::move(worker));
     }
     lock.unlock();
@@ -67,7 +68,6 @@ uint64_t Pool::progress() const {
 
 void* Pool::main(void* argument) {
     Worker& worker = *static_cast<Worker*>(argument);
-    pthread_setname_np(pthread_self(), "tenon-emulator");
     current_worker = &worker;
     prepare_for_signals(worker);
     worker.pool->loop(worker);
