@@ -3,4 +3,9 @@ module dev.tenon.emulator {
     requires static org.jspecify;
     requires transitive dev.tenon.cuda;
     requires dev.tenon.nativelib;
+
+    exports dev.tenon.emulator;
+
+    provides dev.tenon.cuda.port.GpuPlatform with
+            dev.tenon.emulator.EmulatorPlatform;
 }

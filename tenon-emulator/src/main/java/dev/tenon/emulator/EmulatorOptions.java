@@ -1,0 +1,80 @@
+package dev.tenon.emulator;
+
+import dev.tenon.core.error.InputException;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * How the emulator runs.
+ *
+ * @param checked whether every access of a kernel is checked: slower by 2 to 4 times
+ * @param workers threads that run blocks
+ * @param memoryBytes device memory in all
+ * @param devices how many devices there are
+ * @param watchdog longest run of one thread between two waits
+ * @param patience longest wait in loops while nothing else happens
+ */
+public record EmulatorOptions(
+        boolean checked, int workers, long memoryBytes, int devices, Duration watchdog, Duration patience) {
+    private static final int MOST_WORKERS = 64;
+
+    public EmulatorOptions {
+        if (workers < 1 || workers > MOST_WORKERS || memoryBytes < 0 || devices < 1) {
+            throw new InputException("emulator: " + workers + " workers (1 to " + MOST_WORKERS + "), " + memoryBytes
+                    + " bytes (0 or more), " + devices + " devices (1 or more)");
+        }
+    }
+
+    /**
+     * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_WORKERS}, {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES}; else checked, all cores, a quarter of the host's
+     * memory, one device.
+     *
+     * @throws InputException for a value that is no number
+     */
+    public static EmulatorOptions of(Map<String, String> environment) {
+        return new EmulatorOptions(
+                number(environment, "TENON_EMULATOR_CHECKED", 1) != 0,
+                (int) number(
+                        environment,
+                        "TENON_EMULATOR_WORKERS",
+                        Math.min(MOST_WORKERS, Runtime.getRuntime().availableProcessors())),
+                number(environment, "TENON_EMULATOR_MEMORY", HostMemory.bytes() / 4),
+                (int) number(environment, "TENON_EMULATOR_DEVICES", 1),
+                Duration.ofSeconds(30),
+                Duration.ofSeconds(5));
+    }
+
+    public static EmulatorOptions standard() {
+        return of(System.getenv());
+    }
+
+    public EmulatorOptions withChecked(boolean on) {
+        return new EmulatorOptions(on, workers, memoryBytes, devices, watchdog, patience);
+    }
+
+    public EmulatorOptions withMemoryBytes(long bytes) {
+        return new EmulatorOptions(checked, workers, bytes, devices, watchdog, patience);
+    }
+
+    public EmulatorOptions withWorkers(int count) {
+        return new EmulatorOptions(checked, count, memoryBytes, devices, watchdog, patience);
+    }
+
+    public EmulatorOptions withDevices(int count) {
+        return new EmulatorOptions(checked, workers, memoryBytes, count, watchdog, patience);
+    }
+
+    /** How long endless loops and endless waits may take before they are errors. */
+    public EmulatorOptions withPatience(Duration loops, Duration waits) {
+        return new EmulatorOptions(checked, workers, memoryBytes, devices, loops, waits);
+    }
+
+    private static long number(Map<String, String> environment, String name, long otherwise) {
+        String text = environment.getOrDefault(name, "");
+        try {
+            return text.isBlank() ? otherwise : Long.parseLong(text.strip());
+        } catch (NumberFormatException e) {
+            throw new InputException(name + "=" + text + " is not a whole number", e);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package dev.tenon.emulator;
+
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.port.ModuleImage;
+import dev.tenon.nativelib.emulated.EmulatorLibrary;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/** The compiler of this host and the runtime object built with it: once for each content, kept in the kernel cache. One for the process. */
+final class Toolchain {
+    private static final List<String> RUNTIME_OPTIONS = List.of(
+            "-std=c++20",
+            "-O3",
+            "-g1",
+            "-fPIC",
+            "-fno-exceptions",
+            "-fno-rtti",
+            "-fvisibility=hidden",
+            "-ftls-model=initial-exec",
+            "-fno-stack-protector",
+            "-ffp-contract=off",
+            "-shared",
+            "-Wl,-z,defs",
+            "-pthread");
+
+    private static final class Only {
+        static final CxxCompiler.Search SEARCH = CxxCompiler.search(System.getenv());
+        static final HostProcessor PROCESSOR = HostProcessor.detect();
+    }
+
+    /** Built when first needed; a failure is kept, and thrown again. */
+    private static final class Built {
+        static final Toolchain TOOLCHAIN = new Toolchain(compiler());
+    }
+
+    private final CxxCompiler compiler;
+    private final String soname;
+    private final Path object;
+    private final EmulatorLibrary library;
+
+    private Toolchain(CxxCompiler compiler) {
+        this.compiler = compiler;
+        String key = runtimeKey(compiler);
+        soname = "libtenon-emulator-" + key.substring(0, 16) + ".so";
+        KernelCache cache = KernelCache.standard();
+        ModuleImage image = cache.read(key, "emulator runtime").orElseGet(() -> cache.write(key, build()));
+        object = write(soname, image.bytes());
+        library = new EmulatorLibrary(object);
+    }
+
+    /** Why nothing can be compiled; empty where it can. */
+    static String unavailable() {
+        return Only.SEARCH.why();
+    }
+
+    /** @throws UnsupportedException where {@link #unavailable} says why */
+    static CxxCompiler compiler() {
+        if (Only.SEARCH.found().isEmpty()) {
+            throw new UnsupportedException(unavailable());
+        }
+        return Only.SEARCH.found().getFirst();
+    }
+
+    static HostProcessor processor() {
+        return Only.PROCESSOR;
+    }
+
+    /** @throws UnsupportedException where there is no compiler */
+    static Toolchain get() {
+        return Built.TOOLCHAIN;
+    }
+
+    EmulatorLibrary library() {
+        return library;
+    }
+
+    /** The runtime object, to link kernels against. */
+    Path object() {
+        return object;
+    }
+
+    /** Of compiler, processor and runtime: what kernels compiled by it depend on. */
+    static String runtimeKey(CxxCompiler compiler) {
+        List<String> parts = new ArrayList<>(RUNTIME_OPTIONS);
+        parts.add(compiler.version());
+        parts.addAll(processor().options());
+        for (Map.Entry<String, String> file : Resources.runtime().entrySet()) {
+            parts.add(file.getKey());
+            parts.add(file.getValue());
+        }
+        return sha256(parts);
+    }
+
+    static String sha256(List<String> parts) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (String part : parts) {
+                byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
+                digest.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
+                digest.update(bytes);
+            }
+            return HexFormat.of().formatHex(digest.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e); // every Java platform has it
+        }
+    }
+
+    private ModuleImage build() {
+        Map<String, String> files = Resources.runtime();
+        Path folder = Workshop.folder(files);
+        try {
+            List<String> arguments = new ArrayList<>(RUNTIME_OPTIONS);
+            arguments.addAll(processor().options());
+            if (!compiler.clang()) {
+                arguments.add("-flto=auto"); // the switch of fibres runs through several files
+            }
+            arguments.add("-Wl,-soname," + soname);
+            files.keySet().stream().filter(name -> name.endsWith(".cpp")).forEach(arguments::add);
+            arguments.addAll(List.of("-o", "runtime.so", "-ldl"));
+            HostCommand result = compiler.run(folder, arguments);
+            if (result.status() != 0) {
+                throw new NativeException("emulator: " + compiler.name() + " cannot build the runtime:\n"
+                        + result.output().strip());
+            }
+            return new ModuleImage(
+                    "emulator runtime",
+                    ModuleImage.Format.OBJECT,
+                    read(folder.resolve("runtime.so")),
+                    null,
+                    result.output());
+        } finally {
+            Workshop.delete(folder);
+        }
+    }
+
+    static MemorySegment read(Path file) {
+        try {
+            return MemorySegment.ofArray(Files.readAllBytes(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException("emulator: " + file + " cannot be read", e);
+        }
+    }
+
+    /** A file of this process's own: nobody can change it while it is mapped. */
+    static Path write(String name, MemorySegment bytes) {
+        Path file = Workshop.fresh(name);
+        try (var channel = Files.newByteChannel(
+                file, java.nio.file.StandardOpenOption.CREATE_NEW, java.nio.file.StandardOpenOption.WRITE)) {
+            var buffer = bytes.asByteBuffer();
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
+            }
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException("emulator: " + file + " cannot be written", e);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// Barriers of a block, meetings of blocks, fences, clocks.
+#pragma once
+
+TENON_DEVICE void __syncthreads(TENON_WHERE) { tenon_barrier(0, 0, line, file); }
+TENON_DEVICE int __syncthreads_or(int predicate, TENON_WHERE) { return tenon_barrier(1, predicate, line, file); }
+TENON_DEVICE int __syncthreads_and(int predicate, TENON_WHERE) { return tenon_barrier(2, predicate, line, file); }
+TENON_DEVICE int __syncthreads_count(int predicate, TENON_WHERE) { return tenon_barrier(3, predicate, line, file); }
+
+TENON_DEVICE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+TENON_DEVICE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+TENON_DEVICE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+TENON_DEVICE void __nanosleep(unsigned int) { tenon_yield_at(0, nullptr); }
+
+TENON_DEVICE long long clock64() { return tenon_clock(); }
+TENON_DEVICE int clock() { return static_cast<int>(tenon_clock()); }
+TENON_DEVICE unsigned long long globaltimer() { return static_cast<unsigned long long>(tenon_clock()); }
+TENON_DEVICE void __trap(TENON_WHERE) { tenon_trap(line, file); }
+
+#define assert(condition) ((condition) ? static_cast<void>(0) : __trap())
+
+// Between blocks of a cooperative launch.
+TENON_DEVICE void announce(u32* counter) { __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST); }
+
+TENON_DEVICE void wait_until(const u32* counter, u32 value, TENON_WHERE) {
+    while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) < value) {
+        tenon_yield_at(line, file);
+    }
+}
+
+TENON_DEVICE void meet(u32* counter, u32 blocks, u32 number, TENON_WHERE) {
+    tenon_barrier(0, 0, line, file);
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+        tenon_meeting(blocks, line, file);
+        announce(counter);
+        wait_until(counter, blocks * number, line, file);
+    }
+    tenon_barrier(0, 0, line, file);
+}
+
+// Launches of a stream follow one another here.
+TENON_DEVICE void await_predecessor() {}
+TENON_DEVICE void release_successor() {}
