@@ -5,6 +5,8 @@ module dev.tenon.core {
     exports dev.tenon.core.error;
     exports dev.tenon.core.ir;
     exports dev.tenon.core.ir.op;
+    exports dev.tenon.core.collective;
+    exports dev.tenon.core.collective.inprocess;
     exports dev.tenon.core.compiler;
     exports dev.tenon.core.runtime;
     exports dev.tenon.core.runtime.spi;

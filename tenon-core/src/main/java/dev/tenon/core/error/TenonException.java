@@ -14,6 +14,7 @@ public abstract sealed class TenonException extends RuntimeException
                 OutOfMemoryException,
                 ClosedException,
                 NativeException,
+                CollectiveException,
                 ImportException {
     private static final long serialVersionUID = 1L;
 
