@@ -83,7 +83,9 @@ final class GroupState {
     void leave(Departure departure, Round round) {
         gone.set(departure.departed(), departure);
         anyGone = true;
-        round.fail(departure);
+        for (Round later = round; later != null; later = later.made()) {
+            later.fail(departure);
+        }
         wakeAll();
     }
 

@@ -65,9 +65,10 @@ record Plan(Algorithm algorithm, Tasks tasks, @Nullable Kernel<?> kernel, boolea
     }
 
     private static Algorithm choose(InProcessOptions options, long length, int world) {
-        // a world of one has nobody to send to, and what the ring and doubling keep of a vector must fit a Java array
-        long kept = options.algorithm() == Algorithm.RING ? length / world : length;
-        return options.algorithm() == Algorithm.AUTO || world == 1 || kept > Integer.MAX_VALUE - 16
+        // a world of one has nobody to send to, and doubling keeps whole vectors in Java arrays
+        return options.algorithm() == Algorithm.AUTO
+                        || world == 1
+                        || (options.algorithm() == Algorithm.DOUBLING && length > Integer.MAX_VALUE - 16)
                 ? Algorithm.DIRECT
                 : options.algorithm();
     }

@@ -12,13 +12,18 @@ import org.jspecify.annotations.Nullable;
  * @param <A> the arrays that the kernel works in
  */
 final class Ring<A> {
+    /** Bytes of all ranks that go round at once: a pass then finds in the second-level cache what its earlier steps left there (a quarter faster than one pass over 8 MiB). */
+    private static final long PASS_BYTES = 2 << 20;
+
     private final Kernel<A> kernel;
     private final Chunks chunks;
+    private final int passes;
     private final int rank;
     private final Link send;
     private final Link receive;
     private final Wait wait;
     private final @Nullable RingListener listener;
+    private int pass;
 
     /**
      * @param send the link to the rank after this one
@@ -39,63 +44,70 @@ final class Ring<A> {
         this.receive = receive;
         this.wait = wait;
         this.listener = listener;
+        long bytes = chunks.length() * kernel.elementBytes() * chunks.world();
+        passes = listener == null ? (int) Math.max(1, bytes / PASS_BYTES) : 1; // who is told wants to see whole chunks
     }
 
     /** All-reduce of buffers that are arrays: partial sums lie in the target itself. Every rank's must be, or none's is taken as one. */
     void reduceArrays(A source, A target, HostBuffer result) {
-        A shown = source;
-        for (int step = 0; step < chunks.world() - 1; step++) {
-            send.post(shown, wait);
-            int chunk = received(step);
-            A left = receive.take(kernel.arrayType(), wait);
-            kernel.fold(target, source, left, start(chunk), end(chunk));
-            receive.release();
-            shown = target;
-            if (listener != null) {
-                listener.reduced(rank, step, sent(step), chunk, result);
+        for (pass = 0; pass < passes; pass++) {
+            A shown = source;
+            for (int step = 0; step < chunks.world() - 1; step++) {
+                send.post(shown, wait);
+                int chunk = received(step);
+                A left = receive.take(kernel.arrayType(), wait);
+                kernel.fold(target, source, left, (int) start(chunk), (int) end(chunk));
+                receive.release();
+                shown = target;
+                if (listener != null) {
+                    listener.reduced(rank, step, sent(step), chunk, result);
+                }
             }
+            kernel.finish(target, (int) start(owned()), (int) end(owned()), chunks.world());
+            gather(result);
         }
-        kernel.finish(target, start(owned()), end(owned()), chunks.world());
-        gather(result);
+        send.awaitReleased(wait);
     }
 
-    /** All-reduce of any buffers: partial sums lie in two arrays of the size of a chunk, one being filled while the neighbour reads the other. */
+    /** All-reduce of any buffers: partial sums lie in two arrays, one being filled while the neighbour reads the other. */
     void reduceBuffers(HostBuffer source, HostBuffer target) {
-        int most = (int) Math.ceilDiv(chunks.length(), chunks.world());
+        int most = (int) (chunks.length() / chunks.world() / passes) + 2; // both divisions leave some a little larger
         A shown = kernel.allocate(most);
         A spare = kernel.allocate(most);
-        kernel.load(source, chunks.start(rank), shown, 0, (int) chunks.size(rank));
-        for (int step = 0; step < chunks.world() - 1; step++) {
-            send.post(shown, wait);
-            int chunk = received(step);
-            int size = (int) chunks.size(chunk);
-            send.awaitReleasedButLast(wait); // the neighbour is done with the spare one
-            A left = receive.take(kernel.arrayType(), wait);
-            kernel.load(source, chunks.start(chunk), spare, 0, size);
-            kernel.fold(spare, spare, left, 0, size);
-            receive.release();
-            A swap = shown;
-            shown = spare;
-            spare = swap;
+        for (pass = 0; pass < passes; pass++) {
+            send.awaitReleased(wait);
+            kernel.load(source, start(rank), shown, 0, size(rank));
+            for (int step = 0; step < chunks.world() - 1; step++) {
+                send.post(shown, wait);
+                int chunk = received(step);
+                send.awaitReleasedButLast(wait); // the neighbour is done with the spare one
+                A left = receive.take(kernel.arrayType(), wait);
+                kernel.load(source, start(chunk), spare, 0, size(chunk));
+                kernel.fold(spare, spare, left, 0, size(chunk));
+                receive.release();
+                A swap = shown;
+                shown = spare;
+                spare = swap;
+            }
+            kernel.finish(shown, 0, size(owned()), chunks.world());
+            kernel.store(shown, 0, target, start(owned()), size(owned()));
+            gather(target);
         }
-        kernel.finish(shown, 0, (int) chunks.size(owned()), chunks.world());
-        kernel.store(shown, 0, target, chunks.start(owned()), (int) chunks.size(owned()));
-        gather(target);
+        send.awaitReleased(wait);
     }
 
-    /** Passes finished chunks round. Ends when the neighbour has read the last of them: the buffers are then the caller's again. */
+    /** Passes finished chunks round. The buffers are the caller's again when the neighbour has released the last. */
     private void gather(HostBuffer target) {
         for (int step = 0; step < chunks.world() - 1; step++) {
             send.post(target, wait);
             int chunk = gathered(step);
             HostBuffer left = receive.take(HostBuffer.class, wait);
-            left.copyTo(target, chunks.start(chunk), chunks.size(chunk));
+            left.copyTo(target, start(chunk), size(chunk));
             receive.release();
             if (listener != null) {
                 listener.gathered(rank, step, gathered(step - 1), chunk, target);
             }
         }
-        send.awaitReleased(wait);
     }
 
     private int sent(int step) {
@@ -115,11 +127,16 @@ final class Ring<A> {
         return sent(step);
     }
 
-    private int start(int chunk) {
-        return (int) chunks.start(chunk);
+    /** The first element of this pass's piece of a chunk. */
+    private long start(int chunk) {
+        return chunks.start(chunk) + new Chunks(chunks.size(chunk), passes).start(pass);
     }
 
-    private int end(int chunk) {
-        return (int) chunks.end(chunk);
+    private long end(int chunk) {
+        return chunks.start(chunk) + new Chunks(chunks.size(chunk), passes).end(pass);
+    }
+
+    private int size(int chunk) {
+        return (int) (end(chunk) - start(chunk));
     }
 }

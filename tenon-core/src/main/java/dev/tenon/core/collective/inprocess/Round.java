@@ -72,6 +72,11 @@ final class Round {
         return Objects.requireNonNull(after);
     }
 
+    /** The round after this one if somebody has come so far. */
+    @Nullable Round made() {
+        return next;
+    }
+
     /** A rank's call. Returns whether it was the last. */
     boolean arrive(int rank, Call call) {
         calls[rank] = call;

@@ -39,6 +39,11 @@ public abstract sealed class Kernel<A> permits FloatKernel, DoubleKernel, IntKer
 
     public abstract A allocate(int length);
 
+    /** Bytes of an element of the caller's. */
+    public final int elementBytes() {
+        return dtype.bytes();
+    }
+
     /** The caller's own array, when its elements are what this arithmetic works on: no conversion, and it begins with the buffer's first element. */
     public final @Nullable A array(HostBuffer buffer) {
         return keepsElements() ? buffer.array(arrayType()) : null;
