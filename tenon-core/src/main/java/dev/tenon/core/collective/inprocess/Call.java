@@ -32,6 +32,12 @@ record Call(
                 && root == other.root;
     }
 
+    /** Whether one of two ranks writes where the other reads or writes. */
+    boolean meets(Call other) {
+        return target.overlaps(other.target) || (source != target && source.overlaps(other.target))
+                || (other.source != other.target && target.overlaps(other.source));
+    }
+
     /** Such as {@code allReduce of 5 f32, sum}. */
     @Override
     public String toString() {

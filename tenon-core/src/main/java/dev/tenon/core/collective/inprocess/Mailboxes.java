@@ -25,14 +25,16 @@ final class Mailboxes {
         try {
             receive(rank, receive, from, deadline);
         } catch (Throwable e) {
-            if (!out.withdraw()) {
+            String why = e instanceof CollectiveMismatchException ? String.valueOf(e.getMessage()) : "";
+            if (!out.withdraw(why)) {
                 drain(out);
             }
+            group.waiter(to).wake();
             throw e;
         }
         BooleanSupplier over = () -> out.answered.getAsBoolean() || group.gone(to) != null;
         boolean heard = group.waiter(rank).await(over, deadline);
-        if (!out.answered.getAsBoolean() && out.withdraw()) {
+        if (!out.answered.getAsBoolean() && out.withdraw("")) {
             throw silence(rank, to, heard, "take the message of " + send);
         }
         drain(out);
@@ -60,6 +62,9 @@ final class Mailboxes {
             if (in.take()) {
                 answer(rank, in, receive, from);
                 return;
+            }
+            if (!in.answer().isEmpty()) {
+                throw new CollectiveMismatchException(in.answer());
             }
         }
     }

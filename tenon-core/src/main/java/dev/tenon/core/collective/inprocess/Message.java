@@ -39,8 +39,13 @@ final class Message {
         state.set(State.REFUSED);
     }
 
-    /** The sender's. Returns false when the receiver has taken the message, and will answer soon. */
-    boolean withdraw() {
+    /**
+     * The sender's. Returns false when the receiver has taken the message, and will answer soon.
+     *
+     * @param why in words for the receiver, when it is to fail as well; empty when it is to wait for another message
+     */
+    boolean withdraw(String why) {
+        answer = why;
         return state.compareAndSet(State.OFFERED, State.WITHDRAWN);
     }
 
@@ -48,7 +53,7 @@ final class Message {
         return state.get() == State.REFUSED;
     }
 
-    /** Why the message was refused. */
+    /** Why the message was refused, or withdrawn. */
     String answer() {
         return answer;
     }

@@ -99,11 +99,26 @@ final class Round {
     /** Fails when ranks disagree; returns whether they agree. */
     boolean agree() {
         Call first = call(0);
-        if (Arrays.stream(calls).allMatch(call -> first.agrees(Objects.requireNonNull(call)))) {
-            return true;
+        if (!Arrays.stream(calls).allMatch(call -> first.agrees(Objects.requireNonNull(call)))) {
+            fail(this::mismatch);
+            return false;
         }
-        fail(this::mismatch);
-        return false;
+        for (int rank = 1; rank < calls.length; rank++) {
+            for (int other = 0; other < rank; other++) {
+                if (call(rank).meets(call(other))) {
+                    fail(shared(rank, other));
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private Failure shared(int one, int other) {
+        String name = call(one).operation().toString();
+        return rank -> new CollectiveMismatchException(name + ": ranks " + other + " and " + one
+                + " gave the same memory, in part or whole (this is rank " + rank
+                + "); what a rank writes must be its own (nothing was moved)");
     }
 
     private CollectiveMismatchException mismatch(int rank) {
