@@ -2,9 +2,9 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.testkit.Seeded;
-import dev.tenon.core.testkit.Tolerance;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;

@@ -15,6 +15,8 @@ public abstract sealed class TenonException extends RuntimeException
                 ClosedException,
                 NativeException,
                 CollectiveException,
+                DeviceLostException,
+                CaptureException,
                 ImportException {
     private static final long serialVersionUID = 1L;
 

@@ -3,6 +3,7 @@ package dev.tenon.core.testkit;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Tolerance;
 import java.util.List;
 
 /**

@@ -1,8 +1,4 @@
-package dev.tenon.core.testkit;
-
-import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Elements;
-import dev.tenon.core.ir.NdArray;
+package dev.tenon.core.ir;
 
 /**
  * How far an element may be from the reference rounded to its type: {@code absolute + relative * |expected|}. Integers and booleans are exact always; NaN equals NaN, an infinity itself.
@@ -63,7 +59,7 @@ public record Tolerance(double relative, double absolute) {
     }
 
     /** The number of that type that memory would hold. */
-    static double rounded(DType dtype, double value) {
+    public static double rounded(DType dtype, double value) {
         return Elements.toDouble(dtype, Elements.fromDouble(dtype, value));
     }
 }

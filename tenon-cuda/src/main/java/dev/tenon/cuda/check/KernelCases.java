@@ -1,0 +1,15 @@
+package dev.tenon.cuda.check;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Every case of every kernel. */
+public final class KernelCases {
+    private KernelCases() {}
+
+    public static List<KernelCase> all() {
+        List<KernelCase> all = new ArrayList<>(RowCases.all());
+        all.addAll(HandedRowCases.all());
+        return List.copyOf(all);
+    }
+}

@@ -1,0 +1,229 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.cuda.kernel.RowKernels;
+import dev.tenon.cuda.kernel.RowPlan;
+import dev.tenon.cuda.kernel.RowRule;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.DeviceProperties;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+
+/** Softmax, log-softmax, LayerNorm and RmsNorm: every form that a row can take, on every element type. */
+final class RowCases {
+    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+    private static final int[] COLS = {
+        1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 128, 255, 257, 511, 513, 781, 1023, 1024, 1025, 4097
+    };
+    private static final double EPSILON = 1e-5;
+
+    private RowCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (RowRule rule : RowRule.values()) {
+            for (DType dtype : FLOATS) {
+                for (int cols : COLS) {
+                    cases.add(plain(rule, dtype, 3, cols, 0, 0));
+                }
+                cases.add(plain(rule, dtype, 67, 256, 0, 0));
+                cases.add(plain(rule, dtype, 5, 781, 1, 0));
+                cases.add(plain(rule, dtype, 5, 1024, 1, 1));
+                cases.add(plain(rule, dtype, 3, 4096, 0, 1));
+                cases.add(plain(rule, dtype, 2, 8192, 0, 0));
+                cases.add(plain(rule, dtype, 2, 20011, 0, 0));
+                cases.add(forced(rule, dtype, "read twice", 2, 24576, false, RowCases::littleShared));
+                cases.add(forced(rule, dtype, "read twice", 2, 20011, false, RowCases::littleShared));
+                cases.add(forced(rule, dtype, "several blocks a row", 3, 24576, true, RowCases::littleShared));
+                cases.add(forced(rule, dtype, "several blocks a row", 5, 20011, true, device -> device));
+            }
+        }
+        for (DType dtype : FLOATS) {
+            for (boolean log : new boolean[] {false, true}) {
+                for (int[] size : new int[][] {{2, 3, 5}, {1, 33, 1}, {3, 1, 32}, {1, 300, 65}, {2, 1023, 33}}) {
+                    cases.add(strided(log, dtype, size[0], size[1], size[2]));
+                }
+            }
+            for (int cols : new int[] {1, 5, 31, 33, 781, 1025}) {
+                cases.add(threePass(dtype, 3, cols));
+            }
+        }
+        return cases;
+    }
+
+    /** What the planner picks on this device, with special rows among random ones. */
+    private static KernelCase plain(RowRule rule, DType dtype, int rows, int cols, int shiftX, int shiftY) {
+        String shifts = shiftX + shiftY == 0 ? "" : " shifted by " + shiftX + " and " + shiftY;
+        return new KernelCase(name(rule), dtype + " [" + rows + "," + cols + "]" + shifts, stage -> {
+            boolean aligned = shiftX + shiftY == 0;
+            check(stage, stage.rows().rows(rule, dtype, rows, cols, aligned), dtype, shiftX, shiftY);
+        });
+    }
+
+    /** A plan made for another device, whose limits bring out forms that this size would not take here. */
+    private static KernelCase forced(
+            RowRule rule,
+            DType dtype,
+            String form,
+            int rows,
+            int cols,
+            boolean together,
+            UnaryOperator<DeviceProperties> change) {
+        return new KernelCase(name(rule), dtype + " [" + rows + "," + cols + "] " + form, stage -> {
+            DeviceProperties device = change.apply(stage.context().device());
+            RowPlan plan = RowKernels.plan(rule, dtype, rows, cols, true, device);
+            plan = together ? plan.together(3, Math.min(rows, 2), rule, dtype) : plan;
+            check(stage, stage.rows().rows(rule, dtype, rows, cols, plan), dtype, 0, 0);
+        });
+    }
+
+    private static void check(KernelStage stage, RowKernels.Rows launch, DType dtype, int shiftX, int shiftY) {
+        RowRule rule = launch.rule();
+        int rows = Math.toIntExact(launch.rows());
+        int cols = Math.toIntExact(launch.cols());
+        Random random = new Random(31L * rows + cols);
+        double[] x = values(random, dtype, rows, cols);
+        boolean affine = rule == RowRule.LAYER_NORM || rule == RowRule.RMS_NORM;
+        double[] gamma = affine ? row(random, dtype, cols) : new double[0];
+        double[] beta = rule == RowRule.LAYER_NORM ? row(random, dtype, cols) : new double[0];
+        DeviceBuffer onX = stage.upload(dtype, x, shiftX);
+        DeviceBuffer onY = stage.poisoned((long) (x.length + shiftY) * dtype.bytes());
+        long g = affine ? stage.upload(dtype, gamma, 0).address() : 0;
+        long b = beta.length > 0 ? stage.upload(dtype, beta, 0).address() : 0;
+        long workspace = launch.plan().workspaceBytes();
+        DeviceBuffer onWorkspace = workspace > 0 ? stage.zeroed(workspace) : null;
+        for (int round = 0; round < (onWorkspace == null ? 1 : 2); round++) { // counters must be as they were
+            stage.stream().fill(onY, 0, onY.bytes(), (byte) 0xFE);
+            launch.enqueue(
+                    stage.stream(),
+                    stage.arguments(),
+                    onX.address() + (long) shiftX * dtype.bytes(),
+                    g,
+                    b,
+                    onY.address() + (long) shiftY * dtype.bytes(),
+                    EPSILON,
+                    onWorkspace);
+            compare(rule, dtype, x, gamma, beta, stage.download(dtype, onY, x.length, shiftY), cols);
+        }
+    }
+
+    private static KernelCase strided(boolean log, DType dtype, int outer, int n, int inner) {
+        RowRule rule = log ? RowRule.LOG_SOFTMAX : RowRule.SOFTMAX;
+        return new KernelCase(name(rule), dtype + " [" + outer + "," + n + "," + inner + "] along 1", stage -> {
+            double[] rows = values(new Random(n), dtype, outer * inner, n);
+            double[] x = new double[rows.length];
+            double[] none = {};
+            for (int i = 0; i < x.length; i++) {
+                x[strided(i, n, inner)] = rows[i];
+            }
+            DeviceBuffer onX = stage.upload(dtype, x, 0);
+            DeviceBuffer onY = stage.poisoned((long) x.length * dtype.bytes());
+            stage.rows()
+                    .strided(log, dtype, outer, n, inner)
+                    .enqueue(stage.stream(), stage.arguments(), onX.address(), onY.address());
+            double[] y = stage.download(dtype, onY, x.length, 0);
+            double[] back = new double[y.length];
+            for (int i = 0; i < y.length; i++) {
+                back[i] = y[strided(i, n, inner)];
+            }
+            compare(rule, dtype, rows, none, none, back, n);
+        });
+    }
+
+    /** Where element i of rows laid out one after the other lies in [outer, n, inner]. */
+    private static int strided(int i, int n, int inner) {
+        int row = i / n;
+        return (row / inner * n + i % n) * inner + row % inner;
+    }
+
+    private static KernelCase threePass(DType dtype, int rows, int cols) {
+        return new KernelCase("softmax_three_pass", dtype + " [" + rows + "," + cols + "]", stage -> {
+            double[] x = values(new Random(cols), dtype, rows, cols);
+            DeviceBuffer onX = stage.upload(dtype, x, 0);
+            DeviceBuffer onY = stage.poisoned((long) x.length * dtype.bytes());
+            stage.rows()
+                    .threePass(dtype, rows, cols)
+                    .enqueue(stage.stream(), stage.arguments(), onX.address(), onY.address());
+            compare(
+                    RowRule.SOFTMAX,
+                    dtype,
+                    x,
+                    new double[0],
+                    new double[0],
+                    stage.download(dtype, onY, x.length, 0),
+                    cols);
+        });
+    }
+
+    private static void compare(
+            RowRule rule, DType dtype, double[] x, double[] gamma, double[] beta, double[] y, int cols) {
+        Tolerance tolerance = Tolerance.of(dtype, cols);
+        for (int base = 0; base < x.length; base += cols) {
+            double[] expected = Arrays.copyOfRange(x, base, base + cols);
+            RowReference.apply(rule, expected, gamma, beta, EPSILON);
+            for (int i = 0; i < cols; i++) {
+                double rounded = Tolerance.rounded(dtype, expected[i]);
+                if (!tolerance.accepts(rounded, y[base + i])) {
+                    throw new AssertionError("row " + base / cols + ", column " + i + " is " + y[base + i]
+                            + "; expected " + rounded + " within " + tolerance);
+                }
+            }
+        }
+    }
+
+    /** Random rows, the second one with a large offset, some of the later ones with infinities and NaN. */
+    private static double[] values(Random random, DType dtype, int rows, int cols) {
+        double[] x = new double[rows * cols];
+        for (int i = 0; i < x.length; i++) {
+            x[i] = Tolerance.rounded(dtype, random.nextGaussian() * 3 + (i / cols == 1 ? 40 : 0));
+        }
+        int last = x.length - 1;
+        if (rows >= 5) {
+            Arrays.fill(x, 2 * cols, 3 * cols, Double.NEGATIVE_INFINITY);
+            x[3 * cols + cols / 2] = Double.NaN;
+            x[last] = Double.NEGATIVE_INFINITY;
+        }
+        if (rows >= 60) {
+            x[10 * cols] = Double.POSITIVE_INFINITY;
+            Arrays.fill(x, 11 * cols, 12 * cols, 0.25);
+        }
+        return x;
+    }
+
+    private static double[] row(Random random, DType dtype, int cols) {
+        double[] row = new double[cols];
+        for (int i = 0; i < cols; i++) {
+            row[i] = Tolerance.rounded(dtype, 1 + random.nextGaussian() / 4);
+        }
+        return row;
+    }
+
+    private static DeviceProperties littleShared(DeviceProperties d) {
+        return new DeviceProperties(
+                d.ordinal(),
+                d.name(),
+                d.architecture(),
+                d.multiprocessors(),
+                d.memoryBytes(),
+                d.sharedBytesPerBlock(),
+                20 * 1024,
+                40 * 1024,
+                d.registersPerMultiprocessor(),
+                d.threadsPerMultiprocessor(),
+                d.l2Bytes(),
+                d.cooperativeLaunch());
+    }
+
+    private static String name(RowRule rule) {
+        return switch (rule) {
+            case SOFTMAX -> "softmax";
+            case LOG_SOFTMAX -> "log_softmax";
+            case LAYER_NORM -> "layernorm";
+            case RMS_NORM -> "rmsnorm";
+        };
+    }
+}

@@ -1,0 +1,44 @@
+package dev.tenon.cuda.kernel;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The texts of our kernel files and headers, out of this module's resources; read once. Thread-safe. */
+public final class KernelSources {
+    private static final String ROOT = "/dev/tenon/cuda/kernels/";
+    private static final List<String> HEADERS =
+            List.of("tenon.cuh", "pack.cuh", "row_rules.cuh", "row_warp.cuh", "row_block.cuh", "row_strided.cuh");
+
+    private KernelSources() {}
+
+    private static final class Headers {
+        static final Map<String, String> ALL = load();
+
+        private static Map<String, String> load() {
+            Map<String, String> headers = new TreeMap<>();
+            HEADERS.forEach(name -> headers.put(name, text("include/" + name)));
+            return Map.copyOf(headers);
+        }
+    }
+
+    /** Every header, by the name that sources include. */
+    public static Map<String, String> headers() {
+        return Headers.ALL;
+    }
+
+    static String text(String path) {
+        try (InputStream in = KernelSources.class.getResourceAsStream(ROOT + path)) {
+            if (in == null) {
+                throw new IllegalStateException("the kernel source " + path + " is missing from the jar");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException("kernel source " + path, e);
+        }
+    }
+}

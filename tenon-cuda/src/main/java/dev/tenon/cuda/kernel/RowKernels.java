@@ -1,0 +1,164 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GpuFunction;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import dev.tenon.cuda.port.LaunchShape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Softmax, log-softmax, LayerNorm and RmsNorm: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32. Thread-safe.
+ */
+public final class RowKernels {
+    private static final int STRAND_LIMIT = 32;
+    private static final int GRID_Y = 65535;
+
+    private final KernelModules modules;
+
+    public RowKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    /** How {@link #rows} will launch, without compiling anything. */
+    public static RowPlan plan(
+            RowRule rule, DType dtype, long rows, long cols, boolean aligned, DeviceProperties device) {
+        return RowPlan.of(rule, dtype, rows, cols, aligned, device);
+    }
+
+    /**
+     * Rows of {@code cols} consecutive elements; both sizes at least 1.
+     *
+     * @param aligned whether every address that will be passed lies on a 16-byte boundary
+     */
+    public Rows rows(RowRule rule, DType dtype, long rows, long cols, boolean aligned) {
+        return rows(
+                rule,
+                dtype,
+                rows,
+                cols,
+                plan(rule, dtype, rows, cols, aligned, modules.context().device()));
+    }
+
+    /** The same with a plan of one's own. */
+    public Rows rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan) {
+        GpuFunction function = modules.function(plan.file(), plan.entry(), rule.variant(dtype));
+        if (plan.shape().sharedBytes() > 0) {
+            function.allowSharedBytes(plan.shape().sharedBytes());
+        }
+        return new Rows(rule, dtype, rows, cols, plan, function);
+    }
+
+    /** Softmax or its logarithm along the middle dim of [outer, n, inner], every size at least 1. */
+    public Strided strided(boolean log, DType dtype, long outer, long n, long inner) {
+        GpuFunction function =
+                modules.function(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
+        int strands = Math.clamp(Long.highestOneBit(Math.ceilDiv(n, 4)), 1, STRAND_LIMIT);
+        LaunchShape shape = new LaunchShape(
+                Math.toIntExact(Math.ceilDiv(inner, 32)),
+                (int) Math.min(outer, GRID_Y),
+                1,
+                32,
+                strands,
+                1,
+                0,
+                false,
+                1,
+                false);
+        return new Strided(outer, n, inner, shape, function);
+    }
+
+    /** The plain form, one block of 256 threads a row. */
+    public ThreePass threePass(DType dtype, long rows, long cols) {
+        GpuFunction function =
+                modules.function(KernelCatalog.SOFTMAX_THREE_PASS, "softmax_three_pass", KernelVariant.of(dtype));
+        int threads = Math.clamp(Math.ceilDiv(cols, 32) * 32, 32, 256);
+        return new ThreePass(rows, cols, LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), threads), function);
+    }
+
+    /** A prepared launch over rows. Immutable; enqueue with a slab of the calling thread. */
+    public record Rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
+        /**
+         * Enqueues it.
+         *
+         * @param gamma null for none, and for softmax
+         * @param beta likewise
+         * @param epsilon of the norms
+         * @param workspace {@link RowPlan#workspaceBytes()}, zeroed when it was allocated and used by one stream at a time; null where that is 0
+         */
+        public void enqueue(
+                GpuStream stream,
+                KernelArguments arguments,
+                long x,
+                long gamma,
+                long beta,
+                long y,
+                double epsilon,
+                @Nullable DeviceBuffer workspace) {
+            arguments.clear().add(x);
+            if (rule.gamma) {
+                arguments.add(gamma);
+            }
+            if (rule.beta) {
+                arguments.add(beta);
+            }
+            arguments.add(y).add(rows).add(cols);
+            if (rule.gamma) {
+                addCompute(arguments, epsilon);
+            }
+            if (plan.block()) {
+                arguments.add(plan.blocks()).add(plan.kept());
+                if (workspace == null) {
+                    arguments.add(0L).add(0L);
+                } else {
+                    arguments.add(workspace, plan.counterBytes()).add(workspace);
+                }
+            }
+            stream.launch(function, plan.shape(), arguments);
+        }
+
+        private void addCompute(KernelArguments arguments, double value) {
+            if (dtype == DType.F64) {
+                arguments.add(value);
+            } else {
+                arguments.add((float) value);
+            }
+        }
+
+        /** The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself. */
+        public Rows overlapping() {
+            RowPlan p = plan;
+            RowPlan overlapping = new RowPlan(
+                    p.block(),
+                    p.file(),
+                    p.entry(),
+                    p.shape().withProgrammatic(),
+                    p.blocks(),
+                    p.kept(),
+                    p.stateBytes(),
+                    p.counterBytes(),
+                    p.reason());
+            return new Rows(rule, dtype, rows, cols, overlapping, function);
+        }
+    }
+
+    /** A prepared launch along a middle dim. */
+    public record Strided(long outer, long n, long inner, LaunchShape shape, GpuFunction function) {
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            stream.launch(
+                    function,
+                    shape,
+                    arguments.clear().add(x).add(y).add(outer).add(n).add(inner));
+        }
+    }
+
+    /** A prepared launch of the plain form. */
+    public record ThreePass(long rows, long cols, LaunchShape shape, GpuFunction function) {
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            stream.launch(
+                    function, shape, arguments.clear().add(x).add(y).add(rows).add(cols));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.LaunchShape;
+
+/**
+ * How rows of consecutive elements are cut into one launch.
+ *
+ * @param block whether rows belong to blocks rather than to warps
+ * @param file where the entry is
+ * @param entry without suffix
+ * @param shape of the launch
+ * @param blocks that share a row; 1 also where a warp has a row to itself
+ * @param kept packs that a block keeps in shared memory
+ * @param stateBytes workspace for what blocks tell one another, 0 where {@code blocks} is 1
+ * @param counterBytes workspace that is zeroed once when it is allocated
+ * @param reason in words, for reports
+ */
+public record RowPlan(
+        boolean block,
+        KernelFile file,
+        String entry,
+        LaunchShape shape,
+        int blocks,
+        int kept,
+        long stateBytes,
+        long counterBytes,
+        String reason) {
+    private static final int WIDEST = 16;
+    private static final int[] WIDE_PACKS = {1, 2, 4, 8};
+    private static final int[] SINGLES = {1, 4, 16, 32};
+    private static final int RESERVED_SHARED = 1024; // of each block, by the system
+    private static final int STATIC_SHARED = 1024; // more than the skeleton declares
+    private static final int FEW = 128;
+    private static final int MANY = 512;
+    private static final int MOST_BLOCKS = Integer.MAX_VALUE;
+
+    /** Nanoseconds that blocks of a row wait for one another, and bytes a nanosecond that one block and all of them move; from an H100. */
+    private static final double MEETING = 2500;
+
+    private static final double BLOCK_RATE = 50;
+    private static final double CHIP_RATE = 3000;
+
+    /**
+     * Plans rows.
+     *
+     * @param aligned whether every pointer lies on a 16-byte boundary
+     */
+    static RowPlan of(RowRule rule, DType dtype, long rows, long cols, boolean aligned, DeviceProperties device) {
+        int width = aligned && cols * dtype.bytes() % WIDEST == 0 ? WIDEST / dtype.bytes() : 1;
+        long packs = cols / width;
+        int[] held = width > 1 ? WIDE_PACKS : SINGLES;
+        for (int each : held) {
+            if (packs <= 32L * each) {
+                return warp(rule, rows, (width > 1 ? "v16r" : "v1r") + each, device);
+            }
+        }
+        return block(rule, dtype, rows, packs, width, device);
+    }
+
+    private static RowPlan warp(RowRule rule, long rows, String form, DeviceProperties device) {
+        int warps = rows >= 16L * device.multiprocessors() ? 4 : rows >= 4L * device.multiprocessors() ? 2 : 1;
+        LaunchShape shape = LaunchShape.of(blocks(Math.ceilDiv(rows, warps)), 32 * warps);
+        String entry = rule.prefix + "_warp_" + form;
+        return new RowPlan(false, rule.warp, entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
+    }
+
+    private static RowPlan block(RowRule rule, DType dtype, long rows, long packs, int width, DeviceProperties device) {
+        int packBytes = width * dtype.bytes();
+        int registers = width > 1 ? 8 : dtype == DType.F64 ? 16 : 24; // packs of a thread, as in the sources
+        int threads = packs <= (long) registers * FEW ? FEW : MANY;
+        int resident = rule.residentBlocks(dtype) * (MANY / threads);
+        int shared = Math.min(
+                        device.sharedBytesPerBlockOptIn() - STATIC_SHARED,
+                        device.sharedBytesPerMultiprocessor() / resident - RESERVED_SHARED - STATIC_SHARED)
+                / WIDEST
+                * WIDEST;
+        int batch = registers / 4 * threads;
+        int canKeep = shared / packBytes / batch * batch;
+        int slots = device.multiprocessors() * resident;
+        int together = together(rows, packs, packBytes, registers * threads + canKeep, slots);
+        long each = Math.ceilDiv(packs, together);
+        if (each > Integer.MAX_VALUE / 2) {
+            throw new UnsupportedException(
+                    rule.prefix + ": rows of " + packs * width + " elements are too long for " + device.name());
+        }
+        int kept = Math.clamp(each - (long) registers * threads, 0, canKeep);
+        int groups = together == 1 ? blocks(rows) : (int) Math.min(rows, slots / together);
+        LaunchShape shape = LaunchShape.of(groups * together, threads).withSharedBytes(kept * packBytes);
+        String entry = rule.prefix + "_block_" + (width > 1 ? "v16t" : "v1t") + threads;
+        if (together == 1) {
+            String reason = "a row a block" + (kept > 0 ? ", part of it in shared memory" : ", in registers");
+            return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, reason);
+        }
+        return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, "").together(together, groups, rule, dtype);
+    }
+
+    /** This plan, in the block form, with that many blocks a row and rows at a time. */
+    public RowPlan together(int blocks, int groups, RowRule rule, DType dtype) {
+        LaunchShape one = LaunchShape.of(groups * blocks, shape.blockX()).withSharedBytes(shape.sharedBytes());
+        return new RowPlan(
+                block,
+                file,
+                entry,
+                one.withCooperative(),
+                blocks,
+                kept,
+                2L * groups * blocks * rule.stateBytes(dtype),
+                2L * groups * Integer.BYTES,
+                blocks + " blocks a row, " + groups + " rows at a time");
+    }
+
+    /** The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a time. */
+    private static int together(long rows, long packs, int packBytes, int onChip, int slots) {
+        int best = 1;
+        double least = Double.POSITIVE_INFINITY;
+        for (int g = 1; g <= slots; g++) {
+            long groups = Math.min(rows, slots / g);
+            double rounds = g == 1 ? Math.max(1, (double) rows / slots) : Math.ceilDiv(rows, groups);
+            double packsEach = Math.ceilDiv(packs, g);
+            double bytes = packBytes * (2 * packsEach + 0.5 * Math.max(0, packsEach - onChip));
+            double time =
+                    rounds * (Math.max(bytes / BLOCK_RATE, bytes * groups * g / CHIP_RATE) + (g == 1 ? 0 : MEETING));
+            if (time < 0.98 * least) { // fewer blocks where more gain next to nothing
+                least = time;
+                best = g;
+            }
+        }
+        return best;
+    }
+
+    private static int blocks(long wanted) {
+        if (wanted > MOST_BLOCKS) {
+            throw new UnsupportedException("a launch of " + wanted + " blocks; the device's limit is " + MOST_BLOCKS);
+        }
+        return (int) wanted;
+    }
+
+    public long workspaceBytes() {
+        return counterBytes + stateBytes;
+    }
+}

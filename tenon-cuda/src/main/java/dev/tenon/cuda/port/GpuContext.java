@@ -1,0 +1,59 @@
+package dev.tenon.cuda.port;
+
+/**
+ * An open device. Thread-safe: any platform or virtual thread may call, since each native section makes the context current for itself. What it hands out is closed before it or with it.
+ *
+ * <p>Faults are of two kinds. A recoverable one (out of memory, a refused launch) leaves everything usable. A fatal one (an illegal address in a kernel) loses the context: {@link #healthy()} is then false and every later call fails
+ * at once, naming the first fault.
+ */
+public interface GpuContext extends AutoCloseable {
+    DeviceProperties device();
+
+    boolean healthy();
+
+    /** Bytes free and in all as the driver counts them. */
+    MemoryInfo memoryInfo();
+
+    /**
+     * Device memory, 256-byte aligned; 0 bytes are allowed.
+     *
+     * @throws dev.tenon.core.error.OutOfMemoryException naming the bytes asked for and free
+     */
+    DeviceBuffer allocate(long bytes);
+
+    /** Page-locked host memory, from and to which copies are asynchronous. */
+    PinnedBuffer allocatePinned(long bytes);
+
+    /** A stream that does not wait for the legacy default stream. */
+    GpuStream newStream();
+
+    /** @param timing whether {@link GpuEvent#microsecondsSince} will be asked */
+    GpuEvent newEvent(boolean timing);
+
+    /**
+     * Makes the functions of an image callable.
+     *
+     * @throws ImageRejected where another image of the same source might do
+     * @throws dev.tenon.core.error.NativeException when the driver refuses the image for good
+     */
+    GpuModule load(ModuleImage image) throws ImageRejected;
+
+    /** Whether kernels of this device may read and write the other's memory; asks only. */
+    boolean canAccess(GpuContext peer);
+
+    /** Lets kernels of this device read and write the peer's memory; asking again does nothing. */
+    void enableAccess(GpuContext peer);
+
+    /** Waits for everything enqueued on every stream. */
+    void synchronize();
+
+    /** Idempotent. Waits for what is enqueued. */
+    @Override
+    void close();
+
+    /**
+     * @param free bytes that could be allocated
+     * @param total bytes that the device has
+     */
+    record MemoryInfo(long free, long total) {}
+}

@@ -1,0 +1,10 @@
+/** The CUDA backend: the ports to a GPU platform, kernels and their specs, the kernel cache. */
+module dev.tenon.cuda {
+    requires static org.jspecify;
+    requires transitive dev.tenon.core;
+    requires dev.tenon.nativelib;
+
+    exports dev.tenon.cuda.check;
+    exports dev.tenon.cuda.kernel;
+    exports dev.tenon.cuda.port;
+}

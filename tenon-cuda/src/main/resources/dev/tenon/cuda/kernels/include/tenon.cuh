@@ -1,0 +1,172 @@
+// What every kernel file includes: CUDA's built-ins plus the few names below. The only header that touches the hardware: the emulator
+// brings one of the same name and the same contents for the host. No toolkit header, so NVRTC needs no include path.
+#pragma once
+
+#define TENON_EMULATED 0
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+
+// A kernel is written   extern "C" __global__ void TENON_NAME(softmax_warp)(…) { … }   and announced   TENON_ENTRY(softmax_warp)
+// TENON_SUFFIX (a dtype, or nothing) is defined by the launch side: one file compiles once for each variant that is used.
+#define TENON_PASTE_(a, b) a##b
+#define TENON_PASTE(a, b) TENON_PASTE_(a, b)
+#define TENON_NAME(name) TENON_PASTE(name, TENON_SUFFIX)
+#define TENON_ENTRY(name)
+
+// Dynamic shared memory, 16-byte aligned; at most one a kernel.
+#define TENON_DYNAMIC_SHARED(type, name)                  \
+    extern __shared__ __align__(16) u8 tenon_dynamic_[]; \
+    type* const name = reinterpret_cast<type*>(tenon_dynamic_)
+
+#define TENON_INFINITY __int_as_float(0x7f800000)
+#define TENON_NAN __int_as_float(0x7fffffff)
+#define TENON_INFINITY_F64 __longlong_as_double(0x7ff0000000000000ll)
+
+struct alignas(2) f16 {
+    u16 bits;
+};
+
+struct alignas(2) bf16 {
+    u16 bits;
+};
+
+__device__ __forceinline__ float to_f32(f16 v) {
+    float r;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(v.bits));
+    return r;
+}
+
+__device__ __forceinline__ float to_f32(bf16 v) { return __uint_as_float(static_cast<u32>(v.bits) << 16); }
+
+// Round to nearest even; NaN stays NaN, too large becomes infinity.
+__device__ __forceinline__ f16 to_f16(float v) {
+    f16 r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(v));
+    return r;
+}
+
+__device__ __forceinline__ bf16 to_bf16(float v) {
+    bf16 r;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(v));
+#else
+    u32 u = __float_as_uint(v);
+    r.bits = v != v ? static_cast<u16>((u >> 16) | 0x40) : static_cast<u16>((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+#endif
+    return r;
+}
+
+// e^x and 2^x in one or two instructions, within 2 units in the last place for 2^x; e^x loses |x| / 2^24 beside. Special values as in exp.
+__device__ __forceinline__ float fast_exp2(float x) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+// Loads and stores of 4, 8 and 16 bytes that do not stay in the caches: for data used once.
+__device__ __forceinline__ uint4 load_streaming(const uint4* p) {
+    uint4 r;
+    asm volatile("ld.global.cs.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
+    return r;
+}
+
+__device__ __forceinline__ void store_streaming(uint4* p, uint4 v) {
+    asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
+// Adds to a counter after everything that this thread, and those that it met at a barrier, wrote before; waits until a counter has
+// reached a value, and sees what was written before it did. For blocks of a cooperative launch, which are all resident.
+__device__ __forceinline__ void announce(u32* counter) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+__device__ __forceinline__ void wait_until(const u32* counter, u32 value) {
+    u32 seen;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+    } while (seen < value);
+}
+
+// Meets `blocks` blocks for the `number`th time (from 1) at a counter that was 0 at first.
+__device__ __forceinline__ void meet(u32* counter, u32 blocks, u32 number) {
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+        announce(counter);
+        wait_until(counter, blocks * number);
+    }
+    __syncthreads();
+}
+
+// A launch with the programmatic attribute starts while its predecessor still runs: nothing that this wrote may be read, or that it reads
+// be written, before the wait. The release lets the successor start likewise. Both do nothing in other launches.
+__device__ __forceinline__ void await_predecessor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void release_successor() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+#if __CUDA_ARCH__ >= 750
+// Four 8×8 matrices of 16-bit elements from shared memory, in the layout that mma takes. Each lane gives the address of one row.
+__device__ __forceinline__ void load_matrix_x4(u32 (&r)[4], const void* shared_row) {
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared_row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address));
+}
+
+__device__ __forceinline__ void load_matrix_x4_transposed(u32 (&r)[4], const void* shared_row) {
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared_row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address));
+}
+#endif
+
+#if __CUDA_ARCH__ >= 800
+// d += a b on a warp: a 16×16, b 16×8, d 16×8 in float (PTX ISA, mma.m16n8k16).
+__device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], f16) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], bf16) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// The same for a 16×8, b 8×8 in tf32 (mma.m16n8k8); the operands are floats whose low 13 bits are ignored.
+__device__ __forceinline__ void mma_1688_tf32(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// 16 bytes from global to shared memory, done at some time before the wait; without passing through registers.
+__device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+}
+
+__device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Waits until at most N committed groups are on their way.
+template <int N>
+__device__ __forceinline__ void copy_async_wait() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+#endif

@@ -1,0 +1,26 @@
+// y = x / sqrt(mean of squares + epsilon) · gamma along long rows, one or several blocks a row (row_block.cuh).
+// gamma may be null; on 16-byte boundaries in the v16 forms.
+//
+//   *_v1   element by element, 24 a thread in registers (16 doubles): rows that do not lie on 16-byte boundaries
+//   *_v16  16 bytes an access, 128 bytes a thread in registers
+//   t128, t512: threads of a block
+//
+// Variants: TENON_T one of float, double, f16, bf16.
+#include "row_block.cuh"
+
+typedef TENON_T T;
+typedef Compute<T>::type A;
+constexpr int W = Widest<T>::value;
+constexpr int SINGLES = sizeof(T) == 8 ? 16 : 24;
+
+#define KERNEL(name, V, R, THREADS, RESIDENT)                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)                                                          \
+        TENON_NAME(name)(const T* x, const T* gamma, T* y, i64 rows, i64 cols, A epsilon, i32 blocks, i32 kept, void* states, u32* counters) {          \
+        row_block<RmsNormRule, T, V, R, THREADS>(x, gamma, nullptr, y, rows, cols, epsilon, blocks, kept, states, counters);            \
+    }                                                                                                                        \
+    TENON_ENTRY(name)
+
+KERNEL(rmsnorm_block_v1t128, 1, SINGLES, 128, 4)
+KERNEL(rmsnorm_block_v1t512, 1, SINGLES, 512, 1)
+KERNEL(rmsnorm_block_v16t128, W, 8, 128, 4)
+KERNEL(rmsnorm_block_v16t512, W, 8, 512, 1)

@@ -1,0 +1,6 @@
+/** A GPU platform made of CPU threads: the same kernel sources built by the host's C++ compiler, behind the CUDA backend's ports. */
+module dev.tenon.emulator {
+    requires static org.jspecify;
+    requires transitive dev.tenon.cuda;
+    requires dev.tenon.nativelib;
+}

@@ -1,0 +1,5 @@
+/** FFM bindings to the native libraries that Tenon opens at run time, and the finder that looks for them. The one module that holds a {@code Linker}. */
+module dev.tenon.nativelib {
+    requires static org.jspecify;
+    requires transitive dev.tenon.core;
+}
