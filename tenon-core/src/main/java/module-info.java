@@ -7,6 +7,8 @@ module dev.tenon.core {
     exports dev.tenon.core.ir.op;
     exports dev.tenon.core.collective;
     exports dev.tenon.core.collective.inprocess;
+    exports dev.tenon.core.collective.reduce to
+            dev.tenon.mpi;
     exports dev.tenon.core.compiler;
     exports dev.tenon.core.runtime;
     exports dev.tenon.core.runtime.spi;

@@ -2,4 +2,6 @@
 module dev.tenon.nativelib {
     requires static org.jspecify;
     requires transitive dev.tenon.core;
+
+    exports dev.tenon.nativelib.mpi;
 }
