@@ -106,7 +106,7 @@ final class BenchAllReduceCommand implements Callable<Integer> {
         String[] parts = shape.split("[x×]");
         try {
             if (parts.length == 2) {
-                return Integer.parseInt(parts[which]);
+                return Integer.parseUnsignedInt(parts[which]);
             }
         } catch (NumberFormatException _) {
             // said below
