@@ -1,4 +1,5 @@
 /** The IR, the compiler, the runtime and its public API; nothing but the JDK below it. */
+@SuppressWarnings("module") // dev.tenon.mpi is compiled after this one
 module dev.tenon.core {
     requires static org.jspecify;
 

@@ -21,7 +21,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "allreduce",
         mixinStandardHelpOptions = true,
-        description = "Runs a ring all-reduce of small vectors and shows each step: who sends which chunk to whom, and what every rank then has.")
+        description =
+                "Runs a ring all-reduce of small vectors and shows each step: who sends which chunk to whom, and what every rank then has.")
 final class AllReduceCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -30,7 +31,10 @@ final class AllReduceCommand implements Callable<Integer> {
     @Option(names = "--world", paramLabel = "N", defaultValue = "3", description = "Number of ranks, 1 to 16 (3).")
     int world;
 
-    @Option(names = "--length", paramLabel = "L", description = "Elements of each vector, 0 to 64; the world by default.")
+    @Option(
+            names = "--length",
+            paramLabel = "L",
+            description = "Elements of each vector, 0 to 64; the world by default.")
     @Nullable
     Integer length;
 
@@ -60,8 +64,9 @@ final class AllReduceCommand implements Callable<Integer> {
         int world = trace.chunks().world();
         out.println(world + " ranks, vectors of " + trace.chunks().length() + ", " + world + " chunks: "
                 + IntStream.range(0, world)
-                        .mapToObj(chunk -> chunk + " = elements ["
-                                + trace.chunks().start(chunk) + ", " + trace.chunks().end(chunk) + ")")
+                        .mapToObj(chunk ->
+                                chunk + " = elements [" + trace.chunks().start(chunk) + ", "
+                                        + trace.chunks().end(chunk) + ")")
                         .collect(Collectors.joining(", ")));
         vectors("start", trace.start(), out);
         for (RingTrace.Step step : trace.steps()) {

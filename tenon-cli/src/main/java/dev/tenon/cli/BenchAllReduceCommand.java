@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "allreduce",
         mixinStandardHelpOptions = true,
-        description = "Times all-reduces (f32, sum) between ranks that are threads of this process, from their release to the last one's result.")
+        description =
+                "Times all-reduces (f32, sum) between ranks that are threads of this process, from their release to the last one's result.")
 final class BenchAllReduceCommand implements Callable<Integer> {
     /** Shorter batches would time threads that have just been woken. */
     private static final int BATCH = 50;
@@ -39,7 +40,11 @@ final class BenchAllReduceCommand implements Callable<Integer> {
     List<String> shapes = List.of(
             "4x1024", "4x16384", "8x16384", "8x262144", "2x1024", "2x16384", "2x262144", "4x1048576", "4x16777216");
 
-    @Option(names = "--variants", split = ",", paramLabel = "NAME", description = "${COMPLETION-CANDIDATES}; all by default.")
+    @Option(
+            names = "--variants",
+            split = ",",
+            paramLabel = "NAME",
+            description = "${COMPLETION-CANDIDATES}; all by default.")
     List<Algorithm> variants = List.of(Algorithm.values());
 
     @Option(
@@ -97,19 +102,14 @@ final class BenchAllReduceCommand implements Callable<Integer> {
 
     private Measurement measure(int world, int length, Algorithm variant) {
         try (AllReduceTiming timing = new AllReduceTiming(world, length, variant)) {
-            int batch = (int) Math.clamp(BATCH_ELEMENTS / Math.max(1, (long) world * length), 1, BATCH);
+            int batch = Math.clamp(BATCH_ELEMENTS / Math.max(1, (long) world * length), 1, BATCH);
             return new Measurement(world, length, variant, Samples.measure(timing, batch, runs, seconds));
         }
     }
 
     private static int size(String shape, int which) {
-        String[] parts = shape.split("[x×]");
-        try {
-            if (parts.length == 2) {
-                return Integer.parseUnsignedInt(parts[which]);
-            }
-        } catch (NumberFormatException _) {
-            // said below
+        if (shape.matches("\\d{1,9}[x×]\\d{1,9}")) {
+            return Integer.parseInt(shape.split("[x×]")[which]);
         }
         throw new InputException("shape \"" + shape + "\" is not WORLDxLENGTH, such as 4x1024");
     }

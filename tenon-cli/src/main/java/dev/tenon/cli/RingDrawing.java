@@ -69,7 +69,9 @@ final class RingDrawing {
         String phase = column == 0 ? "start" : trace.steps().get(column - 1).phase();
         String step = column == 0 ? "" : "step " + trace.steps().get(column - 1).number();
         int middle = x(column) + panel / 2;
-        add("<text x=\"%d\" y=\"24\" text-anchor=\"middle\" fill=\"#222\" font-weight=\"bold\">%s</text>", middle, phase);
+        add(
+                "<text x=\"%d\" y=\"24\" text-anchor=\"middle\" fill=\"#222\" font-weight=\"bold\">%s</text>",
+                middle, phase);
         add("<text x=\"%d\" y=\"42\" text-anchor=\"middle\" fill=\"#555\">%s</text>", middle, step);
         float[][] vectors = vectors(column);
         for (int rank = 0; rank < chunks.world(); rank++) {
@@ -122,6 +124,7 @@ final class RingDrawing {
         return TOP + rank * ROW;
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation is in a library that the command does not need
     private void add(String format, Object... values) {
         svg.append(String.format(Locale.ROOT, format, values)).append('\n');
     }

@@ -19,11 +19,13 @@ import java.util.List;
  * @param start each rank's vector before the first step
  * @param steps scatter-reduce, then all-gather
  */
+@SuppressWarnings("ArrayRecordComponent") // vectors, made once and only read
 record RingTrace(Chunks chunks, float[][] start, List<Step> steps) {
     private static final int LARGEST_WORLD = 16;
     private static final int LARGEST_LENGTH = 64;
 
     /** What one rank sent to its right neighbour. */
+    @SuppressWarnings("ArrayRecordComponent")
     record Transfer(int from, int to, int chunk, float[] values) {}
 
     /**
@@ -32,6 +34,7 @@ record RingTrace(Chunks chunks, float[][] start, List<Step> steps) {
      * @param number within the phase, from 1 on
      * @param after each rank's vector after the step
      */
+    @SuppressWarnings("ArrayRecordComponent")
     record Step(String phase, int number, List<Transfer> transfers, float[][] after) {}
 
     /** Runs it: rank 0 holds 10, 20, 30, …, the others 1, 2, 3, … on from one to the next. */
@@ -101,8 +104,7 @@ record RingTrace(Chunks chunks, float[][] start, List<Step> steps) {
                 List<Transfer> transfers = new ArrayList<>();
                 for (int rank = 0; rank < world; rank++) {
                     int chunk = sent[step][rank];
-                    transfers.add(
-                            new Transfer(rank, (rank + 1) % world, chunk, values(before[rank], chunks, chunk)));
+                    transfers.add(new Transfer(rank, (rank + 1) % world, chunk, values(before[rank], chunks, chunk)));
                 }
                 boolean reducing = step < world - 1;
                 steps.add(new Step(

@@ -17,7 +17,8 @@ final class AllReduceTest {
 
     @Test
     void showsEveryStep() {
-        String out = Cli.run("allreduce", "--world", "3", "--length", "3").succeeds().out();
+        String out =
+                Cli.run("allreduce", "--world", "3", "--length", "3").succeeds().out();
         assertThat(out)
                 .containsSubsequence(
                         "start: rank 0 has [10, 20, 30]",
@@ -37,8 +38,9 @@ final class AllReduceTest {
 
     @Test
     void asObjects() throws Exception {
-        List<Map<String, Object>> objects =
-                Cli.run("allreduce", "--world", "4", "--length", "6", "--json").succeeds().objects();
+        List<Map<String, Object>> objects = Cli.run("allreduce", "--world", "4", "--length", "6", "--json")
+                .succeeds()
+                .objects();
         assertThat(objects).hasSize(1 + 2 * 3 + 1);
         assertThat(objects.get(1)).containsEntry("phase", "scatter-reduce").containsEntry("step", 1.0);
         assertThat((List<?>) objects.get(1).get("transfers")).hasSize(4);
@@ -50,7 +52,8 @@ final class AllReduceTest {
     @Test
     void drawsItself() throws Exception {
         Path file = folder.resolve("ring.svg");
-        Cli.run("allreduce", "--world", "4", "--length", "7", "--svg", file.toString()).succeeds();
+        Cli.run("allreduce", "--world", "4", "--length", "7", "--svg", file.toString())
+                .succeeds();
         assertThat(Files.readString(file)).doesNotContain("href", "url(http", "<script");
         var svg = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(file.toFile());
         assertThat(svg.getElementsByTagName("line").getLength()).as("arrows").isEqualTo(2 * 3 * 4);
@@ -58,8 +61,14 @@ final class AllReduceTest {
 
     @Test
     void awkwardWorlds() {
-        assertThat(Cli.run("allreduce", "--world", "1", "--length", "2").succeeds().out()).contains("every rank has [10, 20]");
-        assertThat(Cli.run("allreduce", "--world", "5", "--length", "0").succeeds().out()).contains("every rank has []");
+        assertThat(Cli.run("allreduce", "--world", "1", "--length", "2")
+                        .succeeds()
+                        .out())
+                .contains("every rank has [10, 20]");
+        assertThat(Cli.run("allreduce", "--world", "5", "--length", "0")
+                        .succeeds()
+                        .out())
+                .contains("every rank has []");
         Cli.run("allreduce", "--world", "0").fails("--world 1 to 16");
         Cli.run("allreduce", "--length", "65").fails("--length 0 to 64");
         Cli.run("allreduce", "--world", "three").isMisused("three");
@@ -73,9 +82,8 @@ final class AllReduceTest {
                 .objects();
         assertThat(objects).hasSize(8).allSatisfy(object -> {
             assertThat(object).containsEntry("bench", "allreduce").containsEntry("device", "cpu");
-            assertThat((double) object.get("min_us"))
-                    .isPositive()
-                    .isLessThanOrEqualTo((double) object.get("median_us"));
+            assertThat((double) object.get("min_us")).isPositive().isLessThanOrEqualTo((double)
+                    object.get("median_us"));
             assertThat((double) object.get("median_us")).isLessThanOrEqualTo((double) object.get("p95_us"));
             assertThat((double) object.get("p95_us")).isLessThanOrEqualTo((double) object.get("max_us"));
         });
@@ -85,7 +93,8 @@ final class AllReduceTest {
         assertThat(params.get("world")).isEqualTo(2.0);
         assertThat(params.get("length")).isEqualTo(33.0);
         // both ranks send and receive the vector once: half of it in each of two steps
-        assertThat((double) objects.getFirst().get("bus_gb_s")).isEqualTo((double) objects.getFirst().get("gb_s"));
+        assertThat((double) objects.getFirst().get("bus_gb_s"))
+                .isEqualTo((double) objects.getFirst().get("gb_s"));
         Cli.run("bench", "allreduce", "--shapes", "4").fails("WORLDxLENGTH");
         Cli.run("bench", "allreduce", "--shapes", "0x4").fails("1 to 4096");
         Cli.run("bench", "allreduce", "--shapes", "2x-4").fails("WORLDxLENGTH");

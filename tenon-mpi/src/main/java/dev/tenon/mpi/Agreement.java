@@ -30,8 +30,18 @@ final class Agreement {
         }
     }
 
-    /** What one rank asks for. @param root -1 for operations without one */
-    record Call(Operation operation, DType dtype, long length, @Nullable ReduceOp op, int root) {
+    /**
+     * What one rank asks for.
+     *
+     * @param root -1 for operations without one
+     */
+    @SuppressWarnings("EnumOrdinal") // the ranks of a job run one build
+    record Call(
+            Operation operation,
+            DType dtype,
+            long length,
+            @Nullable ReduceOp op,
+            int root) {
         private static final int NUMBERS = 5;
 
         long[] numbers() {

@@ -51,14 +51,16 @@ final class Carrier<A> {
         A array = kernel.allocate(count);
         kernel.load(source, at, array, 0, count);
         switch (array) {
-            case float[] floats when ordered -> {
+            case float[] floats
+            when ordered -> {
                 int[] codes = new int[count];
                 for (int i = 0; i < count; i++) {
                     codes[i] = code(floats[i]);
                 }
                 MemorySegment.copy(codes, 0, memory, ValueLayout.JAVA_INT, 0, count);
             }
-            case double[] doubles when ordered -> {
+            case double[] doubles
+            when ordered -> {
                 long[] codes = new long[count];
                 for (int i = 0; i < count; i++) {
                     codes[i] = code(doubles[i]);
@@ -77,12 +79,14 @@ final class Carrier<A> {
     void unpack(MemorySegment memory, HostBuffer target, long at, int count, int world) {
         A array = kernel.allocate(count);
         switch (array) {
-            case float[] floats when ordered -> {
+            case float[] floats
+            when ordered -> {
                 for (int i = 0; i < count; i++) {
                     floats[i] = number(memory.getAtIndex(ValueLayout.JAVA_INT, i));
                 }
             }
-            case double[] doubles when ordered -> {
+            case double[] doubles
+            when ordered -> {
                 for (int i = 0; i < count; i++) {
                     doubles[i] = number(memory.getAtIndex(ValueLayout.JAVA_LONG, i));
                 }

@@ -16,7 +16,7 @@ final class Checks {
 
     static Call allReduce(Buffer source, Buffer target, ReduceOp op) {
         HostBuffer from = host("allReduce", source);
-        same("allReduce", target(  "allReduce", target), from.length(), from);
+        same("allReduce", target("allReduce", target), from.length(), from);
         Kernel.of(from.dtype(), op);
         return new Call(Operation.ALL_REDUCE, from.dtype(), from.length(), op, -1);
     }
@@ -49,8 +49,7 @@ final class Checks {
 
     static void rank(String operation, String what, int rank, int world) {
         if (rank < 0 || rank >= world) {
-            throw new InputException(
-                    operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
+            throw new InputException(operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
         }
     }
 

@@ -88,15 +88,18 @@ final class Exchange {
         }
     }
 
+    @SuppressWarnings("EnumOrdinal") // the ranks of a job run one build
     private static MemorySegment described(Arena arena, HostBuffer buffer) {
         return arena.allocateFrom(ValueLayout.JAVA_LONG, buffer.dtype().ordinal(), buffer.length());
     }
 
-    private static CollectiveMismatchException misfit(int sender, MemorySegment sent, int receiver, MemorySegment wanted) {
-        return new CollectiveMismatchException("sendRecv: rank " + sender + " sends " + text(sent) + ", rank " + receiver
-                + " receives " + text(wanted) + "; both must be the same (nothing was copied)");
+    private static CollectiveMismatchException misfit(
+            int sender, MemorySegment sent, int receiver, MemorySegment wanted) {
+        return new CollectiveMismatchException("sendRecv: rank " + sender + " sends " + text(sent) + ", rank "
+                + receiver + " receives " + text(wanted) + "; both must be the same (nothing was copied)");
     }
 
+    @SuppressWarnings("EnumOrdinal")
     private static String text(MemorySegment described) {
         return described.getAtIndex(ValueLayout.JAVA_LONG, 1) + " "
                 + DType.values()[(int) described.getAtIndex(ValueLayout.JAVA_LONG, 0)];

@@ -191,8 +191,8 @@ public final class MpiCommunicator implements Communicator {
     @Override
     public void barrier() {
         // reaching an agreement is one: nobody has it before everybody has spoken
-        exclusively(deadline -> agreement.reach(
-                deadline, () -> new Call(Operation.BARRIER, dev.tenon.core.ir.DType.F32, 0, null, -1)));
+        exclusively(deadline ->
+                agreement.reach(deadline, () -> new Call(Operation.BARRIER, dev.tenon.core.ir.DType.F32, 0, null, -1)));
     }
 
     /** Ends all processes of the job, this one too. */

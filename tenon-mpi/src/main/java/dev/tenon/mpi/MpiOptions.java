@@ -3,7 +3,11 @@ package dev.tenon.mpi;
 import dev.tenon.core.error.InputException;
 import java.time.Duration;
 
-/** How a process joins MPI. @param timeout the longest that any operation may take */
+/**
+ * How a process joins MPI.
+ *
+ * @param timeout the longest that any operation may take
+ */
 public record MpiOptions(Duration timeout) {
     public MpiOptions {
         if (!timeout.isPositive() || timeout.compareTo(Duration.ofDays(365)) > 0) {

@@ -57,7 +57,8 @@ final class MpiSession {
         MpiStatus.check(Mpi.MPI_Comm_dup(MpiHandles.commWorld(), out.address()), "MPI_Comm_dup(MPI_COMM_WORLD)");
         communicator = out.get(ValueLayout.JAVA_LONG, 0);
         MpiStatus.check(
-                Mpi.MPI_Comm_set_errhandler(communicator, MpiHandles.errorsReturn()), "MPI_Comm_set_errhandler(RETURN)");
+                Mpi.MPI_Comm_set_errhandler(communicator, MpiHandles.errorsReturn()),
+                "MPI_Comm_set_errhandler(RETURN)");
         MpiStatus.check(Mpi.MPI_Comm_rank(communicator, flag.address()), "MPI_Comm_rank");
         rank = flag.get(ValueLayout.JAVA_INT, 0);
         MpiStatus.check(Mpi.MPI_Comm_size(communicator, flag.address()), "MPI_Comm_size");
@@ -97,7 +98,7 @@ final class MpiSession {
         check();
         for (int i = 0; i < starts.length; i++) {
             synchronized (this) {
-                MpiStatus.check(starts[i].begin(request.address() + 8L * i), "%s on rank %d", operation, rank);
+                MpiStatus.check(starts[i].begin(request.address() + 8L * i), operation + " on rank " + rank);
             }
         }
         for (int i = 0; i < starts.length; i++) {
@@ -105,6 +106,7 @@ final class MpiSession {
         }
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // for speed: right without
     private void await(String operation, long deadline, long pending) {
         for (int asked = 0; !test(operation, pending); asked++) {
             if (System.nanoTime() - deadline >= 0) {
@@ -128,7 +130,8 @@ final class MpiSession {
 
     private synchronized boolean test(String operation, long pending) {
         MpiStatus.check(
-                Mpi.MPI_Test(pending, flag.address(), MpiHandles.STATUS_IGNORE), "MPI_Test of %s on rank %d", operation, rank);
+                Mpi.MPI_Test(pending, flag.address(), MpiHandles.STATUS_IGNORE),
+                "MPI_Test of " + operation + " on rank " + rank);
         return flag.get(ValueLayout.JAVA_INT, 0) != 0;
     }
 
@@ -155,9 +158,11 @@ final class MpiSession {
         }
         closed = true;
         if (broken != null) {
-            LOG.log(System.Logger.Level.WARNING, "MPI is left without MPI_Finalize, because an operation never ended: " + broken);
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "MPI is left without MPI_Finalize, because an operation never ended: " + broken);
             return;
         }
-        MpiStatus.check(Mpi.MPI_Finalize(), "MPI_Finalize on rank %d", rank);
+        MpiStatus.check(Mpi.MPI_Finalize(), "MPI_Finalize on rank " + rank);
     }
 }

@@ -50,9 +50,8 @@ final class MpiTest {
                 System.getProperty("java.class.path"),
                 Ranks.class.getName()));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile());
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().putAll(Map.of("OMPI_ALLOW_RUN_AS_ROOT", "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
         Process job = builder.start();
         boolean ended = job.waitFor(SECONDS, TimeUnit.SECONDS);
@@ -96,6 +95,7 @@ final class MpiTest {
 
     @Test
     void timeoutsArePositive() {
-        assertThatThrownBy(() -> MpiOptions.defaults().withTimeout(Duration.ZERO)).isInstanceOf(InputException.class);
+        assertThatThrownBy(() -> MpiOptions.defaults().withTimeout(Duration.ZERO))
+                .isInstanceOf(InputException.class);
     }
 }

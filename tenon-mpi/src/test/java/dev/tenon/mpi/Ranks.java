@@ -22,8 +22,19 @@ import java.util.Arrays;
 final class Ranks {
     private static final int[] LENGTHS = {0, 1, 2, 3, 5, 7, 1023, 1_000_003};
     private static final DType[] TYPES = {
-        DType.F64, DType.F32, DType.F16, DType.BF16, DType.F8E5M2, DType.I64, DType.I32, DType.I16, DType.I8, DType.U64,
-        DType.U32, DType.U16, DType.U8
+        DType.F64,
+        DType.F32,
+        DType.F16,
+        DType.BF16,
+        DType.F8E5M2,
+        DType.I64,
+        DType.I32,
+        DType.I16,
+        DType.I8,
+        DType.U64,
+        DType.U32,
+        DType.U16,
+        DType.U8
     };
 
     private Ranks() {}
@@ -71,7 +82,10 @@ final class Ranks {
             rank.allReduce(data, ReduceOp.SUM);
             for (int i = 0; i < length; i++) {
                 if (data[i] != world * i + 10 * world * (world - 1) / 2 || target[i] != data[i]) {
-                    assertThat(data[i]).as("element " + i).isEqualTo(target[i]).isEqualTo(world * (i + 5f * (world - 1)));
+                    assertThat(data[i])
+                            .as("element " + i)
+                            .isEqualTo(target[i])
+                            .isEqualTo(world * (i + 5f * (world - 1)));
                 }
             }
         }
@@ -83,7 +97,9 @@ final class Ranks {
                 }
                 rank.allReduce(mine, dtype, op);
                 for (int i = 0; i < 3; i++) {
-                    assertThat(Elements.bits(dtype, mine, i)).as(dtype + " " + op + " " + i).isEqualTo(expected(dtype, op, i, world));
+                    assertThat(Elements.bits(dtype, mine, i))
+                            .as(dtype + " " + op + " " + i)
+                            .isEqualTo(expected(dtype, op, i, world));
                 }
             }
         }
@@ -154,15 +170,15 @@ final class Ranks {
             float[] data = new float[length];
             Arrays.fill(data, rank.rank());
             rank.broadcast(data, rank.world() - 1);
-            assertThat(length == 0 || (data[0] == rank.world() - 1 && data[length - 1] == rank.world() - 1)).isTrue();
+            assertThat(length == 0 || (data[0] == rank.world() - 1 && data[length - 1] == rank.world() - 1))
+                    .isTrue();
         }
     }
 
     private static void messages(Communicator rank) {
         int world = rank.world();
         float[] got = new float[2];
-        rank.sendRecv(
-                new float[] {rank.rank(), 7}, (rank.rank() + 1) % world, got, (rank.rank() + world - 1) % world);
+        rank.sendRecv(new float[] {rank.rank(), 7}, (rank.rank() + 1) % world, got, (rank.rank() + world - 1) % world);
         assertThat(got).containsExactly((rank.rank() + world - 1) % world, 7);
         if (rank.rank() < 2) {
             float[] sent = new float[rank.rank() == 0 ? 3 : 2];

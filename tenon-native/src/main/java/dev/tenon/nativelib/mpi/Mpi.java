@@ -29,7 +29,8 @@ public final class Mpi {
 
     public static int MPI_Init_thread(long argc, long argv, int required, long provided) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Init_thread", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
+            static final MethodHandle HANDLE =
+                    MpiLibrary.function("MPI_Init_thread", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(argc, argv, required, provided);
@@ -161,7 +162,8 @@ public final class Mpi {
 
     public static int MPI_Iallreduce(long source, long target, int count, long type, long op, long comm, long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Iallreduce", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Iallreduce", JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, count, type, op, comm, request);
@@ -170,9 +172,11 @@ public final class Mpi {
         }
     }
 
-    public static int MPI_Ireduce_scatter(long source, long target, long counts, long type, long op, long comm, long request) {
+    public static int MPI_Ireduce_scatter(
+            long source, long target, long counts, long type, long op, long comm, long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Ireduce_scatter", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Ireduce_scatter", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, counts, type, op, comm, request);
@@ -181,23 +185,61 @@ public final class Mpi {
         }
     }
 
-    public static int MPI_Iallgather(long source, int sourceCount, long sourceType, long target, int targetCount, long targetType, long comm, long request) {
+    public static int MPI_Iallgather(
+            long source,
+            int sourceCount,
+            long sourceType,
+            long target,
+            int targetCount,
+            long targetType,
+            long comm,
+            long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Iallgather", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Iallgather",
+                    JAVA_LONG,
+                    JAVA_INT,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_INT,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG);
         }
         try {
-            return (int) Function.HANDLE.invokeExact(source, sourceCount, sourceType, target, targetCount, targetType, comm, request);
+            return (int) Function.HANDLE.invokeExact(
+                    source, sourceCount, sourceType, target, targetCount, targetType, comm, request);
         } catch (Throwable t) {
             throw rethrow(t);
         }
     }
 
-    public static int MPI_Iallgatherv(long source, int sourceCount, long sourceType, long target, long counts, long displacements, long targetType, long comm, long request) {
+    public static int MPI_Iallgatherv(
+            long source,
+            int sourceCount,
+            long sourceType,
+            long target,
+            long counts,
+            long displacements,
+            long targetType,
+            long comm,
+            long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Iallgatherv", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Iallgatherv",
+                    JAVA_LONG,
+                    JAVA_INT,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG,
+                    JAVA_LONG);
         }
         try {
-            return (int) Function.HANDLE.invokeExact(source, sourceCount, sourceType, target, counts, displacements, targetType, comm, request);
+            return (int) Function.HANDLE.invokeExact(
+                    source, sourceCount, sourceType, target, counts, displacements, targetType, comm, request);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -205,7 +247,8 @@ public final class Mpi {
 
     public static int MPI_Ibcast(long buffer, int count, long type, int root, long comm, long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Ibcast", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE =
+                    MpiLibrary.function("MPI_Ibcast", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(buffer, count, type, root, comm, request);
@@ -227,7 +270,8 @@ public final class Mpi {
 
     public static int MPI_Isend(long buffer, int count, long type, int to, int tag, long comm, long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Isend", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Isend", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(buffer, count, type, to, tag, comm, request);
@@ -238,7 +282,8 @@ public final class Mpi {
 
     public static int MPI_Irecv(long buffer, int count, long type, int from, int tag, long comm, long request) {
         class Function {
-            static final MethodHandle HANDLE = MpiLibrary.function("MPI_Irecv", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
+            static final MethodHandle HANDLE = MpiLibrary.function(
+                    "MPI_Irecv", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
         }
         try {
             return (int) Function.HANDLE.invokeExact(buffer, count, type, from, tag, comm, request);

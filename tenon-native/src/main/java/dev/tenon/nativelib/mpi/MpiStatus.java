@@ -4,7 +4,6 @@ import dev.tenon.core.error.NativeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Locale;
 
 /** What MPI's functions return, checked. */
 public final class MpiStatus {
@@ -14,13 +13,12 @@ public final class MpiStatus {
     private MpiStatus() {}
 
     /**
-     * @param call the call with its arguments as a format, {@code "MPI_Ibcast(count=%d)"}
+     * @param call the call with its arguments that tell, {@code "MPI_Ibcast on rank 3"}
      * @throws NativeException unless the status is 0, with MPI's own words
      */
-    public static void check(int status, String call, Object... arguments) {
+    public static void check(int status, String call) {
         if (status != SUCCESS) {
-            throw new NativeException("Open MPI: " + String.format(Locale.ROOT, call, arguments) + " failed: " + text(status)
-                    + " (" + status + ")");
+            throw new NativeException("Open MPI: " + call + " failed: " + text(status) + " (" + status + ")");
         }
     }
 
@@ -28,7 +26,9 @@ public final class MpiStatus {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment text = arena.allocate(LONGEST);
             MemorySegment length = arena.allocate(ValueLayout.JAVA_INT);
-            return Mpi.MPI_Error_string(status, text.address(), length.address()) == SUCCESS ? text.getString(0) : "no text";
+            return Mpi.MPI_Error_string(status, text.address(), length.address()) == SUCCESS
+                    ? text.getString(0)
+                    : "no text";
         }
     }
 }

@@ -34,8 +34,7 @@ record Call(
 
     /** Whether one of two ranks writes where the other reads or writes. */
     boolean meets(Call other) {
-        return target.overlaps(other.target) || (source != target && source.overlaps(other.target))
-                || (other.source != other.target && target.overlaps(other.source));
+        return target.overlaps(other.target) || source.overlaps(other.target) || target.overlaps(other.source);
     }
 
     /** Such as {@code allReduce of 5 f32, sum}. */

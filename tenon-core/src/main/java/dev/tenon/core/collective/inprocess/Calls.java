@@ -19,7 +19,7 @@ final class Calls {
 
     static Call allReduce(Buffer source, Buffer target, ReduceOp op) {
         HostBuffer from = readable("allReduce", source);
-        HostBuffer to = target == source ? from : readable("allReduce", target);
+        HostBuffer to = readable("allReduce", target);
         Kernel.of(from.dtype(), op);
         fits("allReduce", from.length(), from.dtype(), to);
         writable("allReduce", to);
@@ -68,8 +68,7 @@ final class Calls {
 
     static void rank(String operation, String what, int rank, int world) {
         if (rank < 0 || rank >= world) {
-            throw new InputException(
-                    operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
+            throw new InputException(operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
         }
     }
 
@@ -79,8 +78,9 @@ final class Calls {
                     + buffer.getClass().getSimpleName() + "; use the communicator of that device");
         }
         if (!host.memory().isAccessibleBy(ANY_THREAD)) {
-            throw new InputException(operation
-                    + ": the memory is confined to one thread, but ranks read each other's; allocate it in Arena.ofShared() or Arena.ofAuto()");
+            throw new InputException(
+                    operation
+                            + ": the memory is confined to one thread, but ranks read each other's; allocate it in Arena.ofShared() or Arena.ofAuto()");
         }
         if (!host.memory().scope().isAlive()) {
             throw new InputException(operation + ": the memory's arena is closed");

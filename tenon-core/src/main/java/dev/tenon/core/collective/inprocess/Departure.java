@@ -9,9 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param missed the first round that it does not come to
  */
-record Departure(int departed, long missed, String how, @Nullable Throwable cause) implements Failure {
+record Departure(
+        int departed, long missed, String how, @Nullable Throwable cause) implements Failure {
     @Override
     public CollectiveException at(int rank) {
-        return new DeadRankException("rank " + rank + " waits for rank " + departed + ", which " + how, cause);
+        String message = "rank " + rank + " waits for rank " + departed + ", which " + how;
+        return cause == null ? new DeadRankException(message) : new DeadRankException(message, cause);
     }
 }

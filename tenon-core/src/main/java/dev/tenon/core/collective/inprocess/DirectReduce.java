@@ -105,7 +105,7 @@ final class DirectReduce<A> implements Tasks {
                 kernel.fold(into, from[turn(chunk, folded)], sum, at, tileEnd);
                 sum = into;
             }
-            if (world == 1 && sum != into) {
+            if (world == 1) {
                 System.arraycopy(sum, at, into, at, tileEnd - at);
             }
             kernel.finish(into, at, tileEnd, world);

@@ -51,7 +51,8 @@ final class GroupState {
     }
 
     /** Why the group is over; null while it is not. */
-    @Nullable Failure broken() {
+    @Nullable
+    Failure broken() {
         return broken.get();
     }
 
@@ -62,12 +63,14 @@ final class GroupState {
     }
 
     /** Why a rank will not come again; null while it may. */
-    @Nullable Departure gone(int rank) {
+    @Nullable
+    Departure gone(int rank) {
         return gone.get(rank);
     }
 
     /** The departure of a rank that will not come to this round; null when all may. */
-    @Nullable Departure missing(Round round) {
+    @Nullable
+    Departure missing(Round round) {
         if (anyGone) {
             for (int rank = 0; rank < world(); rank++) {
                 Departure departure = gone.get(rank);

@@ -107,5 +107,4 @@ final class InProcessCommunicator implements Communicator {
     void leave(String how, @Nullable Throwable cause) {
         rounds.leave(how, cause);
     }
-
 }

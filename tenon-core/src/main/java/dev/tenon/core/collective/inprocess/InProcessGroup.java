@@ -142,7 +142,8 @@ public final class InProcessGroup implements AutoCloseable {
 
     /** A rank's own fault tells more than what followed from it on the others. */
     private static @Nullable Throwable graver(@Nullable Throwable one, @Nullable Throwable other) {
-        return other == null || (one != null && !(one instanceof CollectiveException)) ? one
+        return other == null || (one != null && !(one instanceof CollectiveException))
+                ? one
                 : one == null || !(other instanceof CollectiveException) ? other : one;
     }
 

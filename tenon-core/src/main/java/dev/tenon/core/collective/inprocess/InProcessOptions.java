@@ -13,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  * @param cores cores that the ranks share: ranks only spin when there is one for each
  * @param listener told of every step of a ring over arrays; null for nobody
  */
-public record InProcessOptions(Algorithm algorithm, Duration timeout, int cores, @Nullable RingListener listener) {
+public record InProcessOptions(
+        Algorithm algorithm,
+        Duration timeout,
+        int cores,
+        @Nullable RingListener listener) {
     private static final Duration LONGEST = Duration.ofDays(365);
 
     public InProcessOptions {
         if (!timeout.isPositive() || timeout.compareTo(LONGEST) > 0) {
-            throw new InputException("the timeout must be positive and at most " + LONGEST.toDays() + " days, got "
-                    + timeout);
+            throw new InputException(
+                    "the timeout must be positive and at most " + LONGEST.toDays() + " days, got " + timeout);
         }
         if (cores < 1) {
             throw new InputException("cores must be at least 1, got " + cores);

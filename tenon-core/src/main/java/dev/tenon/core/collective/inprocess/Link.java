@@ -21,10 +21,11 @@ final class Link {
     private final @Nullable Object[] arrays = new Object[SLOTS];
     private final Waiter sender;
     private final Waiter receiver;
-    private final BooleanSupplier posted = () -> count(POSTED) > count(RELEASED);
-    private final BooleanSupplier room = () -> count(POSTED) - count(RELEASED) < SLOTS;
-    private final BooleanSupplier empty = () -> count(POSTED) == count(RELEASED);
-    private final BooleanSupplier lastOnly = () -> count(POSTED) - count(RELEASED) <= 1;
+    // made once: a method reference to this is an object
+    private final BooleanSupplier posted = this::holdsMessages;
+    private final BooleanSupplier room = this::hasRoom;
+    private final BooleanSupplier empty = this::isEmpty;
+    private final BooleanSupplier lastOnly = this::holdsLastOnly;
 
     Link(Waiter sender, Waiter receiver) {
         this.sender = sender;
@@ -33,6 +34,26 @@ final class Link {
 
     private long count(int which) {
         return (long) COUNTS.getVolatile(counts, which);
+    }
+
+    private boolean holdsMessages() {
+        return waiting() > 0;
+    }
+
+    private boolean hasRoom() {
+        return waiting() < SLOTS;
+    }
+
+    private boolean isEmpty() {
+        return waiting() == 0;
+    }
+
+    private boolean holdsLastOnly() {
+        return waiting() <= 1;
+    }
+
+    private long waiting() {
+        return count(POSTED) - count(RELEASED);
     }
 
     /** The sender's: shows the receiver an array, or a buffer, that the sender leaves alone until it is released. */

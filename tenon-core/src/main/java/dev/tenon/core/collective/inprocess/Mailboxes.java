@@ -27,7 +27,7 @@ final class Mailboxes {
         } catch (Throwable e) {
             String why = e instanceof CollectiveMismatchException ? String.valueOf(e.getMessage()) : "";
             if (!out.withdraw(why)) {
-                drain(out);
+                Waiter.drain(out.answered);
             }
             group.waiter(to).wake();
             throw e;
@@ -37,16 +37,9 @@ final class Mailboxes {
         if (!out.answered.getAsBoolean() && out.withdraw("")) {
             throw silence(rank, to, heard, "take the message of " + send);
         }
-        drain(out);
+        Waiter.drain(out.answered);
         if (out.refused()) {
             throw new CollectiveMismatchException(out.answer());
-        }
-    }
-
-    /** The receiver has the message and copies: that ends soon. */
-    private static void drain(Message out) {
-        while (!out.answered.getAsBoolean()) {
-            Thread.yield();
         }
     }
 

@@ -73,7 +73,8 @@ final class Round {
     }
 
     /** The round after this one if somebody has come so far. */
-    @Nullable Round made() {
+    @Nullable
+    Round made() {
         return next;
     }
 
@@ -143,7 +144,8 @@ final class Round {
         return OUTCOME.compareAndSet(this, null, failure);
     }
 
-    @Nullable Object outcome() {
+    @Nullable
+    Object outcome() {
         return outcome;
     }
 

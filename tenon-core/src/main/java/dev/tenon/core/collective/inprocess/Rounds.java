@@ -9,7 +9,6 @@ import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.TenonException;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +41,11 @@ final class Rounds {
         }
         if (round.arrive(rank, call)) {
             settle(round);
-        } else if (group.missing(round) instanceof Departure departure) {
-            round.fail(departure);
+        } else {
+            Departure departure = group.missing(round);
+            if (departure != null) {
+                round.fail(departure);
+            }
         }
         if (!waiter.await(round.settled, deadline)) {
             CollectiveException overdue = group.silence(rank, call.operation().toString(), () -> missing(round));
@@ -139,23 +141,16 @@ final class Rounds {
     /** A failure in the middle of moving elements: nobody can tell any more what the buffers hold. */
     private void breakUp(Round round, Plan plan, Call call, Throwable e) {
         String what = call.operation() + ": rank " + rank + " failed in the middle: " + e;
-        group.breakUp(at -> new CollectiveAbortedException(
-                at == rank ? what : "rank " + at + ": the group is broken: " + what, e));
+        group.breakUp(at ->
+                new CollectiveAbortedException(at == rank ? what : "rank " + at + ": the group is broken: " + what, e));
         round.stop();
         group.wakeAll();
         if (plan.tasks().count() > 0) {
-            drain(round.finished); // others may be writing this rank's buffers
+            Waiter.drain(round.finished); // others may be writing this rank's buffers
         }
         throw e instanceof CollectiveException known
                 ? known
                 : Objects.requireNonNull(group.broken()).at(rank);
-    }
-
-    /** Tasks that run end soon. */
-    private static void drain(BooleanSupplier finished) {
-        while (!finished.getAsBoolean()) {
-            Thread.yield();
-        }
     }
 
     private <A> void ring(Kernel<A> kernel, boolean arrays, Call call, Wait wait) {

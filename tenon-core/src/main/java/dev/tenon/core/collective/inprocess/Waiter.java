@@ -32,6 +32,7 @@ final class Waiter {
      * @param deadline on the clock of {@link System#nanoTime}
      * @return whether it holds; false at the deadline, when the group is over, or when the thread was interrupted, which it then still is
      */
+    @SuppressWarnings("ThreadPriorityCheck") // the yields are for speed: sleep() is what makes it right
     boolean await(BooleanSupplier condition, long deadline) {
         for (int i = 0; i < spins; i++) {
             if (condition.getAsBoolean()) {
@@ -49,6 +50,14 @@ final class Waiter {
             Thread.yield();
         }
         return sleep(condition, deadline);
+    }
+
+    /** Waits for the end of work that another rank is at, and that itself waits for nobody: it comes whatever happens to the group. */
+    @SuppressWarnings("ThreadPriorityCheck") // short, and right without
+    static void drain(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.yield();
+        }
     }
 
     private boolean sleep(BooleanSupplier condition, long deadline) {

@@ -65,7 +65,8 @@ final class DoubleKernel extends Kernel<double[]> {
     }
 
     @Override
-    public void fold(double[] into, double[] first, double[] second, double[] third, double[] fourth, int from, int to) {
+    public void fold(
+            double[] into, double[] first, double[] second, double[] third, double[] fourth, int from, int to) {
         if (op != ReduceOp.SUM && op != ReduceOp.MEAN) {
             super.fold(into, first, second, third, fourth, from, to);
             return;

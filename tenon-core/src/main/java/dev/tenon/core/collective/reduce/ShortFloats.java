@@ -34,8 +34,7 @@ final class ShortFloats {
             int rounded = (bits + 0x7FFF + (bits >>> 16 & 1)) >>> 16;
             // a NaN whose payload would be rounded away must not become an infinity
             int nan = bits >>> 16 | 0x40;
-            target.set(
-                    JAVA_SHORT_UNALIGNED, (at + i) * 2, (short) ((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded));
+            target.set(JAVA_SHORT_UNALIGNED, (at + i) * 2, (short) ((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded));
         }
     }
 

@@ -50,8 +50,12 @@ final class AgreementTest {
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void lengths(Algorithm algorithm) {
-        disagree(algorithm, new int[] {4, 5, 5, 5}, "of 4 f32", "of 5 f32", (rank, mine) ->
-                rank.allReduce(mine, ReduceOp.SUM));
+        disagree(
+                algorithm,
+                new int[] {4, 5, 5, 5},
+                "of 4 f32",
+                "of 5 f32",
+                (rank, mine) -> rank.allReduce(mine, ReduceOp.SUM));
     }
 
     @ParameterizedTest
@@ -70,8 +74,12 @@ final class AgreementTest {
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void reductions(Algorithm algorithm) {
-        disagree(algorithm, new int[] {4, 4, 4, 4}, "sum", "max", (rank, mine) ->
-                rank.allReduce(mine, rank.rank() == 3 ? ReduceOp.MAX : ReduceOp.SUM));
+        disagree(
+                algorithm,
+                new int[] {4, 4, 4, 4},
+                "sum",
+                "max",
+                (rank, mine) -> rank.allReduce(mine, rank.rank() == 3 ? ReduceOp.MAX : ReduceOp.SUM));
     }
 
     @Test
@@ -83,8 +91,12 @@ final class AgreementTest {
                 rank.allReduce(mine, ReduceOp.SUM);
             }
         });
-        disagree(Algorithm.AUTO, new int[] {4, 4, 4, 4}, "root 0", "root 1", (rank, mine) ->
-                rank.broadcast(mine, rank.rank() == 1 ? 1 : 0));
+        disagree(
+                Algorithm.AUTO,
+                new int[] {4, 4, 4, 4},
+                "root 0",
+                "root 1",
+                (rank, mine) -> rank.broadcast(mine, rank.rank() == 1 ? 1 : 0));
     }
 
     /** A call that is wrong in itself is refused where it is made, and the others need not wait for it. */
@@ -139,15 +151,18 @@ final class AgreementTest {
                     .hasMessage("a buffer of 7 bytes is not a whole number of f32 elements of 4 bytes");
             assertThatThrownBy(() -> rank.allReduce(seven, DType.BOOL, ReduceOp.SUM))
                     .isInstanceOf(DTypeException.class);
-            assertThatThrownBy(() -> rank.allReduce(seven, DType.I4, ReduceOp.SUM)).isInstanceOf(DTypeException.class);
+            assertThatThrownBy(() -> rank.allReduce(seven, DType.I4, ReduceOp.SUM))
+                    .isInstanceOf(DTypeException.class);
             MemorySegment array = MemorySegment.ofArray(new byte[12]);
             assertThatThrownBy(() -> rank.allReduce(array.asSlice(0, 8), array.asSlice(4, 8), DType.I8, ReduceOp.SUM))
                     .hasMessageContaining("overlap");
-            assertThatThrownBy(() -> rank.broadcast(new float[1], 1)).hasMessage("broadcast: root is rank 1; ranks are 0 to 0");
+            assertThatThrownBy(() -> rank.broadcast(new float[1], 1))
+                    .hasMessage("broadcast: root is rank 1; ranks are 0 to 0");
             Arena closed = Arena.ofShared();
             MemorySegment gone = closed.allocate(8);
             closed.close();
-            assertThatThrownBy(() -> rank.allReduce(gone, DType.F32, ReduceOp.SUM)).hasMessageContaining("closed");
+            assertThatThrownBy(() -> rank.allReduce(gone, DType.F32, ReduceOp.SUM))
+                    .hasMessageContaining("closed");
             float[] fine = {1};
             rank.allReduce(fine, ReduceOp.MEAN);
             assertThat(fine).containsExactly(1);

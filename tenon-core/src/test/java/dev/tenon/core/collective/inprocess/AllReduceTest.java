@@ -64,7 +64,9 @@ final class AllReduceTest {
             for (int i = 0; i < length; i++) {
                 // 60 + 4i for four ranks; whole numbers below 2^24
                 if (result[i] != world * i + 10 * world * (world - 1) / 2) {
-                    assertThat(result[i]).as(world + " x " + length + " element " + i).isEqualTo(world * (i + 5f * (world - 1)));
+                    assertThat(result[i])
+                            .as(world + " x " + length + " element " + i)
+                            .isEqualTo(world * (i + 5f * (world - 1)));
                 }
             }
         }
@@ -140,7 +142,9 @@ final class AllReduceTest {
                             InProcessGroup direct = Groups.open(world, Algorithm.DIRECT)) {
                         MemorySegment one = reduce(ring, in, dtype, ReduceOp.SUM, false)[0];
                         MemorySegment other = reduce(direct, in, dtype, ReduceOp.SUM, false)[0];
-                        assertThat(one.mismatch(other)).as(world + " x " + length + " " + dtype).isEqualTo(-1);
+                        assertThat(one.mismatch(other))
+                                .as(world + " x " + length + " " + dtype)
+                                .isEqualTo(-1);
                     }
                 }
             }
@@ -157,8 +161,7 @@ final class AllReduceTest {
         for (int i = 0; i < 5; i++) {
             Elements.setDouble(DType.F32, outside, i, 100 * (i + 1));
         }
-        HostBuffer[] buffers = {
-            HostBuffer.of(whole), HostBuffer.of(part).slice(1, 5), HostBuffer.of(outside, DType.F32)
+        HostBuffer[] buffers = {HostBuffer.of(whole), HostBuffer.of(part).slice(1, 5), HostBuffer.of(outside, DType.F32)
         };
         try (InProcessGroup group = Groups.open(3, algorithm)) {
             group.run(rank -> rank.allReduce(buffers[rank.rank()], buffers[rank.rank()], ReduceOp.SUM));
@@ -218,8 +221,12 @@ final class AllReduceTest {
         String what = group.world() + " x " + length + " " + dtype + " " + op + (inPlace ? " in place" : "");
         Expected.assertReduced(what, results[0], kept, dtype, op, length);
         for (int rank = 0; rank < group.world(); rank++) {
-            assertThat(results[rank].mismatch(results[0])).as(what + " on rank " + rank).isEqualTo(-1);
-            assertThat(inPlace || given[rank].mismatch(kept[rank]) == -1).as(what + ": source").isTrue();
+            assertThat(results[rank].mismatch(results[0]))
+                    .as(what + " on rank " + rank)
+                    .isEqualTo(-1);
+            assertThat(inPlace || given[rank].mismatch(kept[rank]) == -1)
+                    .as(what + ": source")
+                    .isTrue();
         }
     }
 }

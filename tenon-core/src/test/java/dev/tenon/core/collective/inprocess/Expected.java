@@ -48,7 +48,8 @@ final class Expected {
         }
         double rounded = Elements.toDouble(dtype, Elements.fromDouble(dtype, value));
         boolean exact = op == ReduceOp.MAX || op == ReduceOp.MIN;
-        // a rounding of the accumulator a rank, then one of the type itself: half a unit in the last place, or one where it was on an edge
+        // a rounding of the accumulator a rank, then one of the type itself: half a unit in the last place, or one
+        // where it was on an edge
         double accumulated = exact ? 0 : inputs.length * magnitude * (dtype == DType.F64 ? 0x1p-52 : 0x1p-23);
         double unit = exact ? 0 : Math.abs(rounded) * epsilon(dtype) + least(dtype);
         assertThat(actual).as(what).isBetween(rounded - unit - accumulated, rounded + unit + accumulated);

@@ -136,7 +136,9 @@ final class FailuresTest {
 
     /** A fault in the middle of moving elements breaks the group, on every rank. */
     @ParameterizedTest
-    @EnumSource(names = {"RING"}, value = Algorithm.class)
+    @EnumSource(
+            names = {"RING"},
+            value = Algorithm.class)
     void faultInTheMiddle(Algorithm algorithm) {
         RingListener faulty = new RingListener() {
             @Override

@@ -9,7 +9,8 @@ final class Groups {
     /** The two seconds that the cases name. */
     static final Duration SHORT = Duration.ofSeconds(2);
 
-    static final List<Algorithm> ALGORITHMS = List.of(Algorithm.AUTO, Algorithm.RING, Algorithm.DIRECT, Algorithm.DOUBLING);
+    static final List<Algorithm> ALGORITHMS =
+            List.of(Algorithm.AUTO, Algorithm.RING, Algorithm.DIRECT, Algorithm.DOUBLING);
 
     private Groups() {}
 

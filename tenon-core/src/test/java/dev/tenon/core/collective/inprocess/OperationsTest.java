@@ -55,7 +55,8 @@ final class OperationsTest {
 
                     HostBuffer inPlace = HostBuffer.of(source);
                     rank.reduceScatter(inPlace, inPlace.slice(start, expected.length), ReduceOp.SUM);
-                    assertThat(Arrays.copyOfRange(source, start, start + expected.length)).isEqualTo(expected);
+                    assertThat(Arrays.copyOfRange(source, start, start + expected.length))
+                            .isEqualTo(expected);
                 });
             }
         }
@@ -95,10 +96,11 @@ final class OperationsTest {
                         rank.broadcast(data, root);
                         assertThat(data).isEqualTo(vector(length, 1000 * root));
                     }
-                    HostBuffer flags = HostBuffer.of(
-                            MemorySegment.ofArray(new byte[] {(byte) rank.rank(), 1}), DType.BOOL);
+                    HostBuffer flags =
+                            HostBuffer.of(MemorySegment.ofArray(new byte[] {(byte) rank.rank(), 1}), DType.BOOL);
                     rank.broadcast(flags, 0);
-                    assertThat(flags.memory().get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0)).isZero();
+                    assertThat(flags.memory().get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0))
+                            .isZero();
                 });
             }
         }

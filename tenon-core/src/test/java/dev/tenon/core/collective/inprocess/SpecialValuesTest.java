@@ -40,7 +40,9 @@ final class SpecialValuesTest {
                 data[at][at] = Float.NaN;
                 float[] result = reduce(algorithm, op, data);
                 for (int i = 0; i < 5; i++) {
-                    assertThat(Float.isNaN(result[i])).as(op + " " + at + " " + i).isEqualTo(i == at);
+                    assertThat(Float.isNaN(result[i]))
+                            .as(op + " " + at + " " + i)
+                            .isEqualTo(i == at);
                 }
             }
         }
@@ -61,7 +63,8 @@ final class SpecialValuesTest {
     @EnumSource(Algorithm.class)
     void meanDividesOnce(Algorithm algorithm) {
         assertThat(reduce(
-                        algorithm, ReduceOp.MEAN, new float[] {1, 4, -3}, new float[] {2, 4, -3}, new float[] {5, 4, -1}))
+                        algorithm, ReduceOp.MEAN, new float[] {1, 4, -3}, new float[] {2, 4, -3}, new float[] {5, 4, -1
+                        }))
                 .containsExactly(8f / 3, 4f, -7f / 3);
     }
 
