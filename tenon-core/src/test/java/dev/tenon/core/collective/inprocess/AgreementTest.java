@@ -158,9 +158,10 @@ final class AgreementTest {
                     .hasMessageContaining("overlap");
             assertThatThrownBy(() -> rank.broadcast(new float[1], 1))
                     .hasMessage("broadcast: root is rank 1; ranks are 0 to 0");
-            Arena closed = Arena.ofShared();
-            MemorySegment gone = closed.allocate(8);
-            closed.close();
+            MemorySegment gone;
+            try (Arena closed = Arena.ofShared()) {
+                gone = closed.allocate(8);
+            }
             assertThatThrownBy(() -> rank.allReduce(gone, DType.F32, ReduceOp.SUM))
                     .hasMessageContaining("closed");
             float[] fine = {1};
