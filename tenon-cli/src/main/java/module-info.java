@@ -1,6 +1,7 @@
 /** The {@code tenon} command. */
 module dev.tenon.cli {
     requires dev.tenon.core;
+    requires dev.tenon.cuda;
     requires dev.tenon.formats;
     requires dev.tenon.models;
     requires info.picocli;

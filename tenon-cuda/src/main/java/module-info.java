@@ -5,6 +5,16 @@ module dev.tenon.cuda {
     requires dev.tenon.nativelib;
 
     exports dev.tenon.cuda.check;
+    exports dev.tenon.cuda.compile;
+    exports dev.tenon.cuda.driver;
     exports dev.tenon.cuda.kernel;
+    exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
+    exports dev.tenon.cuda.timing;
+
+    uses dev.tenon.cuda.compile.PtxBundle;
+    uses dev.tenon.cuda.port.GpuPlatform;
+
+    provides dev.tenon.cuda.port.GpuPlatform with
+            dev.tenon.cuda.platform.CudaPlatform;
 }

@@ -3,5 +3,9 @@ module dev.tenon.nativelib {
     requires static org.jspecify;
     requires transitive dev.tenon.core;
 
+    exports dev.tenon.nativelib;
+    exports dev.tenon.nativelib.cuda;
     exports dev.tenon.nativelib.mpi;
+    exports dev.tenon.nativelib.nvrtc;
+    exports dev.tenon.nativelib.nvtx;
 }

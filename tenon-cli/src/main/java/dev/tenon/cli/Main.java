@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             ExplainCommand.class,
             DoctorCommand.class,
             DevicesCommand.class,
+            KernelsCommand.class,
             AllReduceCommand.class,
             BenchCommand.class
         })
@@ -49,7 +50,7 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices, allreduce or bench");
+                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices, kernels, allreduce or bench");
     }
 
     public static void main(String[] args) {

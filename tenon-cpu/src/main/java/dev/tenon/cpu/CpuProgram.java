@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and nothing else. */
+/** A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by definition ({@link UnitStep}), nothing else. */
 final class CpuProgram implements Program, LoweringContext {
     /** Where a slot's memory comes from, and how much of it is the value's: views share memory and may be shorter. */
     private record Slot(Placement placement, TensorType type, MemorySegment constant) {

@@ -40,15 +40,20 @@ public final class MpiCommunicator implements Communicator {
 
     /** Whether there is Open MPI on this machine. */
     public static boolean isPresent() {
-        return MpiLibrary.isPresent();
+        return MpiLibrary.search().opened().isPresent();
     }
 
     /** Where Open MPI is; or what was tried, and what to do. */
     public static String state() {
-        return MpiLibrary.state();
+        return MpiLibrary.search().opened().map(Object::toString).orElseGet(MpiLibrary.search()::reason);
     }
 
-    /** Joins the job. @throws dev.tenon.core.error.NativeException saying what was tried when there is no Open MPI @throws dev.tenon.core.error.ClosedException the second time in a process */
+    /**
+     * Joins the job.
+     *
+     * @throws dev.tenon.core.error.NativeException saying what was tried when there is no Open MPI
+     * @throws dev.tenon.core.error.ClosedException the second time in a process
+     */
     public static MpiCommunicator open(MpiOptions options) {
         return new MpiCommunicator(MpiSession.open(options.timeout()));
     }

@@ -67,8 +67,8 @@ final class MpiSession {
 
     /** @throws NativeException when there is no Open MPI @throws ClosedException when it was used in this process before */
     static synchronized MpiSession open(Duration timeout) {
-        if (!MpiLibrary.isPresent()) {
-            throw new NativeException(MpiLibrary.state());
+        if (MpiLibrary.search().opened().isEmpty()) {
+            throw new NativeException(MpiLibrary.search().reason());
         }
         if (used) {
             throw new ClosedException("MPI can be opened once in a process; keep the communicator and pass it on");

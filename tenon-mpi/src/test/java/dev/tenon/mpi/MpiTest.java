@@ -86,7 +86,7 @@ final class MpiTest {
     void absenceIsAState() {
         assertThat(MpiCommunicator.state()).isNotBlank();
         if (!MpiCommunicator.isPresent()) {
-            assertThat(MpiCommunicator.state()).contains("libmpi.so", "Fix: install");
+            assertThat(MpiCommunicator.state()).contains("libmpi.so", "install Open MPI");
             assertThatThrownBy(() -> MpiCommunicator.open(MpiOptions.defaults()))
                     .isInstanceOf(NativeException.class)
                     .hasMessage(MpiCommunicator.state());

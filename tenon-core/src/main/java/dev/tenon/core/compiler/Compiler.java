@@ -5,7 +5,6 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Deferred;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +76,7 @@ public final class Compiler {
      */
     public Stage plan(Graph prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
         Graph specialised = dump("specialise", PartialEvaluator.evaluate(prepared, types, known));
-        boolean whole = specialised.nodes().stream().noneMatch(node -> node.op() instanceof Deferred);
+        boolean whole = specialised.nodes().stream().noneMatch(StageSplit::isLate);
         if (whole) {
             return new Stage(finish(specialised), null);
         }

@@ -12,7 +12,9 @@ import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
+import dev.tenon.core.ir.op.Loop;
 import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -106,6 +108,7 @@ final class PartialEvaluator implements Ops {
         try {
             List<Value> reduced = switch (op) {
                 case Deferred deferred -> resolve(deferred, operands);
+                case Control control -> unroll(control, operands);
                 case Composite composite -> allConstant(operands) ? decompose(composite, operands) : null;
                 case Primitive primitive -> allConstant(operands) ? fold(primitive, operands) : null;
             };
@@ -139,6 +142,26 @@ final class PartialEvaluator implements Ops {
             }
             return value;
         });
+    }
+
+    /** A loop that is not entered, or a short one that only its number of times ends; the runtime drives the others. */
+    private @Nullable List<Value> unroll(Control op, List<Value> operands) {
+        return switch (op) {
+            case Loop loop -> {
+                ConstantData times = Match.constant(operands.get(0));
+                ConstantData condition = Match.constant(operands.get(1));
+                boolean concrete =
+                        operands.stream().allMatch(operand -> operand.shape().isConcrete());
+                if (times == null || condition == null || !concrete) {
+                    yield null;
+                }
+                op.infer(operands.stream().map(Value::type).toList());
+                long count = NdArray.of(condition).getLong(0) == 0
+                        ? 0
+                        : NdArray.of(times).getLong(0);
+                yield loop.unrolls(count) ? loop.unroll(this, operands, count) : null;
+            }
+        };
     }
 
     private List<Value> decompose(Composite op, List<Value> operands) {

@@ -6,7 +6,10 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
+import dev.tenon.core.ir.op.Loop;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -14,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Cuts a specialised graph before its first operations whose meaning waits for values of the run. */
+/** Cuts a specialised graph before its first operations whose meaning waits for values of the run, and its first loops. */
 final class StageSplit {
     private static final String CROSSING = "value:";
 
@@ -23,11 +26,22 @@ final class StageSplit {
     private final Set<Value> lateValues = new HashSet<>();
     private final Set<Value> crossing = new LinkedHashSet<>();
     private final Set<Value> needed = new LinkedHashSet<>();
+    /** The loops that can run once the plan has, what they read, and what they give. */
+    private final List<Node> loops = new ArrayList<>();
+
+    private final Set<Value> loopOperands = new LinkedHashSet<>();
+    private final Set<Value> loopResults = new LinkedHashSet<>();
 
     private StageSplit(Graph graph) {
         this.graph = graph;
         for (Node node : graph.nodes()) {
-            if (node.op() instanceof Deferred || node.inputs().stream().anyMatch(lateValues::contains)) {
+            boolean waits = node.inputs().stream().anyMatch(lateValues::contains);
+            if (node.op() instanceof Loop && !waits) {
+                loops.add(node);
+                loopOperands.addAll(node.inputs());
+                loopResults.addAll(node.outputs());
+                lateValues.addAll(node.outputs());
+            } else if (waits || isLate(node)) {
                 late.add(node);
                 lateValues.addAll(node.outputs());
             }
@@ -41,20 +55,28 @@ final class StageSplit {
 
     private void cross(Node node, int index) {
         Value input = node.input(index);
-        if (lateValues.contains(input) || Match.constant(input) != null) {
+        boolean ofLoop = loopResults.contains(input);
+        if ((lateValues.contains(input) && !ofLoop) || Match.constant(input) != null) {
             return;
         }
-        crossing.add(input);
+        if (!ofLoop) {
+            crossing.add(input);
+        }
         if (node.op() instanceof Deferred deferred && deferred.neededValues().contains(index)) {
             needed.add(input);
         }
     }
 
+    /** Whether a node cannot be part of a plan whatever its inputs are. */
+    static boolean isLate(Node node) {
+        return node.op() instanceof Deferred || node.op() instanceof Control;
+    }
+
     static StageSplit of(Graph graph) {
         StageSplit split = new StageSplit(graph);
-        if (split.needed.isEmpty()) {
+        if (split.needed.isEmpty() && split.loops.isEmpty()) {
             Node node = graph.nodes().stream()
-                    .filter(n -> n.op() instanceof Deferred)
+                    .filter(StageSplit::isLate)
                     .findFirst()
                     .orElseThrow();
             throw new UnsupportedException(node.op().mnemonic() + ": its result cannot be planned: " + node
@@ -68,20 +90,26 @@ final class StageSplit {
         GraphBuilder builder = new GraphBuilder(graph.name());
         Map<Value, Value> mapped = new HashMap<>();
         graph.inputs().forEach(value -> mapped.put(value, builder.input(value.name(), value.type())));
-        graph.nodes().stream().filter(node -> !late.contains(node)).forEach(node -> copy(node, builder, mapped));
+        graph.nodes().stream()
+                .filter(node -> !late.contains(node) && !loops.contains(node))
+                .forEach(node -> copy(node, builder, mapped));
         graph.outputs().forEach((name, value) -> {
             if (!lateValues.contains(value)) {
                 builder.output(name, map(value, builder, mapped));
             }
         });
-        crossing.forEach(value -> builder.output(crossingName(value), map(value, builder, mapped)));
+        Set<Value> read = new LinkedHashSet<>(crossing);
+        read.addAll(loopOperands);
+        read.forEach(value -> builder.output(crossingName(value), map(value, builder, mapped)));
         return builder.build();
     }
 
     Stage.Rest rest() {
         GraphBuilder builder = new GraphBuilder(graph.name());
         Map<Value, Value> mapped = new HashMap<>();
-        crossing.forEach(value -> mapped.put(value, builder.input(crossingName(value), value.type())));
+        Set<Value> inputs = new LinkedHashSet<>(crossing);
+        inputs.addAll(loopResults);
+        inputs.forEach(value -> mapped.put(value, builder.input(crossingName(value), value.type())));
         graph.nodes().stream().filter(late::contains).forEach(node -> copy(node, builder, mapped));
         graph.outputs().forEach((name, value) -> {
             if (lateValues.contains(value)) {
@@ -90,7 +118,17 @@ final class StageSplit {
         });
         Set<String> names = new HashSet<>();
         needed.forEach(value -> names.add(crossingName(value)));
-        return new Stage.Rest(builder.build(), names);
+        List<Stage.LoopCall> calls = new ArrayList<>();
+        for (Node node : loops) {
+            if (node.op() instanceof Loop loop) {
+                calls.add(new Stage.LoopCall(
+                        loop,
+                        node.name(),
+                        node.inputs().stream().map(this::crossingName).toList(),
+                        node.outputs().stream().map(this::crossingName).toList()));
+            }
+        }
+        return new Stage.Rest(builder.build(), names, calls);
     }
 
     /** A name that no output of the graph has. */

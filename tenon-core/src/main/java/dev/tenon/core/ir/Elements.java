@@ -80,8 +80,8 @@ public final class Elements {
         return switch (dtype) {
             case F64 -> Double.doubleToRawLongBits(value);
             case F32 -> Integer.toUnsignedLong(Float.floatToRawIntBits((float) value));
-            case F16 -> Short.toUnsignedLong(Float.floatToFloat16((float) value));
-            case BF16 -> bfloat16((float) value);
+            case F16 -> Short.toUnsignedLong(Float.floatToFloat16(oddFloat(value)));
+            case BF16 -> bfloat16(oddFloat(value));
             case F8E4M3, F8E5M2 -> Float8.fromDouble(dtype, value);
             case BOOL -> value != 0 ? 1 : 0;
             case U64 ->
@@ -125,6 +125,19 @@ public final class Elements {
         return dtype == DType.BOOL
                 ? 1
                 : dtype == DType.U64 ? -1L : dtype.isUnsigned() ? (1L << dtype.bits()) - 1 : ~min(dtype);
+    }
+
+    /**
+     * The number as a float whose last bit is set where it is not exact (rounding to odd). What is then rounded to fewer bits comes out as if it had been rounded once: a tie of the short type can no longer be made by the first rounding.
+     */
+    private static float oddFloat(double value) {
+        float nearest = (float) value;
+        if (nearest == value || Double.isNaN(value)) {
+            return nearest;
+        }
+        int bits = Float.floatToRawIntBits(nearest);
+        int truncated = Math.abs((double) nearest) > Math.abs(value) ? bits - 1 : bits;
+        return Float.intBitsToFloat(truncated | 1);
     }
 
     private static long bfloat16(float value) {

@@ -3,6 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
 import dev.tenon.core.ir.op.Primitive;
 import java.lang.foreign.Arena;
@@ -41,7 +42,7 @@ final class GraphParser {
     /** Every operation's record class by its mnemonic. */
     private static Map<String, Class<?>> ops() {
         Map<String, Class<?>> ops = new HashMap<>();
-        Stream.of(Primitive.class, Composite.class, Deferred.class)
+        Stream.of(Primitive.class, Composite.class, Deferred.class, Control.class)
                 .flatMap(kind -> Stream.of(kind.getPermittedSubclasses()))
                 .forEach(op -> ops.put(Mnemonics.of(op), op));
         return Map.copyOf(ops);

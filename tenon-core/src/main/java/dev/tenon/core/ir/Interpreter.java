@@ -3,6 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
 import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
@@ -53,6 +54,7 @@ public final class Interpreter {
         List<NdArray> results = switch (op) {
             case Primitive primitive -> primitive.evaluate(inputs);
             case Composite composite -> expand(inputs, composite::decompose);
+            case Control control -> control.evaluate(inputs);
             case Deferred deferred -> expand(inputs, (g, in) -> deferred.resolve(g, in, Known.of(inputs)));
         };
         check(op, wanted, results);

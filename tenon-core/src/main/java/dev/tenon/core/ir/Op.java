@@ -1,6 +1,7 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.ir.op.Composite;
+import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
 import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
@@ -10,11 +11,11 @@ import java.util.List;
  * What a node does: a record that checks its own attributes and owns its rules.
  *
  * <p>A {@link Primitive} is what backends run; a {@link Composite} is written in terms of other operations, and a backend may still claim it whole; a {@link Deferred} becomes other operations once the values that its result's shape
- * hangs on are known.
+ * hangs on are known; a {@link Control} runs a graph of its own as often as values say.
  *
  * <p>Optional inputs are declared by the record's own flags: a node never has holes among its inputs.
  */
-public sealed interface Op permits Primitive, Composite, Deferred {
+public sealed interface Op permits Primitive, Composite, Deferred, Control {
     /** How many inputs the operation takes. */
     Arity arity();
 

@@ -172,6 +172,16 @@ public final class Shape {
         return of(dims);
     }
 
+    /** What both shapes say: dims that are equal stay, others are unknown; no rank where the ranks differ. */
+    public Shape common(Shape other) {
+        if (dims == null || other.dims == null || rank() != other.rank()) {
+            return UNRANKED;
+        }
+        return of(java.util.stream.IntStream.range(0, rank())
+                .mapToObj(i -> dim(i).equals(other.dim(i)) ? dim(i) : Dim.unknown())
+                .toList());
+    }
+
     /** Whether the two may be the same shape once every dim has its number. */
     public boolean mayEqual(Shape other) {
         if (dims == null || other.dims == null) {

@@ -31,6 +31,7 @@ final class CompiledStage {
     private final Stage stage;
     private final Program program;
     private final List<String> outputs;
+    private final List<CompiledLoop> loops = new ArrayList<>();
     private final PlanCache<Key, CompiledStage> following;
     private final int maxPlans;
 
@@ -50,20 +51,30 @@ final class CompiledStage {
         this.program = device.compile(stage.plan(), weights);
         this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
         this.following = new PlanCache<>(maxPlans);
+        Stage.Rest rest = stage.rest();
+        if (rest != null) {
+            rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, maxPlans)));
+        }
     }
 
     /** Runs this stage and what follows it; adds the results, by name, to {@code results}. */
     void run(Device.Context context, Tensor[] inputs, Map<String, Tensor> results) {
-        Tensor[] values = program.run(context, inputs);
-        Map<String, Tensor> named = new HashMap<>();
-        for (int i = 0; i < values.length; i++) {
-            named.put(outputs.get(i), values[i]);
-        }
+        Map<String, Tensor> named = run(context, inputs);
+        loops.forEach(loop -> loop.run(context, named));
         results.putAll(named);
         Stage.Rest rest = stage.rest();
         if (rest != null) {
             follow(rest, named).run(context, remaining(rest, named), results);
         }
+    }
+
+    private Map<String, Tensor> run(Device.Context context, Tensor[] inputs) {
+        Tensor[] values = program.run(context, inputs);
+        Map<String, Tensor> named = new HashMap<>();
+        for (int i = 0; i < values.length; i++) {
+            named.put(outputs.get(i), values[i]);
+        }
+        return named;
     }
 
     private CompiledStage follow(Stage.Rest rest, Map<String, Tensor> values) {
@@ -124,6 +135,7 @@ final class CompiledStage {
                 stage.plan().memory().unplannedBytes(),
                 program.workspaceBytes(),
                 stage.rest() != null));
+        loops.forEach(loop -> reports.addAll(loop.reports()));
         following.values().forEach(next -> reports.addAll(next.reports()));
         return reports;
     }

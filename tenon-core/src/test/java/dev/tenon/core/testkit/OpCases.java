@@ -30,7 +30,12 @@ public final class OpCases {
                         OpCasesPooling.all(),
                         OpCasesAttention.all(),
                         OpCasesState.all(),
-                        OpCasesQuantisation.all())
+                        OpCasesQuantisation.all(),
+                        OpCasesSearch.all(),
+                        OpCasesImages.all(),
+                        OpCasesSignal.all(),
+                        OpCasesLoops.all(),
+                        OpCasesBlocks.all())
                 .flatMap(List::stream)
                 .toList();
     }

@@ -33,6 +33,9 @@ final class RowCases {
                 cases.add(plain(rule, dtype, 67, 256, 0, 0));
                 cases.add(plain(rule, dtype, 5, 781, 1, 0));
                 cases.add(plain(rule, dtype, 5, 1024, 1, 1));
+                cases.add(plain(rule, dtype, 5, 1023, 1, 0));
+                cases.add(plain(rule, dtype, 3, 20011, 0, 1));
+                cases.add(plain(rule, dtype, 3, 20011, 3, 3));
                 cases.add(plain(rule, dtype, 3, 4096, 0, 1));
                 cases.add(plain(rule, dtype, 2, 8192, 0, 0));
                 cases.add(plain(rule, dtype, 2, 20011, 0, 0));
@@ -59,8 +62,8 @@ final class RowCases {
     private static KernelCase plain(RowRule rule, DType dtype, int rows, int cols, int shiftX, int shiftY) {
         String shifts = shiftX + shiftY == 0 ? "" : " shifted by " + shiftX + " and " + shiftY;
         return new KernelCase(name(rule), dtype + " [" + rows + "," + cols + "]" + shifts, stage -> {
-            boolean aligned = shiftX + shiftY == 0;
-            check(stage, stage.rows().rows(rule, dtype, rows, cols, aligned), dtype, shiftX, shiftY);
+            boolean congruent = shiftX == shiftY;
+            check(stage, stage.rows().rows(rule, dtype, rows, cols, congruent), dtype, shiftX, shiftY);
         });
     }
 

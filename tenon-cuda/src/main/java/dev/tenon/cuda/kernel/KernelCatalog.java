@@ -54,6 +54,14 @@ public final class KernelCatalog {
             List.of(COMPUTE),
             STRETCHES);
 
+    /** For bytes, whatever their type. */
+    static final KernelVariant BYTES = new KernelVariant("_bytes", DType.U8, List.of());
+
+    static final KernelFile COPY = new KernelFile(
+            "movement/copy.cu",
+            List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
+            List.of(BYTES));
+
     private KernelCatalog() {}
 
     public static List<KernelFile> all() {
@@ -65,7 +73,8 @@ public final class KernelCatalog {
                 LAYERNORM_WARP,
                 LAYERNORM_BLOCK,
                 RMSNORM_WARP,
-                RMSNORM_BLOCK);
+                RMSNORM_BLOCK,
+                COPY);
     }
 
     private static List<KernelVariant> floats() {

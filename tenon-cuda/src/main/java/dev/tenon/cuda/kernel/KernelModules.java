@@ -5,7 +5,6 @@ import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
-import dev.tenon.cuda.port.ImageRejected;
 import dev.tenon.cuda.port.KernelCompiler;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,15 +44,8 @@ public final class KernelModules implements AutoCloseable {
 
     /** Compiles and loads a file's variant if that has not been done yet. */
     public GpuModule module(KernelFile file, KernelVariant variant) {
-        return modules.computeIfAbsent(file.path() + variant.suffix(), _ -> load(file, variant));
-    }
-
-    private GpuModule load(KernelFile file, KernelVariant variant) {
-        try {
-            return context.load(compiler.compile(file.source(variant), architecture));
-        } catch (ImageRejected e) {
-            throw new NativeException(file.path() + variant.suffix() + ": " + e.getMessage(), e);
-        }
+        return modules.computeIfAbsent(
+                file.path() + variant.suffix(), _ -> compiler.load(context, file.source(variant), architecture));
     }
 
     /** Unloads all modules; none of their functions may still run. */

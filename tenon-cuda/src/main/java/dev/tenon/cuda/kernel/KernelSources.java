@@ -11,8 +11,14 @@ import java.util.TreeMap;
 /** The texts of our kernel files and headers, out of this module's resources; read once. Thread-safe. */
 public final class KernelSources {
     private static final String ROOT = "/dev/tenon/cuda/kernels/";
-    private static final List<String> HEADERS =
-            List.of("tenon.cuh", "pack.cuh", "row_rules.cuh", "row_warp.cuh", "row_block.cuh", "row_strided.cuh");
+    private static final List<String> HEADERS = List.of(
+            "tenon.cuh",
+            "pack.cuh",
+            "row_rules.cuh",
+            "row_edges.cuh",
+            "row_warp.cuh",
+            "row_block.cuh",
+            "row_strided.cuh");
 
     private KernelSources() {}
 

@@ -24,22 +24,22 @@ public final class RowKernels {
 
     /** How {@link #rows} will launch, without compiling anything. */
     public static RowPlan plan(
-            RowRule rule, DType dtype, long rows, long cols, boolean aligned, DeviceProperties device) {
-        return RowPlan.of(rule, dtype, rows, cols, aligned, device);
+            RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
+        return RowPlan.of(rule, dtype, rows, cols, congruent, device);
     }
 
     /**
      * Rows of {@code cols} consecutive elements; both sizes at least 1.
      *
-     * @param aligned whether every address that will be passed lies on a 16-byte boundary
+     * @param congruent whether x and y will lie equally far from 16-byte boundaries: then 16 bytes an access
      */
-    public Rows rows(RowRule rule, DType dtype, long rows, long cols, boolean aligned) {
+    public Rows rows(RowRule rule, DType dtype, long rows, long cols, boolean congruent) {
         return rows(
                 rule,
                 dtype,
                 rows,
                 cols,
-                plan(rule, dtype, rows, cols, aligned, modules.context().device()));
+                plan(rule, dtype, rows, cols, congruent, modules.context().device()));
     }
 
     /** The same with a plan of one's own. */

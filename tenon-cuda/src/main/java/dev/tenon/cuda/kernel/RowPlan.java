@@ -46,10 +46,10 @@ public record RowPlan(
     /**
      * Plans rows.
      *
-     * @param aligned whether every pointer lies on a 16-byte boundary
+     * @param congruent whether x and y lie equally far from 16-byte boundaries
      */
-    static RowPlan of(RowRule rule, DType dtype, long rows, long cols, boolean aligned, DeviceProperties device) {
-        int width = aligned && cols * dtype.bytes() % WIDEST == 0 ? WIDEST / dtype.bytes() : 1;
+    static RowPlan of(RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
+        int width = congruent ? WIDEST / dtype.bytes() : 1;
         long packs = cols / width;
         int[] held = width > 1 ? WIDE_PACKS : SINGLES;
         for (int each : held) {

@@ -1,5 +1,8 @@
 package dev.tenon.cuda.port;
 
+import dev.tenon.core.error.UnsupportedException;
+import java.lang.foreign.MemorySegment;
+
 /**
  * An open device. Thread-safe: any platform or virtual thread may call, since each native section makes the context current for itself. What it hands out is closed before it or with it.
  *
@@ -37,6 +40,17 @@ public interface GpuContext extends AutoCloseable {
      * @throws dev.tenon.core.error.NativeException when the driver refuses the image for good
      */
     GpuModule load(ModuleImage image) throws ImageRejected;
+
+    /**
+     * The 128 bytes that a kernel takes as a {@code __grid_constant__} parameter to copy boxes of a tensor: for {@link KernelArguments#add(MemorySegment, int)} with an alignment of 128. Managed memory.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException where the device has no bulk copies
+     * @throws dev.tenon.core.error.NativeException when the driver refuses, naming the map
+     */
+    default MemorySegment encode(TensorMap map) {
+        throw new UnsupportedException(
+                "tensor map: " + device().name() + " has no bulk copies; they need compute capability 9.0");
+    }
 
     /** Whether kernels of this device may read and write the other's memory; asks only. */
     boolean canAccess(GpuContext peer);

@@ -1,5 +1,7 @@
 package dev.tenon.cuda.port;
 
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
 import java.util.List;
 
 /** Turns kernel source into an image that the same platform loads. Thread-safe. */
@@ -16,15 +18,30 @@ public interface KernelCompiler {
     /**
      * The architectures that it knows, ascending.
      *
-     * @throws dev.tenon.core.error.UnsupportedException where {@link #unavailable()} says why
+     * @throws UnsupportedException where {@link #unavailable()} says why
      */
     List<Architecture> architectures();
 
     /**
      * Compiles.
      *
-     * @throws dev.tenon.core.error.UnsupportedException when the architecture is too old for this compiler
-     * @throws dev.tenon.core.error.NativeException when the source does not compile, with the log and numbered source lines
+     * @throws UnsupportedException when the architecture is too old for this compiler
+     * @throws NativeException when the source does not compile, with the log and numbered source lines
      */
     ModuleImage compile(KernelSource source, Architecture architecture);
+
+    /**
+     * Compiles and loads. Where there are several ways to make an image, one that the driver rejects is followed by another.
+     *
+     * @throws UnsupportedException as {@link #compile}
+     * @throws NativeException as {@link #compile}, and when the driver rejects every image
+     */
+    default GpuModule load(GpuContext context, KernelSource source, Architecture architecture) {
+        try {
+            return context.load(compile(source, architecture));
+        } catch (ImageRejected e) {
+            throw new NativeException(
+                    source.name() + ": the image by " + name() + " is rejected: " + e.getMessage(), e);
+        }
+    }
 }

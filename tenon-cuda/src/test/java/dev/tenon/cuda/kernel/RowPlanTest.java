@@ -17,11 +17,11 @@ class RowPlanTest {
         assertThat(entry(1024, 1024, true)).isEqualTo("softmax_warp_v16r8");
         assertThat(entry(1024, 1024, false)).isEqualTo("softmax_warp_v1r32");
         assertThat(entry(128, 128, true)).isEqualTo("softmax_warp_v16r1");
-        assertThat(entry(1024, 1, true)).isEqualTo("softmax_warp_v1r1");
-        assertThat(entry(5, 1023, true)).isEqualTo("softmax_warp_v1r32");
+        assertThat(entry(1024, 1, true)).isEqualTo("softmax_warp_v16r1");
+        assertThat(entry(5, 1023, true)).isEqualTo("softmax_warp_v16r8");
         assertThat(entry(1024, 4096, true)).isEqualTo("softmax_block_v16t128");
         assertThat(entry(1024, 32768, true)).isEqualTo("softmax_block_v16t512");
-        assertThat(entry(4096, 50257, true)).isEqualTo("softmax_block_v1t512");
+        assertThat(entry(4096, 50257, true)).isEqualTo("softmax_block_v16t512");
     }
 
     @Test

@@ -5,6 +5,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.mapping.Attributes;
 import dev.tenon.formats.onnx.mapping.Branches;
@@ -291,46 +292,67 @@ final class GraphImporter {
 
         @Override
         public Captured graphs(List<GraphProto> branches) {
-            Set<String> names = new LinkedHashSet<>();
-            branches.forEach(branch -> names.addAll(FreeNames.of(branch)));
-            List<Value> captures = new ArrayList<>();
-            List<String> captured = new ArrayList<>();
-            Map<String, Value.Origin.Constant> constants = new HashMap<>();
-            for (String name : names) {
+            branches.forEach(this::refuseInputs);
+            Captures captures = captures(branches);
+            List<Graph> graphs = branches.stream()
+                    .map(branch -> graph(branch, List.of(), captures))
+                    .toList();
+            return new Captured(graphs, captures.values());
+        }
+
+        @Override
+        public Captured loopBody(GraphProto body, List<TensorType> inputs) {
+            if (body.inputs().size() != inputs.size()) {
+                throw new ImportException(file + ": node \"" + label + "\": its body takes "
+                        + body.inputs().size() + " values; expected " + inputs.size());
+            }
+            Captures captures = captures(List.of(body));
+            return new Captured(List.of(graph(body, inputs, captures)), captures.values());
+        }
+
+        /** What graphs take from around them: values by name, and constants, which are constants inside too, for shapes may hang on them. */
+        private record Captures(List<String> names, List<Value> values, Map<String, Value.Origin.Constant> constants) {}
+
+        private Captures captures(List<GraphProto> graphs) {
+            Set<String> free = new LinkedHashSet<>();
+            graphs.forEach(graph -> free.addAll(FreeNames.of(graph)));
+            Captures captures = new Captures(new ArrayList<>(), new ArrayList<>(), new HashMap<>());
+            for (String name : free) {
                 Value value = scope.find(name);
                 if (value == null) {
                     throw new ImportException(
                             file + ": node \"" + label + "\": value \"" + name + "\" in a branch is not defined");
                 }
-                // a constant is one in the branch too: shapes may hang on it
                 if (value.origin() instanceof Value.Origin.Constant constant) {
-                    constants.put(name, constant);
+                    captures.constants().put(name, constant);
                 } else {
-                    captured.add(name);
-                    captures.add(value);
+                    captures.names().add(name);
+                    captures.values().add(value);
                 }
             }
-            List<Graph> graphs = new ArrayList<>();
-            for (GraphProto branch : branches) {
-                refuseInputs(branch);
-                Scope inner = new Scope(new GraphBuilder(branch.name().isEmpty() ? label : branch.name()), null);
-                for (int i = 0; i < captures.size(); i++) {
-                    String name = captured.get(i);
-                    define(
-                            inner,
-                            name,
-                            inner.builder().input(name, captures.get(i).type()));
-                }
-                Scope own = new Scope(inner.builder(), inner);
-                constants.forEach(
-                        (name, constant) -> define(inner, name, inner.builder().constant(name, constant.data())));
-                List<Value> results = body(branch, own, environment);
-                for (int i = 0; i < results.size(); i++) {
-                    inner.builder().output(branch.outputs().get(i).name(), results.get(i));
-                }
-                graphs.add(inner.builder().build());
+            return captures;
+        }
+
+        private Graph graph(GraphProto proto, List<TensorType> types, Captures captures) {
+            Scope inner = new Scope(new GraphBuilder(proto.name().isEmpty() ? label : proto.name()), null);
+            for (int i = 0; i < types.size(); i++) {
+                String name = proto.inputs().get(i).name();
+                define(inner, name, inner.builder().input(name, types.get(i)));
             }
-            return new Captured(graphs, captures);
+            for (int i = 0; i < captures.names().size(); i++) {
+                String name = captures.names().get(i);
+                Value value = captures.values().get(i);
+                define(inner, name, inner.builder().input(name, value.type()));
+            }
+            captures.constants()
+                    .forEach((name, constant) ->
+                            define(inner, name, inner.builder().constant(name, constant.data())));
+            List<Value> results = body(proto, new Scope(inner.builder(), inner), environment);
+            for (int i = 0; i < results.size(); i++) {
+                // a body may give the same value twice, under one name
+                inner.builder().output(i + ":" + proto.outputs().get(i).name(), results.get(i));
+            }
+            return inner.builder().build();
         }
 
         private void refuseInputs(GraphProto branch) {

@@ -1,5 +1,6 @@
 package dev.tenon.nativelib.mpi;
 
+import static dev.tenon.nativelib.Downcalls.rethrow;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -12,20 +13,6 @@ import java.lang.invoke.MethodHandle;
  */
 public final class Mpi {
     private Mpi() {}
-
-    private static RuntimeException rethrow(Throwable thrown) {
-        if (thrown instanceof RuntimeException runtime) {
-            return runtime;
-        }
-        if (thrown instanceof ExceptionInInitializerError binding
-                && binding.getCause() instanceof RuntimeException cause) {
-            return cause;
-        }
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        return new IllegalStateException(thrown);
-    }
 
     public static int MPI_Init_thread(long argc, long argv, int required, long provided) {
         class Function {

@@ -1,135 +1,69 @@
 package dev.tenon.nativelib.mpi;
 
 import dev.tenon.core.error.NativeException;
+import dev.tenon.nativelib.Downcalls;
+import dev.tenon.nativelib.LibraryFinder;
+import dev.tenon.nativelib.LibraryName;
+import dev.tenon.nativelib.LibrarySearch;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Looks for Open MPI, once a process. That it is not there is a state, not a fault: {@link #state} says what was tried and what to do. Thread-safe.
- */
+/** Open MPI, looked for once a process. That it is not there is a state, not a fault: {@link #search} says what was tried, what is lost and what to do. Thread-safe. */
 public final class MpiLibrary {
-    private static final List<String> NAMES = List.of("libmpi.so.40", "libmpi.so");
-
-    private static final List<String> FOLDERS = List.of(
-            "/usr/lib/x86_64-linux-gnu",
-            "/usr/lib/aarch64-linux-gnu",
-            "/usr/lib/x86_64-linux-gnu/openmpi/lib",
-            "/usr/lib/aarch64-linux-gnu/openmpi/lib",
-            "/usr/lib64/openmpi/lib",
-            "/usr/local/lib",
-            "/usr/local/openmpi/lib",
-            "/opt/openmpi/lib");
-
-    /** In Open MPI handles are the addresses of data; other MPIs have numbers, and this symbol is missing. */
+    /** In Open MPI handles are the addresses of data; in other MPIs they are numbers, and this symbol is missing. */
     private static final String OPEN_MPI_ONLY = "ompi_mpi_comm_world";
 
-    private static final MpiLibrary HERE = look();
+    private static final LibraryName NAME = new LibraryName(
+            "Open MPI",
+            List.of("libmpi.so.40", "libmpi.so"),
+            List.of(),
+            "ranks that are processes, on one host or many",
+            "install Open MPI (Debian, Ubuntu: openmpi-bin libopenmpi-dev), or name its folder in TENON_LIBRARY_PATH",
+            List.of(),
+            library -> library.find(OPEN_MPI_ONLY).isPresent() ? "" : "it is another MPI than Open MPI");
 
-    private final @Nullable SymbolLookup symbols;
-    private final String state;
+    private static final LibrarySearch HERE = look();
 
-    private MpiLibrary(@Nullable SymbolLookup symbols, String state) {
-        this.symbols = symbols;
-        this.state = state;
+    private MpiLibrary() {}
+
+    /** How the search went. */
+    public static LibrarySearch search() {
+        return HERE;
     }
 
-    /** Whether Open MPI was found. */
-    public static boolean isPresent() {
-        return HERE.symbols != null;
-    }
-
-    /** Where Open MPI was found; or every place tried, and the fix. */
-    public static String state() {
-        return HERE.state;
-    }
-
-    private static MpiLibrary look() {
+    private static LibrarySearch look() {
         keepSignalsToTheJvm();
-        List<String> tried = new ArrayList<>();
-        for (String name : NAMES) {
-            MpiLibrary found = open(name, name, tried);
-            if (found != null) {
-                return found;
-            }
-            for (String folder : FOLDERS) {
-                found = open(Path.of(folder, name), tried);
-                if (found != null) {
-                    return found;
-                }
-            }
-        }
-        return new MpiLibrary(
-                null,
-                "Open MPI was not found; without it ranks cannot be processes. Fix: install it (Debian and Ubuntu: openmpi-bin libopenmpi-dev). Tried: "
-                        + String.join(", ", tried));
-    }
-
-    private static @Nullable MpiLibrary open(Path file, List<String> tried) {
-        return java.nio.file.Files.exists(file) ? open(file.toString(), file.toString(), tried) : null;
-    }
-
-    @SuppressWarnings("restricted") // this module is the one that opens libraries
-    private static @Nullable MpiLibrary open(String name, String place, List<String> tried) {
-        tried.add(place);
-        try {
-            SymbolLookup symbols = name.contains("/")
-                    ? SymbolLookup.libraryLookup(Path.of(name), Arena.global())
-                    : SymbolLookup.libraryLookup(name, Arena.global());
-            if (symbols.find(OPEN_MPI_ONLY).isPresent()) {
-                return new MpiLibrary(symbols, place);
-            }
-            tried.set(tried.size() - 1, place + " (not Open MPI)");
-        } catch (IllegalArgumentException _) {
-            // not there, which is what was asked
-        }
-        return null;
+        return LibraryFinder.here().search(NAME);
     }
 
     /** UCX, which Open MPI may load, takes SIGSEGV for itself, and HotSpot lives on that signal: its next implicit null check would kill the process. Must be set before the library is opened. */
     private static void keepSignalsToTheJvm() {
-        Linker.nativeLinker().defaultLookup().find("setenv").ifPresent(function -> {
+        Downcalls.standard("setenv").ifPresent(function -> {
+            MethodHandle setenv = Downcalls.handle(
+                    function, Downcalls.status(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
             try (Arena arena = Arena.ofConfined()) {
-                int _ = (int) handle(
-                                function,
-                                FunctionDescriptor.of(
-                                        ValueLayout.JAVA_INT,
-                                        ValueLayout.ADDRESS,
-                                        ValueLayout.ADDRESS,
-                                        ValueLayout.JAVA_INT))
-                        .invokeExact(arena.allocateFrom("UCX_ERROR_SIGNALS"), arena.allocateFrom(""), 1);
+                int _ = (int) setenv.invokeExact(
+                        arena.allocateFrom("UCX_ERROR_SIGNALS").address(),
+                        arena.allocateFrom("").address(),
+                        1);
             } catch (Throwable e) {
-                throw new IllegalStateException(e); // a downcall throws nothing of its own
+                throw Downcalls.rethrow(e);
             }
         });
     }
 
-    /** A handle of one of its functions, which returns an {@code int} status. @throws NativeException when there is no Open MPI, or it lacks the function */
+    /** A handle of one of its functions, which returns a status. @throws NativeException when there is no Open MPI, or it lacks the function */
     static MethodHandle function(String name, ValueLayout... arguments) {
-        return handle(symbol(name), FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));
+        return Downcalls.handle(symbol(name), Downcalls.status(arguments));
     }
 
     /** The address of one of its functions or data. */
     static MemorySegment symbol(String name) {
-        if (HERE.symbols == null) {
-            throw new NativeException(HERE.state);
-        }
-        return HERE.symbols
-                .find(name)
-                .orElseThrow(() -> new NativeException(
-                        "Open MPI (" + HERE.state + ") has no " + name + "; version 3 or newer is needed"));
-    }
-
-    @SuppressWarnings("restricted") // this module is the one that links
-    private static MethodHandle handle(MemorySegment function, FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(function, descriptor);
+        return HERE.opened()
+                .orElseThrow(() -> new NativeException(HERE.reason()))
+                .require(name);
     }
 }

@@ -27,7 +27,18 @@ public sealed interface Deferred extends Op
                 TopKBy,
                 OneHotBy,
                 ReduceBy,
-                If {
+                If,
+                FirstOf,
+                NonZero,
+                Compress,
+                Unique,
+                NonMaxSuppression,
+                Col2ImBy,
+                DftBy,
+                Stft,
+                MelWeights,
+                RandomTo,
+                Scan {
     /** Which inputs' values are needed. */
     Set<Integer> neededValues();
 

@@ -2,21 +2,15 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Known;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -85,18 +79,9 @@ public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
         List<Shape> shapes = new ArrayList<>();
         List<Value> other = List.copyOf(elseBranch.outputs().values());
         for (Value result : thenBranch.outputs().values()) {
-            shapes.add(common(result.shape(), other.get(shapes.size()).shape()));
+            shapes.add(result.shape().common(other.get(shapes.size()).shape()));
         }
         return shapes;
-    }
-
-    private static Shape common(Shape a, Shape b) {
-        if (!a.isRanked() || !b.isRanked() || a.rank() != b.rank()) {
-            return Shape.unranked();
-        }
-        return Shape.of(IntStream.range(0, a.rank())
-                .mapToObj(i -> a.dim(i).equals(b.dim(i)) ? a.dim(i) : Dim.unknown())
-                .toList());
     }
 
     @Override
@@ -112,28 +97,6 @@ public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
     @Override
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
         Graph branch = known.single(0) != 0 ? thenBranch : elseBranch;
-        Map<Value, Value> here = new HashMap<>();
-        for (int i = 0; i < branch.inputs().size(); i++) {
-            here.put(branch.inputs().get(i), inputs.get(i + 1));
-        }
-        for (Value value : branch.constants()) {
-            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
-                here.put(value, g.constant(data));
-            }
-        }
-        for (Node node : branch.nodes()) {
-            List<Value> results = g.addAll(node.op(), translate(here, node.inputs()));
-            for (int i = 0; i < results.size(); i++) {
-                here.put(node.outputs().get(i), results.get(i));
-            }
-        }
-        return translate(here, List.copyOf(branch.outputs().values()));
-    }
-
-    /** The values of this graph that stand for those of the branch; a verified branch uses no others. */
-    private static List<Value> translate(Map<Value, Value> here, List<Value> values) {
-        return values.stream()
-                .map(value -> Objects.requireNonNull(here.get(value)))
-                .toList();
+        return Inline.graph(g, branch, inputs.subList(1, inputs.size()));
     }
 }

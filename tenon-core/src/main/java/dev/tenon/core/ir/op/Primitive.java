@@ -53,7 +53,21 @@ public sealed interface Primitive extends Op
                 Rnn,
                 Quantize,
                 Dequantize,
-                DynamicQuantize {
+                DynamicQuantize,
+                NonZeroIndices,
+                UniqueIndices,
+                BoxSelection,
+                GridSample,
+                RoiAlign,
+                MaxRoiPool,
+                DeformColumns,
+                Dft,
+                Random,
+                Sample,
+                SelectiveScan,
+                GatedDeltaNet,
+                DecodeBlocks,
+                DequantMatMul {
     /**
      * The reference: float64 for floats, exact integers, of concrete inputs whose types the rules have accepted.
      *

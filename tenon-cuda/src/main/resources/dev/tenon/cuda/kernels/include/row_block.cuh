@@ -6,16 +6,14 @@
 //   states   blocks · groups · 2 states,
 //   counters 2 · groups counters that are 0, and are 0 again when the launch is done.
 #pragma once
-#include "row_rules.cuh"
+#include "row_edges.cuh"
 
 template <typename T, int V, int R, int THREADS>
 struct RowStretch {
     typedef typename Compute<T>::type A;
     static constexpr int BATCH = R / 4;  // packs a thread asks for at a time beside those in registers
 
-    const T* x;
-    T* y;
-    i64 begin;   // packs of the row before this stretch
+    i64 begin;   // packs of the body before this stretch
     int shared;  // packs of the stretch that are in shared memory: the first ones
     int second;  // packs before those in registers: shared ones, then those read twice
     int packs;   // packs of the stretch
@@ -32,28 +30,14 @@ struct RowStretch {
     }
 };
 
-template <typename T, int V, int N>
-__device__ __forceinline__ void widen(const Pack<T, V>* packs, typename Compute<T>::type (&v)[N * V]) {
-#pragma unroll
-    for (int r = 0; r < N; r++) {
-#pragma unroll
-        for (int i = 0; i < V; i++) v[r * V + i] = to_compute(packs[r].at[i]);
-    }
-}
-
 template <typename Rule, typename T, int V>
-__device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, const T* gamma, const T* beta, T* y, i64 pack) {
-    Pack<T, V> g, b, out;
-    if (Rule::AFFINE && gamma != nullptr) g = load_pack<T, V>(gamma, pack);
-    if (Rule::AFFINE && beta != nullptr) b = load_pack<T, V>(beta, pack);
+__device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, const T* gamma, const T* beta, i64 column, T* y,
+                                            int pack) {
+    typename Compute<T>::type v[V];
+    widen<T, V, 1>(&held, v);
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        typename Compute<T>::type result = Rule::apply(scale, to_compute(held.at[i]));
-        if (Rule::AFFINE && gamma != nullptr) result *= to_compute(g.at[i]);
-        if (Rule::AFFINE && beta != nullptr) result += to_compute(b.at[i]);
-        out.at[i] = From<T>::of(result);
-    }
-    store_pack<T, V>(y, pack, out);
+    for (int i = 0; i < V; i++) v[i] = Rule::apply(scale, v[i]);
+    store_pack<T, V>(y, pack, with_affine<Rule, T, V>(v, gamma, beta, column + static_cast<i64>(pack) * V));
 }
 
 // The states of all blocks of a row, merged in the order of the blocks on every one of them, so that all agree to the bit.
@@ -88,16 +72,17 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     typedef Pack<T, V> P;
     TENON_DYNAMIC_SHARED(P, kept_packs);
 
-    release_successor();
     int group = blockIdx.x / blocks, part = blockIdx.x % blocks, groups = gridDim.x / blocks;
     int thread = threadIdx.x;
-    Stretch s(cols / V, blocks, part, kept);
     await_predecessor();
 
     u32 number = 0;
     for (i64 row = group; row < rows; row += groups) {
-        const T* from = x + row * cols + s.begin * V;
-        T* to = y + row * cols + s.begin * V;
+        RowEdges<T, V> edges(x + row * cols, cols);
+        Stretch s(edges.packs, blocks, part, kept);
+        i64 first = edges.head + s.begin * V;  // column
+        const T* from = x + row * cols + first;
+        T* to = y + row * cols + first;
 
         P held[R];  // asked for first, needed last
         int count = 0;
@@ -109,6 +94,7 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
                 count = (r + 1) * V;
             }
         }
+        LooseElement<Rule, T> loose(x + row * cols, edges, thread, part == 0);
 
         State state = Rule::none();
         for (int at = 0; at < s.second; at += BATCH * THREADS) {
@@ -140,29 +126,28 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             state = Rule::fold(state, v, count - q * V);
         }
 
-        state = merge_block<Rule, A>(state, slots);
+        state = merge_block<Rule, A>(loose.fold(state), slots);
         if (blocks > 1) {
             State* of_row = static_cast<State*>(states) + (static_cast<i64>(group) * 2 + number % 2) * blocks;
             state = merge_blocks<Rule, A>(state, of_row, counters + group, blocks, part, number + 1);
             number++;
         }
-        typename Rule::Scale scale = Rule::scale(state, cols, epsilon);
+        typename Rule::Scale scale = Rule::scale(state, state, cols, epsilon);
 
-        const T* g = gamma == nullptr ? nullptr : gamma + s.begin * V;
-        const T* b = beta == nullptr ? nullptr : beta + s.begin * V;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             int pack = s.second + r * THREADS + thread;
-            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], g, b, to, pack);
+            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], gamma, beta, first, to, pack);
         }
         // what was read last is first to be read again: it may still be in L2
         for (int at = (s.second - 1) / THREADS * THREADS; at >= 0; at -= THREADS) {
             int pack = at + thread;
             if (pack < s.second) {
                 P again = pack < s.shared ? kept_packs[pack] : load_pack<T, V>(from, pack);
-                finish_pack<Rule, T, V>(scale, again, g, b, to, pack);
+                finish_pack<Rule, T, V>(scale, again, gamma, beta, first, to, pack);
             }
         }
+        loose.finish(scale, gamma, beta, y + row * cols);
     }
 
     if (blocks > 1) {  // the last block of a group to get here leaves the counters as it found them

@@ -2,6 +2,7 @@
 //
 // A rule folds values into a State, merges states in any order (so a row may be cut among lanes, warps and blocks), turns the whole row's
 // state into a Scale, and applies that to each value. States are plain structs of compute-type fields, so that they can be shuffled.
+// Where all values of a lane are in registers, fold_last leaves in them what is dear to compute, and apply_last goes on from there.
 #pragma once
 #include "pack.cuh"
 
@@ -18,7 +19,8 @@ struct Lowest<double> {
     static __device__ __forceinline__ double value() { return -TENON_INFINITY_F64; }
 };
 
-__device__ __forceinline__ float exp_of(float v) { return expf(v); }
+// e^v in three instructions for v <= 0: 2 units in the last place, and |v| / 2^24 from the rounding of the exponent.
+__device__ __forceinline__ float exp_of(float v) { return fast_exp2(v * 1.4426950408889634f); }
 __device__ __forceinline__ double exp_of(double v) { return exp(v); }
 __device__ __forceinline__ float log_of(float v) { return logf(v); }
 __device__ __forceinline__ double log_of(double v) { return log(v); }
@@ -41,6 +43,7 @@ struct SoftmaxRule {
     struct Scale {
         A base;
         A factor;  // 1 / sum, or log(sum)
+        A own;     // of values that fold_last left
     };
 
     static __device__ __forceinline__ State none() { return {Lowest<A>::value(), A(0)}; }
@@ -70,13 +73,36 @@ struct SoftmaxRule {
         return {largest, a.sum * exp_of(a.largest - from) + b.sum * exp_of(b.largest - from)};
     }
 
-    static __device__ __forceinline__ Scale scale(State s, i64, A) {
-        return {base(s.largest), LOG ? log_of(s.sum) : A(1) / s.sum};
+    // Leaves e^(v - largest of the lane), so that each power is computed once.
+    template <int N>
+    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
+        if (LOG) return fold(s, v, count);
+        A largest = s.largest;
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (i < count) largest = larger(largest, v[i]);
+        }
+        A from = base(largest);
+        A sum = s.sum * exp_of(s.largest - from);
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            v[i] = exp_of(v[i] - from);
+            if (i < count) sum += v[i];
+        }
+        return {largest, sum};
+    }
+
+    static __device__ __forceinline__ Scale scale(State s, State lane, i64, A) {
+        A from = base(s.largest);
+        A factor = LOG ? log_of(s.sum) : A(1) / s.sum;
+        return {from, factor, LOG ? factor : exp_of(base(lane.largest) - from) * factor};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) {
         return LOG ? (v - s.base) - s.factor : exp_of(v - s.base) * s.factor;
     }
+
+    static __device__ __forceinline__ A apply_last(Scale s, A v) { return LOG ? apply(s, v) : v * s.own; }
 };
 
 // Count, mean and sum of squared deviations (Chan, Golub, LeVeque 1979): each batch by two passes over registers, then merged. Nothing
@@ -100,6 +126,7 @@ struct LayerNormRule {
 
     template <int N>
     static __device__ __forceinline__ State fold(State s, const A (&v)[N], int count) {
+        count = count < N ? count : N;
         if (count <= 0) return s;
         A sum = A(0);
 #pragma unroll
@@ -122,11 +149,18 @@ struct LayerNormRule {
         return {count, a.mean + delta * share, a.deviation + b.deviation + delta * (a.count * share) * delta};
     }
 
-    static __device__ __forceinline__ Scale scale(State s, i64 n, A epsilon) {
+    static __device__ __forceinline__ Scale scale(State s, State, i64 n, A epsilon) {
         return {s.mean, reciprocal_root(s.deviation / A(n) + epsilon)};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) { return (v - s.mean) * s.factor; }
+
+    template <int N>
+    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
+        return fold(s, v, count);
+    }
+
+    static __device__ __forceinline__ A apply_last(Scale s, A v) { return apply(s, v); }
 };
 
 template <typename A>
@@ -154,11 +188,18 @@ struct RmsNormRule {
 
     static __device__ __forceinline__ State merge(State a, State b) { return {a.squares + b.squares}; }
 
-    static __device__ __forceinline__ Scale scale(State s, i64 n, A epsilon) {
+    static __device__ __forceinline__ Scale scale(State s, State, i64 n, A epsilon) {
         return {reciprocal_root(s.squares / A(n) + epsilon)};
     }
 
     static __device__ __forceinline__ A apply(Scale s, A v) { return v * s.factor; }
+
+    template <int N>
+    static __device__ __forceinline__ State fold_last(State s, A (&v)[N], int count) {
+        return fold(s, v, count);
+    }
+
+    static __device__ __forceinline__ A apply_last(Scale s, A v) { return apply(s, v); }
 };
 
 // Merges the states of a warp's lanes; every lane gets the whole.

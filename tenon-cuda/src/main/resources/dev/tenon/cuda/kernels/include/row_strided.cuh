@@ -36,7 +36,7 @@ __device__ __forceinline__ void row_strided(const T* __restrict__ x, T* __restri
         state = Rule::none();
         for (int strand = 0; strand < static_cast<int>(blockDim.y); strand++) state = Rule::merge(state, states[strand][threadIdx.x]);
         __syncthreads();
-        typename Rule::Scale scale = Rule::scale(state, n, A(0));
+        typename Rule::Scale scale = Rule::scale(state, state, n, A(0));
         if (column < inner) {
             for (i64 i = threadIdx.y; i < n; i += blockDim.y) to[i * inner] = From<T>::of(Rule::apply(scale, to_compute(from[i * inner])));
         }

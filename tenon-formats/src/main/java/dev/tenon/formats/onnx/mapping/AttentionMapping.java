@@ -34,6 +34,7 @@ final class AttentionMapping {
     static List<Value> map(NodeContext n) {
         return switch (n.op()) {
             case "Attention" -> attention(n);
+            case "LinearAttention" -> LinearAttentionMapping.map(n);
             case "RotaryEmbedding" -> List.of(rotary(n));
             default -> throw OnnxOps.unlisted(n);
         };
@@ -77,12 +78,12 @@ final class AttentionMapping {
     }
 
     /** [B,L,H*D] as [B,H,L,D]. */
-    private static Value heads(NodeContext n, Value x, long heads) {
+    static Value heads(NodeContext n, Value x, long heads) {
         return n.transpose(ShapeOps.reshape(n, x, List.of(0L, 0L, heads, -1L), false), 0, 2, 1, 3);
     }
 
     /** [B,H,L,D] as [B,L,H*D]. */
-    private static Value joined(NodeContext n, Value x) {
+    static Value joined(NodeContext n, Value x) {
         return ShapeOps.reshape(n, n.transpose(x, 0, 2, 1, 3), List.of(0L, 0L, -1L), false);
     }
 

@@ -7,13 +7,15 @@ import dev.tenon.formats.onnx.schema.GraphProto;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Branches. */
+/** Branches and loops. */
 final class ControlMapping {
     private ControlMapping() {}
 
     static List<Value> map(NodeContext n) {
         return switch (n.op()) {
             case "If" -> branch(n);
+            case "Loop" -> LoopMapping.loop(n);
+            case "Scan" -> n.since(9) ? LoopMapping.scan(n) : LoopMapping.batchedScan(n);
             default -> throw OnnxOps.unlisted(n);
         };
     }

@@ -9,6 +9,8 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Control;
+import dev.tenon.core.ir.op.Scan;
 import dev.tenon.core.ir.op.ShapeOf;
 import dev.tenon.core.ir.op.SizeOf;
 import java.util.ArrayList;
@@ -36,6 +38,9 @@ final class Folding {
                     ? List.of(NdArray.of(TensorType.of(DType.I64), shape.elements())
                             .toConstant())
                     : null;
+        }
+        if (op instanceof Control || op instanceof Scan) {
+            return null; // a loop may run for ever, and importing must not
         }
         List<NdArray> known = new ArrayList<>();
         for (Value operand : operands) {

@@ -71,6 +71,11 @@ public final class NodeContext implements Ops {
         return op;
     }
 
+    /** The node's name. */
+    String label() {
+        return label;
+    }
+
     /** Whether the model's operator set is that version or newer. */
     boolean since(int version) {
         return opset >= version;

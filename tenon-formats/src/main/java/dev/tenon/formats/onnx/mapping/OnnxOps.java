@@ -33,9 +33,13 @@ public final class OnnxOps {
                 + " LayerNormalization RMSNormalization LpNormalization LRN MeanVarianceNormalization Dropout"),
         QUANTISATION("QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger QLinearMatMul QLinearConv"),
         RECURRENT("LSTM GRU RNN"),
-        ATTENTION("Attention RotaryEmbedding"),
+        ATTENTION("Attention RotaryEmbedding LinearAttention"),
         LOSS("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"),
-        CONTROL("If");
+        IMAGE("GridSample RoiAlign MaxRoiPool MaxUnpool DeformConv Col2Im"),
+        SEARCH("NonZero Unique Compress NonMaxSuppression"),
+        SIGNAL("DFT STFT MelWeightMatrix"),
+        RANDOM("RandomUniform RandomNormal RandomUniformLike RandomNormalLike Bernoulli Multinomial"),
+        CONTROL("If Loop Scan");
 
         private final String names;
 
@@ -91,6 +95,10 @@ public final class OnnxOps {
             case RECURRENT -> RecurrentMapping.map(n);
             case ATTENTION -> AttentionMapping.map(n);
             case LOSS -> LossMapping.map(n);
+            case IMAGE -> ImageMapping.map(n);
+            case SEARCH -> SearchMapping.map(n);
+            case SIGNAL -> SignalMapping.map(n);
+            case RANDOM -> RandomMapping.map(n);
             case CONTROL -> ControlMapping.map(n);
         };
     }

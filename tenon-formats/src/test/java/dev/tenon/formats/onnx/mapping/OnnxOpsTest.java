@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.schema.GraphProto;
 import dev.tenon.formats.onnx.tensor.ExternalFiles;
@@ -19,6 +20,11 @@ class OnnxOpsTest {
     private static final Branches NONE = new Branches() {
         @Override
         public Captured graphs(List<GraphProto> branches) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public Captured loopBody(GraphProto body, List<TensorType> inputs) {
             throw new AssertionError();
         }
 

@@ -1,0 +1,105 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import java.util.List;
+
+/**
+ * Adds up the blocks that an image was taken apart into, each where it came from; what fell on padding is lost.
+ *
+ * <p>[x [B,C block,positions]] → [y [B,C,image...]] of x's type, where {@code block} is the product of the block's sizes and {@code positions} the number of places that it has on the padded image. A scatter with addition. ONNX Col2Im-18.
+ */
+public record Col2Im(
+        List<Long> image,
+        List<Long> block,
+        List<Long> strides,
+        List<Long> padsBefore,
+        List<Long> padsAfter,
+        List<Long> dilations)
+        implements Composite {
+    private static final String NAME = "col2_im";
+
+    public Col2Im {
+        image = List.copyOf(image);
+        block = List.copyOf(block);
+        strides = List.copyOf(strides);
+        padsBefore = List.copyOf(padsBefore);
+        padsAfter = List.copyOf(padsAfter);
+        dilations = List.copyOf(dilations);
+        Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
+        Pool.checkKernel(NAME, block, strides);
+        List<Long> sizes = image;
+        int axes = strides.size();
+        Expect.shape(
+                sizes.size() == axes && Windows.atLeast(1, sizes),
+                NAME,
+                () -> "image " + sizes + " needs " + axes + " sizes of 1 or more");
+    }
+
+    @Override
+    public Arity arity() {
+        return Arity.exactly(1);
+    }
+
+    @Override
+    public List<DType> dtypes(List<DType> inputs) {
+        return List.of(Rules.sameNumeric(NAME, inputs));
+    }
+
+    private Windows windows() {
+        return new Windows(NAME, Windows.dims(block), strides, padsBefore, padsAfter, dilations, false);
+    }
+
+    /** The positions of the block, along each spatial dim. */
+    private Shape counts() {
+        Shape whole = Shape.of(1, 1).concat(Shape.ofSizes(image));
+        return Shape.of(windows().counts(whole));
+    }
+
+    @Override
+    public List<Shape> shapes(List<Shape> inputs) {
+        Shape x = inputs.getFirst();
+        Rules.rank(NAME, "x", x, 3);
+        Dim channels = Rules.divide(NAME, "x dim 1", x.dim(1), windows().cells());
+        Expect.dim(NAME, "x", x, 2, Dim.of(counts().elements()));
+        return List.of(Shape.of(x.dim(0), channels).concat(Shape.ofSizes(image)));
+    }
+
+    @Override
+    public List<Value> decompose(Ops g, List<Value> inputs) {
+        Value x = inputs.getFirst();
+        Windows windows = windows();
+        long[] counts = counts().sizes();
+        int positions = Math.toIntExact(counts().elements());
+        int cells = windows.cells();
+        long[] sizes = Shape.ofSizes(image).sizes();
+        long area = Shape.of(sizes).elements();
+        long batch = x.shape().size(0);
+        long channels = x.shape().size(1) / cells;
+        NdArray places = NdArray.zeros(DType.I64, (long) cells * positions, 1);
+        for (int position = 0; position < positions; position++) {
+            int[] at = windows.locate(position, counts, sizes);
+            for (int cell = 0; cell < cells; cell++) {
+                // one place more than the image has takes what falls outside
+                places.set(cell * positions + position, at[cell] < 0 ? area : at[cell]);
+            }
+        }
+        DType dtype = x.dtype();
+        Value empty = g.constant(
+                new ConstantData.Splat(TensorType.of(dtype, area + 1, batch, channels), Elements.fromDouble(dtype, 0)));
+        Value blocks = g.reshape(x, batch, channels, (long) cells * positions);
+        Value sum = g.add(
+                new ScatterNd(ScatterFn.ADD), empty, g.constant(places.toConstant()), g.transpose(blocks, 2, 0, 1));
+        Value inside = g.transpose(g.narrow(sum, 0, 0, area), 1, 2, 0);
+        long[] result = shapes(List.of(x.shape())).getFirst().sizes();
+        return List.of(g.reshape(inside, result));
+    }
+}

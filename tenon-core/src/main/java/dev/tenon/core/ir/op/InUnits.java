@@ -1,0 +1,66 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import java.util.List;
+
+/**
+ * An operation whose results fall into units that are worked out each on its own, from operands of any memory. Its definition then serves twice: over arrays it is the reference, and a backend that has no loops of its own runs it over its
+ * memory, units side by side.
+ *
+ * <p>Numbers travel as {@code double}; a result is rounded to its type when it is stored.
+ */
+public interface InUnits {
+    /** The memory of one application. Reads and writes are checked. Shared by threads that work on different units. */
+    interface Operands {
+        TensorType input(int index);
+
+        TensorType result(int index);
+
+        double get(int input, long element);
+
+        /** The element as an integer; exact for every integer type. */
+        long getLong(int input, long element);
+
+        /** Reads as many elements as the array has. */
+        default void read(int input, long from, double[] into) {
+            for (int i = 0; i < into.length; i++) {
+                into[i] = get(input, from + i);
+            }
+        }
+
+        /** Reads as many elements of an input of bytes as the array has. */
+        default void read(int input, long from, byte[] into) {
+            for (int i = 0; i < into.length; i++) {
+                into[i] = (byte) getLong(input, from + i);
+            }
+        }
+
+        void set(int result, long element, double value);
+
+        void setLong(int result, long element, long value);
+    }
+
+    /** How many units there are for inputs of those types. */
+    long units(List<TensorType> inputs);
+
+    /** About how many reads, multiplies and adds one of them takes. */
+    long unitCost(List<TensorType> inputs);
+
+    /**
+     * Works out the units [from, to).
+     *
+     * @throws dev.tenon.core.error.DataException for values that have no result
+     */
+    void compute(Operands at, long from, long to);
+
+    /** The reference of such an operation: all units, over arrays. */
+    static <T extends Primitive & InUnits> List<NdArray> evaluate(T op, List<NdArray> inputs) {
+        List<NdArray> results = Expect.results(op, inputs);
+        op.compute(
+                new ArrayOperands(inputs, results),
+                0,
+                op.units(inputs.stream().map(NdArray::type).toList()));
+        return results;
+    }
+}

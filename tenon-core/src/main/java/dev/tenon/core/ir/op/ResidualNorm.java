@@ -1,0 +1,54 @@
+package dev.tenon.core.ir.op;
+
+import dev.tenon.core.ir.Arity;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A sum and its norm over the axes from {@code axis} on, which is what stands between two blocks of a transformer.
+ *
+ * <p>[x, residual like x, scale, bias?] → [norm, x + residual], all of one float type. A {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there.
+ */
+public record ResidualNorm(boolean centred, int axis, double epsilon) implements Composite {
+    public ResidualNorm {
+        Rules.fromFront("residual_norm", axis);
+        Normalisation.epsilon("residual_norm", epsilon);
+    }
+
+    @Override
+    public Arity arity() {
+        return Arity.exactly(centred ? 4 : 3);
+    }
+
+    @Override
+    public List<DType> dtypes(List<DType> inputs) {
+        DType dtype = Rules.sameFloat(mnemonic(), inputs);
+        return List.of(dtype, dtype);
+    }
+
+    @Override
+    public List<Shape> shapes(List<Shape> inputs) {
+        Shape sum = Rules.merge(mnemonic(), "x", inputs.get(0), "residual", inputs.get(1));
+        List<Shape> operands = new ArrayList<>(List.of(sum));
+        operands.addAll(inputs.subList(2, inputs.size()));
+        Normalisation.shape(mnemonic(), axis, operands);
+        return List.of(sum, sum);
+    }
+
+    @Override
+    public List<Value> decompose(Ops g, List<Value> inputs) {
+        DType dtype = inputs.getFirst().dtype();
+        // the norm sees the sum as it is, not as a short type would round it
+        List<Value> wide =
+                inputs.stream().map(input -> g.cast(input, dtype.accumulator())).toList();
+        Value sum = g.plus(wide.get(0), wide.get(1));
+        Value norm = centred
+                ? g.add(new LayerNorm(axis, epsilon, true, true), sum, wide.get(2), wide.get(3))
+                : g.add(new RmsNorm(axis, epsilon, true), sum, wide.get(2));
+        return List.of(g.cast(norm, dtype), g.cast(sum, dtype));
+    }
+}

@@ -1,0 +1,144 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.Stage;
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.runtime.spi.Device;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** A loop and the plans of its body: one for each set of types that an iteration met, so most loops have one. Thread-safe. */
+final class CompiledLoop {
+    private final Compiler compiler;
+    private final Device device;
+    private final Device.Weights weights;
+    private final Stage.LoopCall call;
+    private final Graph body;
+    private final PlanCache<List<TensorType>, CompiledStage> plans;
+    private final int maxPlans;
+
+    CompiledLoop(Compiler compiler, Device device, Device.Weights weights, Stage.LoopCall call, int maxPlans) {
+        this.compiler = compiler;
+        this.device = device;
+        this.weights = weights;
+        this.call = call;
+        this.body = compiler.prepare(call.loop().body(), Map.of());
+        this.maxPlans = maxPlans;
+        this.plans = new PlanCache<>(maxPlans);
+    }
+
+    /** Runs the loop on its operands among the named values and adds its results to them. */
+    void run(Device.Context context, Map<String, Tensor> values) {
+        List<Tensor> operands = call.operands().stream()
+                .map(name -> Objects.requireNonNull(values.get(name), name))
+                .toList();
+        try {
+            List<Tensor> results = call.loop().iterate(new Running(context), operands);
+            for (int i = 0; i < results.size(); i++) {
+                values.put(call.results().get(i), results.get(i));
+            }
+        } catch (TenonException e) {
+            throw e.at(call.node());
+        }
+    }
+
+    /** The reports of the body's plans so far. */
+    List<PlanReport> reports() {
+        List<PlanReport> reports = new ArrayList<>();
+        plans.values().forEach(stage -> reports.addAll(stage.reports()));
+        return reports;
+    }
+
+    private CompiledStage stage(List<TensorType> types) {
+        return plans.get(types, () -> {
+            Map<String, TensorType> named = Bindings.named(body, types);
+            return new CompiledStage(compiler, device, weights, body, named, Map.of(), maxPlans);
+        });
+    }
+
+    /** One run of the loop. */
+    private final class Running implements Loop.Machine<Tensor> {
+        private final Device.Context context;
+
+        Running(Device.Context context) {
+            this.context = context;
+        }
+
+        @Override
+        public Tensor number(long value) {
+            return Tensor.of(new long[] {value});
+        }
+
+        @Override
+        public Tensor flag(boolean value) {
+            return Tensor.of(new boolean[] {value});
+        }
+
+        @Override
+        public long toLong(Tensor value) {
+            return value.getLong(0);
+        }
+
+        @Override
+        public List<Tensor> body(List<Tensor> inputs) {
+            List<TensorType> types = new ArrayList<>();
+            for (int i = 0; i < inputs.size(); i++) {
+                Value input = body.inputs().get(i);
+                TensorType type = inputs.get(i).type();
+                if (!input.shape().mayEqual(type.shape())) {
+                    throw new DataException("loop: the body takes " + input + "; an iteration gave " + type);
+                }
+                types.add(type);
+            }
+            Map<String, Tensor> results = new HashMap<>();
+            stage(types).run(context, inputs.toArray(Tensor[]::new), results);
+            return body.outputs().keySet().stream()
+                    .map(name -> Objects.requireNonNull(results.get(name), name))
+                    .toList();
+        }
+
+        @Override
+        public Tensor stack(List<Tensor> parts, TensorType empty) {
+            if (parts.isEmpty()) {
+                return Tensor.zeros(empty);
+            }
+            TensorType each = parts.getFirst().type();
+            DType dtype = each.dtype();
+            Shape shape = Shape.of(Dim.of(parts.size())).concat(each.shape());
+            Tensor all = Tensor.zeros(new TensorType(dtype, shape));
+            for (int i = 0; i < parts.size(); i++) {
+                Tensor part = parts.get(i);
+                if (!part.type().equals(each)) {
+                    throw new DataException("loop: a scan output is " + each + " in iteration 0 and " + part.type()
+                            + " in iteration " + i + "; expected one shape");
+                }
+                if (dtype.bits() >= 8) {
+                    MemorySegment.copy(part.segment(), 0, all.segment(), i * part.byteSize(), part.byteSize());
+                } else {
+                    copyPacked(part, all, i * part.elements());
+                }
+            }
+            return all;
+        }
+
+        private static void copyPacked(Tensor part, Tensor all, long first) {
+            for (long i = 0; i < part.elements(); i++) {
+                Elements.setBits(
+                        part.dtype(), all.segment(), first + i, Elements.bits(part.dtype(), part.segment(), i));
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.tenon.core.testkit;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.BlockFormat;
+import dev.tenon.core.ir.op.DecodeBlocks;
+import dev.tenon.core.ir.op.DequantMatMul;
+import dev.tenon.core.ir.op.FakeQuantize;
+import dev.tenon.core.ir.op.FusedAttentionBlock;
+import dev.tenon.core.ir.op.GatedDeltaNet;
+import dev.tenon.core.ir.op.LoraMatMul;
+import dev.tenon.core.ir.op.ResidualNorm;
+import dev.tenon.core.ir.op.Reverse;
+import dev.tenon.core.ir.op.Roll;
+import dev.tenon.core.ir.op.SelectiveScan;
+import dev.tenon.core.ir.op.Sort;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Blocks of language models, packed weights, and what is made of movement. */
+final class OpCasesBlocks {
+    private final List<OpCase> cases = new ArrayList<>();
+    private final Seeded random = new Seeded(47);
+
+    private OpCasesBlocks() {}
+
+    static List<OpCase> all() {
+        OpCasesBlocks all = new OpCasesBlocks();
+        for (DType type : OpCases.FLOATS) {
+            all.states(type);
+            all.layers(type);
+        }
+        for (BlockFormat format : BlockFormat.values()) {
+            all.packed(format);
+        }
+        OpCases.wholeBytes().forEach(all::moved);
+        return List.copyOf(all.cases);
+    }
+
+    private void sums(String name, long length, Op op, NdArray... inputs) {
+        cases.add(OpCase.sums(op.mnemonic() + " " + name, length, op, inputs));
+    }
+
+    private void states(DType type) {
+        for (long steps : new long[] {0, 1, 7}) {
+            String name = type + " " + steps;
+            NdArray x = random.array(type, 2, steps, 5);
+            NdArray delta = random.floats(type, 0.0625, 0.5, 2, steps, 5);
+            NdArray a = random.floats(type, -2, -0.0625, 5, 3);
+            NdArray b = random.array(type, 2, steps, 3);
+            NdArray c = random.array(type, 2, steps, 3);
+            sums(name, 3, new SelectiveScan(false, false), x, delta, a, b, c);
+            NdArray state = random.array(type, 2, 5, 3);
+            sums(name + " going on", 4, new SelectiveScan(true, true), x, delta, a, b, c, random.array(type, 5), state);
+            deltas(type, steps);
+        }
+    }
+
+    private void deltas(DType type, long steps) {
+        String name = type + " " + steps;
+        NdArray q = random.array(type, 2, 4, steps, 3);
+        NdArray k = random.floats(type, -0.5, 0.5, 2, 2, steps, 3);
+        NdArray v = random.array(type, 2, 2, steps, 5);
+        NdArray beta = random.floats(type, 0.0625, 1, 2, 2, steps);
+        NdArray state = random.array(type, 2, 2, 3, 5);
+        NdArray each = random.floats(type, -1, -0.0625, 2, 2, steps, 3);
+        NdArray one = random.floats(type, -1, -0.0625, 2, 2, steps, 1);
+        sums(name + " plain", 8, new GatedDeltaNet(false, false, false, 1), q, k, v);
+        sums(name + " decay", 8, new GatedDeltaNet(true, false, true, 0.5), q, k, v, each, state);
+        sums(name + " delta", 8, new GatedDeltaNet(false, true, false, Double.NaN), q, k, v, beta);
+        sums(name + " both", 8, new GatedDeltaNet(true, true, true, Double.NaN), q, k, v, one, beta, state);
+    }
+
+    private void layers(DType type) {
+        NdArray x = random.array(type, 2, 5, 6);
+        NdArray like = random.array(type, 2, 5, 6);
+        NdArray scale = random.array(type, 6);
+        sums(type.toString(), 6, new ResidualNorm(false, 2, 1e-5), x, like, scale);
+        sums(type + " centred", 6, new ResidualNorm(true, 2, 1e-5), x, like, scale, random.array(type, 6));
+        if (type.accumulator() == type) {
+            products(type, x);
+        }
+        NdArray step = NdArray.of(TensorType.of(type), 0.25);
+        sums(type.toString(), 1, new FakeQuantize(DType.I8, 0, 0, false), x, step);
+        NdArray steps = random.floats(type, 0.0625, 0.5, 6);
+        sums(type + " by channel", 1, new FakeQuantize(DType.U8, 2, 0, true), x, steps, random.array(DType.U8, 6));
+    }
+
+    /** Short types round after each product: the one rounding that tolerances allow for is not enough. */
+    private void products(DType type, NdArray x) {
+        sums(
+                type.toString(),
+                13,
+                new LoraMatMul(0.5),
+                x,
+                random.array(type, 6, 7),
+                random.array(type, 6, 2),
+                random.array(type, 2, 7));
+        for (boolean causal : List.of(false, true)) {
+            sums(
+                    type + (causal ? " causal" : ""),
+                    64,
+                    new FusedAttentionBlock(2, causal),
+                    x,
+                    random.floats(type, -0.5, 0.5, 6, 12),
+                    random.array(type, 12),
+                    random.floats(type, -0.5, 0.5, 4, 6),
+                    random.array(type, 6));
+        }
+    }
+
+    private NdArray bytes(BlockFormat format, long rows, long blocks) {
+        NdArray packed = random.integers(DType.U8, 0, 255, rows, blocks * format.bytes());
+        // any two bytes are an f16 number, but not all of them are finite: the scales' high bytes stay small
+        for (int block = 0; block < rows * blocks; block++) {
+            for (int high : highBytes(format)) {
+                packed.set(block * format.bytes() + high, 0x20 + random.nextLong(0, 15));
+            }
+        }
+        return packed;
+    }
+
+    private static int[] highBytes(BlockFormat format) {
+        return switch (format) {
+            case Q4_0, Q5_0, Q8_0 -> new int[] {1};
+            case Q4_1, Q5_1, Q4_K, Q5_K -> new int[] {1, 3};
+            case Q2_K -> new int[] {81, 83};
+            case Q3_K -> new int[] {109};
+            case Q6_K -> new int[] {209};
+        };
+    }
+
+    private void packed(BlockFormat format) {
+        for (DType type : OpCases.FLOATS) {
+            cases.add(OpCase.close(
+                    "decode_blocks " + format + " " + type, new DecodeBlocks(format, type), bytes(format, 3, 2)));
+            int size = 2 * format.elements();
+            sums(
+                    format + " " + type,
+                    size,
+                    new DequantMatMul(format),
+                    random.array(type, 2, 3, size),
+                    bytes(format, 5, 2));
+        }
+        sums(
+                format + " no rows",
+                1,
+                new DequantMatMul(format),
+                NdArray.zeros(DType.F32, 0, format.elements()),
+                bytes(format, 3, 1));
+        sums(
+                format + " no columns",
+                1,
+                new DequantMatMul(format),
+                NdArray.zeros(DType.F32, 2, 0),
+                NdArray.zeros(DType.U8, 3, 0));
+    }
+
+    private void moved(DType type) {
+        NdArray x = random.array(type, 3, 5, 2);
+        for (Op op : List.of(new Roll(1, 2), new Roll(0, -4), new Roll(2, 0), new Reverse(List.of(0, 2)))) {
+            cases.add(OpCase.exact(op + " " + type, op, x));
+        }
+        cases.add(OpCase.exact("roll nothing " + type, new Roll(0, 3), NdArray.zeros(type, 0, 2)));
+        cases.add(OpCase.exact("reverse nothing " + type, new Reverse(List.of(0)), NdArray.zeros(type, 0, 2)));
+        if (type.isNumeric()) {
+            cases.add(OpCase.exact("sort " + type, new Sort(1, false), x));
+            cases.add(OpCase.exact("sort descending " + type, new Sort(0, true), x));
+        }
+    }
+}

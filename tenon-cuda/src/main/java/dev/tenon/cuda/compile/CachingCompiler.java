@@ -1,0 +1,110 @@
+package dev.tenon.cuda.compile;
+
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.port.KernelSource;
+import dev.tenon.cuda.port.ModuleImage;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A compiler with the cache on disk before it. Threads of one process that want the same image at the same time share one compilation. Thread-safe. */
+public final class CachingCompiler implements KernelCompiler {
+    private final KernelCompiler compiler;
+    private final KernelCache cache;
+    private final Supplier<String> driverVersion;
+    private final Map<String, CompletableFuture<ModuleImage>> running = new ConcurrentHashMap<>();
+    private volatile @Nullable String fingerprint;
+
+    /** @param driverVersion goes into the keys of PTX, which a driver may refuse for its version; asked for when first needed */
+    public CachingCompiler(KernelCompiler compiler, KernelCache cache, Supplier<String> driverVersion) {
+        this.compiler = compiler;
+        this.cache = cache;
+        this.driverVersion = driverVersion;
+    }
+
+    @Override
+    public String name() {
+        return compiler.name();
+    }
+
+    @Override
+    public String unavailable() {
+        return compiler.unavailable();
+    }
+
+    @Override
+    public String fingerprint() {
+        String known = fingerprint;
+        if (known == null) {
+            known = compiler.fingerprint();
+            fingerprint = known;
+        }
+        return known;
+    }
+
+    @Override
+    public List<Architecture> architectures() {
+        return compiler.architectures();
+    }
+
+    @Override
+    public ModuleImage compile(KernelSource source, Architecture architecture) {
+        String key = key(source, architecture);
+        CompletableFuture<ModuleImage> mine = new CompletableFuture<>();
+        CompletableFuture<ModuleImage> first = running.putIfAbsent(key, mine);
+        if (first != null) {
+            try {
+                return first.join();
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof RuntimeException fault) {
+                    throw fault;
+                }
+                throw e;
+            }
+        }
+        try {
+            ModuleImage image = cachedOrCompiled(key, source, architecture);
+            mine.complete(image);
+            return image;
+        } catch (Throwable e) {
+            mine.completeExceptionally(e);
+            throw e;
+        } finally {
+            running.remove(key);
+        }
+    }
+
+    private ModuleImage cachedOrCompiled(String key, KernelSource source, Architecture architecture) {
+        Optional<ModuleImage> machineCode = cache.read(key, source.name());
+        if (machineCode.isPresent()) {
+            return machineCode.get();
+        }
+        String ptxKey = new Hash().add(key).add(driverVersion.get()).hex();
+        Optional<ModuleImage> ptx = cache.read(ptxKey, source.name());
+        if (ptx.isPresent()) {
+            return ptx.get();
+        }
+        ModuleImage image = compiler.compile(source, architecture);
+        return cache.write(image.format() == ModuleImage.Format.PTX ? ptxKey : key, image);
+    }
+
+    /** All that decides about the image. */
+    String key(KernelSource source, Architecture architecture) {
+        Hash hash = new Hash()
+                .add(fingerprint())
+                .add(architecture.toString())
+                .add(source.name())
+                .add(source.text());
+        hash.add("headers " + source.headers().size());
+        source.headers().forEach((name, text) -> hash.add(name).add(text));
+        hash.add("defines " + source.defines().size());
+        source.defines().forEach(hash::add);
+        return hash.hex();
+    }
+}

@@ -1,0 +1,162 @@
+package dev.tenon.cuda.compile;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.port.KernelSource;
+import dev.tenon.cuda.port.ModuleImage;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The toolkit's compiler as a process of its own: for machines without NVRTC, and for building ahead. Thread-safe. */
+public final class NvccCompiler implements KernelCompiler {
+    private static final Pattern RELEASE = Pattern.compile("release (\\d+\\.\\d+), V([\\d.]+)");
+    private static final Pattern KNOWN = Pattern.compile("compute_(\\d+)\\b");
+
+    /** What was found on this machine; looked for on first use. */
+    private record Found(
+            String executable, String name, String version, List<Architecture> architectures, String unavailable) {
+        static Found none(String reason) {
+            return new Found("", "", "", List.of(), reason);
+        }
+    }
+
+    private static final class Here {
+        static final Found FOUND = find();
+    }
+
+    private static Found find() {
+        for (Path candidate : NvccPlaces.candidates()) {
+            if (!Files.isExecutable(candidate)) {
+                continue;
+            }
+            try {
+                CompilerProcess.Result version = CompilerProcess.run(List.of(candidate.toString(), "--version"));
+                CompilerProcess.Result known = CompilerProcess.run(List.of(candidate.toString(), "--list-gpu-arch"));
+                Matcher release = RELEASE.matcher(version.output());
+                if (version.code() != 0 || known.code() != 0 || !release.find()) {
+                    return Found.none("nvcc: " + candidate + " does not tell its version");
+                }
+                List<Architecture> architectures = KNOWN.matcher(known.output())
+                        .results()
+                        .map(match -> Architecture.parse(match.group(1)))
+                        .sorted()
+                        .distinct()
+                        .toList();
+                return new Found(candidate.toString(), "nvcc " + release.group(1), release.group(2), architectures, "");
+            } catch (NativeException e) {
+                return Found.none("nvcc: " + e.getMessage());
+            }
+        }
+        return Found.none("nvcc: not found on the PATH, under CUDA_HOME or /usr/local/cuda; install CUDA's toolkit");
+    }
+
+    @Override
+    public String name() {
+        return Here.FOUND.name();
+    }
+
+    @Override
+    public String unavailable() {
+        return Here.FOUND.unavailable();
+    }
+
+    @Override
+    public String fingerprint() {
+        return new Hash()
+                .add(name() + " " + Here.FOUND.version())
+                .add(String.join(" ", OPTIONS))
+                .add(DeviceHeader.text())
+                .hex();
+    }
+
+    @Override
+    public List<Architecture> architectures() {
+        if (!unavailable().isEmpty()) {
+            throw new UnsupportedException(unavailable());
+        }
+        return Here.FOUND.architectures();
+    }
+
+    @Override
+    public ModuleImage compile(KernelSource source, Architecture architecture) {
+        return compile(source, architecture, CodeTarget.of(name(), architectures(), architecture));
+    }
+
+    /** PTX even for an architecture whose machine code it could make. */
+    public ModuleImage ptx(KernelSource source, Architecture architecture) {
+        return compile(source, architecture, new CodeTarget(architecture, ModuleImage.Format.PTX));
+    }
+
+    private static final List<String> OPTIONS = List.of("-std=c++17", "-Xptxas", "--verbose");
+
+    private ModuleImage compile(KernelSource source, Architecture device, CodeTarget target) {
+        if (!unavailable().isEmpty()) {
+            throw new UnsupportedException(unavailable());
+        }
+        Map<String, String> headers = DeviceHeader.headers(source);
+        try (Workplace place = new Workplace()) {
+            Path file = place.write("source/" + source.name(), source.text());
+            for (Map.Entry<String, String> header : headers.entrySet()) {
+                place.write("headers/" + header.getKey(), header.getValue());
+            }
+            Path out = place.folder().resolve("out");
+            List<String> command = new ArrayList<>(List.of(Here.FOUND.executable()));
+            command.addAll(OPTIONS);
+            boolean machineCode = target.format() == ModuleImage.Format.CUBIN;
+            command.addAll(List.of(
+                    machineCode ? "-cubin" : "-ptx",
+                    "-arch=" + target.flag(),
+                    "-I",
+                    place.folder().resolve("headers").toString(),
+                    "-o",
+                    out.toString()));
+            source.defines().forEach(define -> command.add("-D" + define));
+            command.add(file.toString());
+            CompilerProcess.Result result = CompilerProcess.run(command);
+            String log =
+                    result.output().replace(place.folder() + "/source/", "").replace(place.folder() + "/headers/", "");
+            if (result.code() != 0) {
+                throw SourceExcerpt.fault(name(), source, headers, device, log);
+            }
+            byte[] code = Files.readAllBytes(out);
+            MemorySegment room = CacheEntry.room(code.length + (machineCode ? 0L : 1L));
+            MemorySegment.copy(code, 0, room, ValueLayout.JAVA_BYTE, 0, code.length);
+            return new ModuleImage(source.name(), target.format(), room, null, log.strip());
+        } catch (IOException e) {
+            throw new NativeException(
+                    name() + ": " + source.name() + ": files for the compiler cannot be written: " + e, e);
+        }
+    }
+
+    /** A temporary folder, gone with its close. */
+    private record Workplace(Path folder) implements AutoCloseable {
+        Workplace() throws IOException {
+            this(Files.createTempDirectory("tenon-nvcc"));
+        }
+
+        Path write(String name, String text) throws IOException {
+            Path file = folder.resolve(name).normalize();
+            if (!file.startsWith(folder) || file.getParent() == null) {
+                throw new InputException("\"" + name + "\" is not the name of a source file");
+            }
+            Files.createDirectories(file.getParent());
+            return Files.writeString(file, text);
+        }
+
+        @Override
+        public void close() throws IOException {
+            KernelCache.deleteTree(folder);
+        }
+    }
+}

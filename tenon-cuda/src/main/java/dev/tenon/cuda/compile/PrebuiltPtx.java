@@ -1,0 +1,120 @@
+package dev.tenon.cuda.compile;
+
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.port.KernelSource;
+import dev.tenon.cuda.port.ModuleImage;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * PTX that was built ahead, from the optional artifact {@code tenon-cuda-ptx}: for machines with a driver and no compiler. It has what its kernels' sources were when it was built; generated sources it cannot have. Thread-safe.
+ */
+public final class PrebuiltPtx implements KernelCompiler {
+    /** Where the artifact's index lies: lines of {@code key compute_NN}, one a file {@code key.compute_NN.ptx} beside it. */
+    static final String INDEX = "index";
+
+    private final Optional<PtxBundle> bundle;
+    private final Map<String, List<Architecture>> index;
+    private final String fault;
+
+    /** The artifact on the module path or class path. */
+    public PrebuiltPtx() {
+        this(ServiceLoader.load(PtxBundle.class, PrebuiltPtx.class.getClassLoader())
+                .findFirst());
+    }
+
+    PrebuiltPtx(Optional<PtxBundle> bundle) {
+        this.bundle = bundle;
+        Map<String, List<Architecture>> read = new TreeMap<>();
+        String broken = "";
+        try {
+            byte[] text = bundle.isPresent() ? bytes(bundle.get(), INDEX) : new byte[0];
+            for (String line : new String(text, StandardCharsets.UTF_8).lines().toList()) {
+                String[] parts = line.split(" ");
+                read.computeIfAbsent(parts[0], _ -> new ArrayList<>())
+                        .add(Architecture.parse(parts[parts.length - 1].replace("compute_", "sm_")));
+            }
+        } catch (IOException | RuntimeException e) {
+            broken = "prebuilt PTX: its index cannot be read: " + e.getMessage();
+        }
+        index = read;
+        fault = broken;
+    }
+
+    @Override
+    public String name() {
+        return unavailable().isEmpty() ? "prebuilt PTX" : "";
+    }
+
+    @Override
+    public String unavailable() {
+        return bundle.isPresent()
+                ? fault
+                : "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx is not there; add it as a dependency";
+    }
+
+    @Override
+    public String fingerprint() {
+        return "prebuilt PTX";
+    }
+
+    @Override
+    public List<Architecture> architectures() {
+        if (!unavailable().isEmpty()) {
+            throw new UnsupportedException(unavailable());
+        }
+        TreeSet<Architecture> all = new TreeSet<>();
+        index.values().forEach(all::addAll);
+        return List.copyOf(all);
+    }
+
+    @Override
+    public ModuleImage compile(KernelSource source, Architecture architecture) {
+        String key = key(source);
+        List<Architecture> built = index.getOrDefault(key, List.of());
+        Architecture best = built.stream()
+                .filter(one -> one.specific() ? one.equals(architecture) : one.number() <= architecture.number())
+                .filter(one -> !architecture.specific() || one.specific())
+                .max(Architecture::compareTo)
+                .orElseThrow(() -> new UnsupportedException("prebuilt PTX: " + source.name()
+                        + (built.isEmpty()
+                                ? " is not in it, or has changed since it was built"
+                                : " is there for " + built)));
+        String file = key + "." + best.compute() + ".ptx";
+        try {
+            byte[] text = bytes(bundle.orElseThrow(), file);
+            MemorySegment room = CacheEntry.room(text.length + 1L); // the driver wants a closing zero
+            MemorySegment.copy(text, 0, room, ValueLayout.JAVA_BYTE, 0, text.length);
+            return new ModuleImage(source.name(), ModuleImage.Format.PTX, room, null, "");
+        } catch (IOException e) {
+            throw new NativeException("prebuilt PTX: " + file + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    /** What decides about PTX beside the architecture. */
+    static String key(KernelSource source) {
+        Hash hash = new Hash().add(source.name()).add(source.text());
+        DeviceHeader.headers(source).forEach((name, text) -> hash.add(name).add(text));
+        source.defines().forEach(hash::add);
+        return hash.hex().substring(0, 32);
+    }
+
+    private static byte[] bytes(PtxBundle bundle, String name) throws IOException {
+        try (InputStream in = bundle.open(name)) {
+            return in.readAllBytes();
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.tenon.cuda.platform;
+
+import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.compile.KernelCompilers;
+import dev.tenon.cuda.driver.CudaDriver;
+import dev.tenon.cuda.port.GpuDriver;
+import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.cuda.port.KernelCompiler;
+
+/** libcuda; NVRTC, prebuilt PTX or nvcc, behind the cache. */
+public final class CudaPlatform implements GpuPlatform {
+    private final CudaDriver driver = new CudaDriver();
+    private final KernelCompiler compiler = KernelCompilers.cuda(KernelCache.standard(), driver::version);
+
+    @Override
+    public String name() {
+        return "cuda";
+    }
+
+    @Override
+    public GpuDriver driver() {
+        return driver;
+    }
+
+    @Override
+    public KernelCompiler compiler() {
+        return compiler;
+    }
+}

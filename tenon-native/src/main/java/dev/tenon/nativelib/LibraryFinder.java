@@ -1,0 +1,116 @@
+package dev.tenon.nativelib;
+
+import dev.tenon.nativelib.LibrarySearch.Attempt;
+import dev.tenon.nativelib.LibrarySearch.Outcome;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for libraries: in the folders that {@code TENON_LIBRARY_PATH} names, on the loader's own path, then where toolkits, Python packages and distributions put them. A search never throws, runs once, and its answer is kept.
+ * Thread-safe.
+ */
+public final class LibraryFinder {
+    /** What stands for the loader's own path in an {@link Attempt}. */
+    public static final String LOADER = "the loader's path";
+
+    private static final LibraryFinder HERE = new LibraryFinder(Machine.here());
+
+    private final Machine machine;
+    private final Map<String, LibrarySearch> searches = new ConcurrentHashMap<>();
+
+    public LibraryFinder(Machine machine) {
+        this.machine = machine;
+    }
+
+    /** The one for this machine. */
+    public static LibraryFinder here() {
+        return HERE;
+    }
+
+    /** Opens the first file that will do. The answer is kept by the library's name. */
+    public LibrarySearch search(LibraryName library) {
+        return searches.computeIfAbsent(library.name(), _ -> look(library));
+    }
+
+    private LibrarySearch look(LibraryName library) {
+        List<Attempt> attempts = new ArrayList<>();
+        List<String> files = library.files(machine.system());
+        for (Path folder : Places.named(machine)) {
+            NativeLibrary found = inFolder(library, folder, files, attempts);
+            if (found != null) {
+                return new LibrarySearch(library, attempts, found);
+            }
+        }
+        for (String file : files) {
+            NativeLibrary found = onLoaderPath(library, file, attempts);
+            if (found != null) {
+                return new LibrarySearch(library, attempts, found);
+            }
+        }
+        for (Path folder : files.isEmpty() ? List.<Path>of() : Places.usual(machine)) {
+            NativeLibrary found = inFolder(library, folder, files, attempts);
+            if (found != null) {
+                return new LibrarySearch(library, attempts, found);
+            }
+        }
+        return new LibrarySearch(library, attempts, null);
+    }
+
+    private @Nullable NativeLibrary inFolder(
+            LibraryName library, Path folder, List<String> files, List<Attempt> attempts) {
+        for (String file : files) {
+            Path path = folder.resolve(file);
+            if (!Files.exists(path)) {
+                attempts.add(new Attempt(file, folder.toString(), Outcome.NOT_THERE, ""));
+                continue;
+            }
+            library.companions().stream()
+                    .flatMap(glob -> Places.matching(folder, glob).stream())
+                    .forEach(companion ->
+                            NativeLibrary.openOrNull(companion.toAbsolutePath().toString()));
+            NativeLibrary opened = open(library, path.toAbsolutePath().toString(), file, folder.toString(), attempts);
+            if (opened != null) {
+                return opened;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
+        if (machine.system() == Machine.System.OTHER) {
+            return null;
+        }
+        return open(library, file, file, LOADER, attempts);
+    }
+
+    private @Nullable NativeLibrary open(
+            LibraryName library, String target, String file, String place, List<Attempt> attempts) {
+        NativeLibrary opened = NativeLibrary.openOrNull(target);
+        if (opened == null) {
+            // the loader's own words cost several milliseconds of linking, so it is asked only about files that exist
+            boolean absent = place.equals(LOADER) && !Places.onLoaderPath(machine, file);
+            attempts.add(new Attempt(
+                    file,
+                    place,
+                    absent ? Outcome.NOT_THERE : Outcome.REFUSED,
+                    absent ? "" : withFile(LoaderMessage.of(target), target)));
+            return null;
+        }
+        String refusal = library.refusal().apply(opened);
+        if (!refusal.isEmpty()) {
+            attempts.add(new Attempt(file, place, Outcome.REFUSED, target + ": " + refusal));
+            return null;
+        }
+        attempts.add(new Attempt(file, place, Outcome.OPENED, target));
+        return opened;
+    }
+
+    private static String withFile(String message, String target) {
+        return message.contains(target) ? message : target + ": " + message;
+    }
+}

@@ -1,0 +1,121 @@
+package dev.tenon.nativelib.cuda;
+
+import static dev.tenon.nativelib.Downcalls.INT;
+import static dev.tenon.nativelib.Downcalls.LONG;
+import static dev.tenon.nativelib.Downcalls.handle;
+import static dev.tenon.nativelib.Downcalls.missing;
+import static dev.tenon.nativelib.Downcalls.rethrow;
+import static dev.tenon.nativelib.Downcalls.status;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.nativelib.CudaLibraries;
+import dev.tenon.nativelib.LibraryFinder;
+import dev.tenon.nativelib.LibrarySearch;
+import dev.tenon.nativelib.NativeLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+
+/**
+ * The driver's library of this machine, and its functions by name and version. Versions matter: the bare symbol {@code cuMemAlloc} is the 32-bit function of CUDA 2, {@code cuGetProcAddress} gives the one that a program of the
+ * stated version means.
+ */
+public final class CuLibrary {
+    /** The oldest driver that will do, as {@code cuDriverGetVersion} tells it. */
+    public static final int OLDEST = 12000;
+
+    private CuLibrary() {}
+
+    /** How the search went; runs on the first call. Never throws. */
+    public static LibrarySearch search() {
+        return LibraryFinder.here().search(CudaLibraries.DRIVER);
+    }
+
+    /** Why an opened file is no driver that will do; empty when it is. Never throws. */
+    public static String refusal(NativeLibrary library) {
+        Optional<MemorySegment> function = library.find("cuDriverGetVersion");
+        if (function.isEmpty()) {
+            return "is not CUDA's driver: it has no cuDriverGetVersion";
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment version = arena.allocate(ValueLayout.JAVA_INT);
+            int answer = (int) handle(function.get(), status(LONG)).invokeExact(version.address());
+            if (answer == CuStatus.STUB_LIBRARY) {
+                return "is the toolkit's stub for linking, not a driver";
+            }
+            int number = version.get(ValueLayout.JAVA_INT, 0);
+            if (answer != 0) {
+                return "cuDriverGetVersion answers " + answer;
+            }
+            if (number < OLDEST || library.find("cuGetProcAddress_v2").isEmpty()) {
+                return "is a driver for CUDA " + versionText(number) + "; " + versionText(OLDEST)
+                        + " or newer is needed";
+            }
+            return "";
+        } catch (Throwable t) {
+            return "cuDriverGetVersion cannot be called: " + t;
+        }
+    }
+
+    /** {@code 13.0} for 13000. */
+    public static String versionText(int version) {
+        return version / 1000 + "." + version % 1000 / 10;
+    }
+
+    /** The version of CUDA that the driver is for, {@code 13000}; 0 where there is none. Loads the library, does not start the driver. */
+    public static int version() {
+        if (search().found() == null) {
+            return 0;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment version = arena.allocate(ValueLayout.JAVA_INT);
+            return CuDevice.cuDriverGetVersion(version.address()) == 0 ? version.get(ValueLayout.JAVA_INT, 0) : 0;
+        }
+    }
+
+    /** Whether the driver has this function as of this version. */
+    public static boolean has(String symbol, int version) {
+        return lookup(symbol, version).isPresent();
+    }
+
+    /** A handle of the function; where there is none, one that throws {@link UnsupportedException} when called. */
+    static MethodHandle bind(String symbol, int version, FunctionDescriptor descriptor) {
+        Optional<MemorySegment> function = lookup(symbol, version);
+        if (function.isPresent()) {
+            return handle(function.get(), descriptor);
+        }
+        String reason = search().reason();
+        return missing(
+                descriptor,
+                new UnsupportedException(
+                        reason.isEmpty()
+                                ? "the driver has no " + symbol + " of CUDA " + versionText(version)
+                                        + "; update the NVIDIA driver"
+                                : reason));
+    }
+
+    private static Optional<MemorySegment> lookup(String symbol, int version) {
+        if (search().found() == null) {
+            return Optional.empty();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment pointer = arena.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment found = arena.allocate(ValueLayout.JAVA_INT);
+            int answer = (int) Entry.HANDLE.invokeExact(
+                    arena.allocateFrom(symbol).address(), pointer.address(), version, 0L, found.address());
+            long address = pointer.get(ValueLayout.JAVA_LONG, 0);
+            return answer == 0 && address != 0 ? Optional.of(MemorySegment.ofAddress(address)) : Optional.empty();
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
+    /** Not touched before a library was found: its refusal has made sure that the symbol is there. */
+    private static final class Entry {
+        static final MethodHandle HANDLE = handle(
+                search().opened().orElseThrow().require("cuGetProcAddress_v2"), status(LONG, LONG, INT, LONG, LONG));
+    }
+}
