@@ -50,7 +50,8 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices, kernels, allreduce or bench");
+                spec.commandLine(),
+                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce or bench");
     }
 
     public static void main(String[] args) {
