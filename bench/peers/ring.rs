@@ -60,7 +60,9 @@ fn once(world: usize, n: usize, persistent: bool, ranks: bool, iters: usize) -> 
     out
 }
 fn main() {
+    let only = std::env::args().nth(1); // a shape, such as 8x262144
     for (w, n) in [(4, 1024), (4, 16384), (8, 16384), (8, 262144)] {
+        if only.as_ref().is_some_and(|shape| *shape != format!("{w}x{n}")) { continue; }
         for (p, own) in [(false, false), (true, false), (true, true)] {
             let _ = once(w, n, p, own, 50);
             let mut v = once(w, n, p, own, 400); v.sort_by(|a, b| a.partial_cmp(b).unwrap());

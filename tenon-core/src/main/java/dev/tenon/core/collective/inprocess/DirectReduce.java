@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param <A> the arrays that the kernel works in
  */
 final class DirectReduce<A> implements Tasks {
-    /** Elements folded before the next: 2 KiB of f32, so that what eight ranks' tiles were read into is still in the first-level cache when the result is written there (a fifth faster than 8 KiB). */
+    /** Elements folded before the next: 2 KiB of f32, so that what eight ranks' tiles were read into is still in the first-level cache when the result is written there (a seventh faster than 8 KiB on one thread). */
     private static final int TILE = 512;
 
     /** A smaller task costs more to share out than to do. */
