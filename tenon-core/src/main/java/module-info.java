@@ -1,10 +1,15 @@
 /** The IR, the compiler, the runtime and its public API; nothing but the JDK below it. */
+@SuppressWarnings("module") // dev.tenon.mpi is compiled after this one
 module dev.tenon.core {
     requires static org.jspecify;
 
     exports dev.tenon.core.error;
     exports dev.tenon.core.ir;
     exports dev.tenon.core.ir.op;
+    exports dev.tenon.core.collective;
+    exports dev.tenon.core.collective.inprocess;
+    exports dev.tenon.core.collective.reduce to
+            dev.tenon.mpi;
     exports dev.tenon.core.compiler;
     exports dev.tenon.core.runtime;
     exports dev.tenon.core.runtime.spi;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         description = "In-process benchmarks: median, p95, min, max.",
-        subcommands = {BenchModelCommand.class, BenchSoftmaxCommand.class})
+        subcommands = {BenchModelCommand.class, BenchSoftmaxCommand.class, BenchAllReduceCommand.class})
 final class BenchCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -18,6 +18,7 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "say what to measure: model or softmax");
+        throw new CommandLine.ParameterException(
+                spec.commandLine(), "say what to measure: model, softmax or allreduce");
     }
 }

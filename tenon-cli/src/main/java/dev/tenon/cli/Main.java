@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             DevicesCommand.class,
             KernelsCommand.class,
+            AllReduceCommand.class,
             BenchCommand.class
         })
 public final class Main implements Runnable {
@@ -49,7 +50,8 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to do: embed, run, explain, doctor, devices, kernels or bench");
+                spec.commandLine(),
+                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce or bench");
     }
 
     public static void main(String[] args) {

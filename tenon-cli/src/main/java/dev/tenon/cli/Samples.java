@@ -13,31 +13,52 @@ final class Samples {
     /** More rounds than a JVM needs to compile everything that a model runs. */
     private static final int WARM_UP_ROUNDS = 10;
 
+    /** Does a thing some times over, and says how long each took. */
+    interface Timing {
+        /** @return microseconds, one number a run */
+        double[] micros(int runs);
+    }
+
+    /** {@link #measure(Timing, int, int, double)} of work that the calling thread does, timed from outside. */
+    static Samples measure(Runnable work, int least, double seconds) {
+        return measure(
+                _ -> {
+                    long before = System.nanoTime();
+                    work.run();
+                    return new double[] {(System.nanoTime() - before) / 1e3};
+                },
+                1,
+                least,
+                seconds);
+    }
+
     /**
      * Warms up, then measures: rounds of at least {@code least} runs and at least {@code seconds}. The warm-up goes on while a round's median is a tenth better than the one before, since kernels change under way from loops that
      * start fast to loops that run fast.
+     *
+     * @param batch runs to ask for at once
      */
-    static Samples measure(Runnable work, int least, double seconds) {
-        Samples before = new Samples(repeat(work, least, seconds));
-        Samples after = new Samples(repeat(work, least, seconds));
+    static Samples measure(Timing timing, int batch, int least, double seconds) {
+        Samples before = new Samples(repeat(timing, batch, least, seconds));
+        Samples after = new Samples(repeat(timing, batch, least, seconds));
         for (int round = 2; round < WARM_UP_ROUNDS && after.median() < 0.9 * before.median(); round++) {
             before = after;
-            after = new Samples(repeat(work, least, seconds));
+            after = new Samples(repeat(timing, batch, least, seconds));
         }
         return after;
     }
 
-    private static double[] repeat(Runnable work, int least, double seconds) {
-        double[] micros = new double[Math.max(least, 1)];
+    private static double[] repeat(Timing timing, int batch, int least, double seconds) {
+        double[] micros = new double[Math.max(least, batch)];
         int runs = 0;
         long start = System.nanoTime();
         while (runs < least || (System.nanoTime() - start < seconds * 1e9 && runs < 1_000_000)) {
-            long before = System.nanoTime();
-            work.run();
-            if (runs == micros.length) {
-                micros = Arrays.copyOf(micros, 2 * runs);
+            double[] more = timing.micros(batch);
+            if (runs + more.length > micros.length) {
+                micros = Arrays.copyOf(micros, 2 * runs + more.length);
             }
-            micros[runs++] = (System.nanoTime() - before) / 1e3;
+            System.arraycopy(more, 0, micros, runs, more.length);
+            runs += more.length;
         }
         double[] all = Arrays.copyOf(micros, runs);
         Arrays.sort(all);

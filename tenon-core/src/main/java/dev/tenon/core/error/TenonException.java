@@ -14,6 +14,7 @@ public abstract sealed class TenonException extends RuntimeException
                 OutOfMemoryException,
                 ClosedException,
                 NativeException,
+                CollectiveException,
                 DeviceLostException,
                 CaptureException,
                 ImportException {

@@ -26,12 +26,20 @@ final class ArchitectureTest {
                 .definedBy("dev.tenon.core.compiler..")
                 .layer("runtime")
                 .definedBy("dev.tenon.core.runtime..")
+                .layer("collective")
+                .definedBy("dev.tenon.core.collective", "dev.tenon.core.collective.reduce")
+                .layer("ranks in one process")
+                .definedBy("dev.tenon.core.collective.inprocess")
+                .whereLayer("ranks in one process")
+                .mayNotBeAccessedByAnyLayer()
+                .whereLayer("collective")
+                .mayOnlyBeAccessedByLayers("ranks in one process")
                 .whereLayer("runtime")
                 .mayNotBeAccessedByAnyLayer()
                 .whereLayer("compiler")
                 .mayOnlyBeAccessedByLayers("runtime")
                 .whereLayer("ir")
-                .mayOnlyBeAccessedByLayers("compiler", "runtime")
+                .mayOnlyBeAccessedByLayers("compiler", "runtime", "collective", "ranks in one process")
                 .check(CLASSES);
     }
 

@@ -1,0 +1,157 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.collective.Algorithm;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.Target;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** All-reduce between ranks of this process, by number of ranks, length and algorithm. */
+@Command(
+        name = "allreduce",
+        mixinStandardHelpOptions = true,
+        description =
+                "Times all-reduces (f32, sum) between ranks that are threads of this process, from their release to the last one's result.")
+final class BenchAllReduceCommand implements Callable<Integer> {
+    /** Shorter batches would time threads that have just been woken. */
+    private static final int BATCH = 50;
+
+    /** Elements that a batch may move in all, so that long vectors end in time. */
+    private static final long BATCH_ELEMENTS = 1L << 26;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Option(
+            names = "--shapes",
+            split = ",",
+            paramLabel = "WORLDxLENGTH",
+            description = "Ranks and elements; up to 4x16777216 by default.")
+    List<String> shapes = List.of(
+            "4x1024", "4x16384", "8x16384", "8x262144", "2x1024", "2x16384", "2x262144", "4x1048576", "4x16777216");
+
+    @Option(
+            names = "--variants",
+            split = ",",
+            paramLabel = "NAME",
+            description = "${COMPLETION-CANDIDATES}; all by default.")
+    List<Algorithm> variants = List.of(Algorithm.values());
+
+    @Option(
+            names = "--runs",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Least number of measured runs (20).")
+    int runs;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            defaultValue = "0.5",
+            description = "Least time to warm up and to measure, each (0.5).")
+    double seconds;
+
+    @Option(names = "--json", description = "One object a measurement.")
+    boolean json;
+
+    /** One line of the result. */
+    private record Measurement(int world, int length, Algorithm variant, Samples samples) {
+        /** Bytes of a rank's vector by time. */
+        double algorithmBandwidth() {
+            return 4.0 * length / samples.median() / 1e3;
+        }
+
+        /** What a ring's links would have to carry for that, whatever the algorithm: comparable between worlds. */
+        double busBandwidth() {
+            return algorithmBandwidth() * 2 * (world - 1) / world;
+        }
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        Table table =
+                new Table("world", "length", "variant", "median", "p95", "min", "max", "alg GB/s", "bus GB/s", "runs");
+        try (Progress progress = new Progress(spec.commandLine().getErr())) {
+            for (String shape : shapes) {
+                for (Algorithm variant : variants) {
+                    progress.say("all-reduce " + shape + ", " + variant + " …");
+                    Measurement measured = measure(size(shape, 0), size(shape, 1), variant);
+                    row(table, measured);
+                    if (json) {
+                        Json.print(out, object(measured));
+                    }
+                }
+            }
+        }
+        if (!json) {
+            table.print(out);
+        }
+        return 0;
+    }
+
+    private Measurement measure(int world, int length, Algorithm variant) {
+        try (AllReduceTiming timing = new AllReduceTiming(world, length, variant)) {
+            int batch = Math.clamp(BATCH_ELEMENTS / Math.max(1, (long) world * length), 1, BATCH);
+            return new Measurement(world, length, variant, Samples.measure(timing, batch, runs, seconds));
+        }
+    }
+
+    private static int size(String shape, int which) {
+        if (shape.matches("\\d{1,9}[x×]\\d{1,9}")) {
+            return Integer.parseInt(shape.split("[x×]")[which]);
+        }
+        throw new InputException("shape \"" + shape + "\" is not WORLDxLENGTH, such as 4x1024");
+    }
+
+    private static void row(Table table, Measurement measured) {
+        table.row(
+                measured.world(),
+                measured.length(),
+                measured.variant(),
+                Units.duration(measured.samples().median()),
+                Units.duration(measured.samples().p95()),
+                Units.duration(measured.samples().min()),
+                Units.duration(measured.samples().max()),
+                String.format(Locale.ROOT, "%.2f", measured.algorithmBandwidth()),
+                String.format(Locale.ROOT, "%.2f", measured.busBandwidth()),
+                measured.samples().count());
+    }
+
+    private static Map<String, Object> object(Measurement measured) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        params.put("world", measured.world());
+        params.put("length", measured.length());
+        params.put("dtype", "f32");
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("bench", "allreduce");
+        object.put("device", "cpu");
+        object.put(
+                "card",
+                Target.devices().stream()
+                        .filter(device -> device.backend().equals("cpu"))
+                        .map(DeviceInfo::name)
+                        .findFirst()
+                        .orElse(null));
+        object.put("params", params);
+        object.put("variant", measured.variant().toString());
+        object.put("median_us", measured.samples().median());
+        object.put("p95_us", measured.samples().p95());
+        object.put("min_us", measured.samples().min());
+        object.put("max_us", measured.samples().max());
+        object.put("gb_s", measured.algorithmBandwidth());
+        object.put("bus_gb_s", measured.busBandwidth());
+        object.put("runs", measured.samples().count());
+        return object;
+    }
+}

@@ -1,0 +1,198 @@
+package dev.tenon.core.collective.inprocess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tenon.core.collective.Algorithm;
+import dev.tenon.core.collective.Communicator;
+import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.CollectiveAbortedException;
+import dev.tenon.core.error.CollectiveException;
+import dev.tenon.core.error.CollectiveTimeoutException;
+import dev.tenon.core.error.DeadRankException;
+import dev.tenon.core.error.InputException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Ranks that are late, dead, interrupted or aborted: an error on the others, never a hang. */
+@Timeout(60)
+final class FailuresTest {
+    private static final Duration SOON = Duration.ofMillis(200);
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void deadRank(Algorithm algorithm) {
+        try (InProcessGroup group = Groups.open(4, algorithm)) { // with a timeout far beyond the test's
+            assertThatThrownBy(() -> group.run(rank -> {
+                        if (rank.rank() == 2) {
+                            throw new IllegalStateException("boom");
+                        }
+                        float[] mine = {1, 2, 3};
+                        assertThatThrownBy(() -> rank.allReduce(mine, ReduceOp.SUM))
+                                .isInstanceOf(DeadRankException.class)
+                                .hasMessageContaining("rank " + rank.rank() + " waits for rank 2")
+                                .hasMessageContaining("boom");
+                        assertThat(mine).containsExactly(1, 2, 3);
+                        assertThatThrownBy(rank::barrier).isInstanceOf(DeadRankException.class);
+                    }))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("boom");
+            afterwards(group);
+        }
+    }
+
+    private static void afterwards(InProcessGroup group) {
+        group.run(rank -> {
+            float[] mine = {1};
+            rank.allReduce(mine, ReduceOp.SUM);
+            assertThat(mine).containsExactly(group.world());
+        });
+    }
+
+    /** A rank may end early as long as nobody needs it. */
+    @Test
+    void rankThatEnded() {
+        try (InProcessGroup group = Groups.open(3, Algorithm.AUTO)) {
+            assertThatThrownBy(() -> group.run(rank -> {
+                        rank.barrier();
+                        if (rank.rank() != 1) {
+                            rank.barrier();
+                        }
+                    }))
+                    .isInstanceOf(DeadRankException.class)
+                    .hasMessageContaining("waits for rank 1, which ended its task");
+            afterwards(group);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Algorithm.class)
+    void lateRank(Algorithm algorithm) {
+        CountDownLatch over = new CountDownLatch(2);
+        try (InProcessGroup group = Groups.open(3, algorithm, SOON)) {
+            group.run(rank -> {
+                float[] mine = {1, 2};
+                if (rank.rank() == 1) {
+                    over.await();
+                }
+                assertThatThrownBy(() -> rank.allReduce(mine, ReduceOp.SUM))
+                        .isInstanceOf(CollectiveTimeoutException.class)
+                        .hasMessageContaining("200 ms")
+                        .hasMessageContaining("rank(s) 1 did not come");
+                assertThat(mine).containsExactly(1, 2);
+                over.countDown();
+                rank.allReduce(mine, ReduceOp.SUM); // the group is as usable as before
+                assertThat(mine).containsExactly(3, 6);
+            });
+        }
+    }
+
+    @Test
+    void abort() {
+        try (InProcessGroup group = Groups.open(3, Algorithm.AUTO)) {
+            assertThatThrownBy(() -> group.run(rank -> {
+                        if (rank.rank() == 0) {
+                            Thread.sleep(50);
+                            rank.abort("enough");
+                        }
+                        rank.barrier();
+                    }))
+                    .isInstanceOf(CollectiveAbortedException.class)
+                    .hasMessageContaining("aborted by rank 0: enough");
+            afterwards(group);
+        }
+    }
+
+    @Test
+    void interrupt() {
+        AtomicReference<Thread> sleeper = new AtomicReference<>();
+        try (InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
+            group.run(rank -> {
+                if (rank.rank() == 0) {
+                    sleeper.set(Thread.currentThread());
+                    assertThatThrownBy(rank::barrier)
+                            .isInstanceOf(CollectiveAbortedException.class)
+                            .hasMessageContaining("interrupted");
+                    assertThat(Thread.interrupted()).as("still told").isTrue();
+                } else {
+                    while (sleeper.get() == null || sleeper.get().getState() == Thread.State.RUNNABLE) {
+                        Thread.sleep(1);
+                    }
+                    sleeper.get().interrupt();
+                    sleeper.get().join(50);
+                    assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveException.class);
+                }
+                rank.barrier();
+            });
+        }
+    }
+
+    /** A fault in the middle of moving elements breaks the group, on every rank. */
+    @ParameterizedTest
+    @EnumSource(
+            names = {"RING"},
+            value = Algorithm.class)
+    void faultInTheMiddle(Algorithm algorithm) {
+        RingListener faulty = new RingListener() {
+            @Override
+            public void reduced(int rank, int step, int sent, int received, HostBuffer state) {
+                if (rank == 1 && step == 1) {
+                    throw new IllegalStateException("boom");
+                }
+            }
+
+            @Override
+            public void gathered(int rank, int step, int sent, int received, HostBuffer state) {}
+        };
+        InProcessOptions options =
+                InProcessOptions.defaults().withAlgorithm(algorithm).withListener(faulty);
+        try (InProcessGroup group = InProcessGroup.open(3, options)) {
+            group.run(rank -> {
+                assertThatThrownBy(() -> rank.allReduce(new float[] {1, 2, 3}, ReduceOp.SUM))
+                        .isInstanceOf(CollectiveAbortedException.class)
+                        .hasMessageContaining("rank 1 failed in the middle")
+                        .hasMessageContaining("boom");
+                assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveAbortedException.class);
+            });
+        }
+    }
+
+    @Test
+    void closing() {
+        InProcessGroup group = Groups.open(2, Algorithm.AUTO);
+        Communicator left = group.communicator(0);
+        Communicator right = group.communicator(1);
+        left.close();
+        left.close();
+        assertThatThrownBy(left::barrier).isInstanceOf(ClosedException.class);
+        assertThatThrownBy(right::barrier)
+                .isInstanceOf(DeadRankException.class)
+                .hasMessageContaining("rank 0, which closed its communicator");
+        group.close();
+        group.close();
+        assertThatThrownBy(() -> group.run(_ -> {})).isInstanceOf(ClosedException.class);
+    }
+
+    @Test
+    void secondThreadOfARank() throws InterruptedException {
+        try (InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
+            Communicator left = group.communicator(0);
+            Thread waits = Thread.ofPlatform().start(left::barrier);
+            while (waits.getState() == Thread.State.NEW || waits.getState() == Thread.State.RUNNABLE) {
+                Thread.sleep(1);
+            }
+            assertThatThrownBy(left::barrier)
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("rank 0 is in an operation on thread");
+            group.communicator(1).barrier();
+            waits.join();
+        }
+    }
+}
