@@ -89,8 +89,9 @@ final class RowBench implements AutoCloseable {
             Runnable once = () -> enqueue(launch, x, gamma, beta, y, workspace);
             RowKernels.Rows overlapping = launch.plan().blocks() == 1 ? launch.overlapping() : launch;
             Runnable inGraph = () -> enqueue(overlapping, x, gamma, beta, y, workspace);
-            measured.add(measured(rows, cols, "fast", launch.plan().entry(), once, once, copy, bytes));
-            measured.add(measured(rows, cols, "overlapping", launch.plan().entry(), inGraph, inGraph, copy, bytes));
+            String form = launch.plan().entry() + ", " + launch.plan().reason();
+            measured.add(measured(rows, cols, "fast", form, once, once, copy, bytes));
+            measured.add(measured(rows, cols, "overlapping", form, inGraph, inGraph, copy, bytes));
             if (rule == RowRule.SOFTMAX) {
                 RowKernels.ThreePass plain = kernels.threePass(dtype, rows, cols);
                 Runnable work = () -> plain.enqueue(stream, arguments, x.address(), y.address());

@@ -19,7 +19,7 @@ class RowPlanTest {
         assertThat(entry(128, 128, true)).isEqualTo("softmax_warp_v16r1");
         assertThat(entry(1024, 1, true)).isEqualTo("softmax_warp_v16r1");
         assertThat(entry(5, 1023, true)).isEqualTo("softmax_warp_v16r8");
-        assertThat(entry(1024, 4096, true)).isEqualTo("softmax_block_v16t128");
+        assertThat(entry(1024, 2048, true)).isEqualTo("softmax_block_v16t128");
         assertThat(entry(1024, 32768, true)).isEqualTo("softmax_block_v16t512");
         assertThat(entry(4096, 50257, true)).isEqualTo("softmax_block_v16t512");
     }
@@ -29,7 +29,7 @@ class RowPlanTest {
         assertThat(plan(4096, 50257).blocks()).isEqualTo(1);
         assertThat(plan(1024, 32768).blocks()).isEqualTo(1);
         assertThat(plan(1, 16_777_216).blocks()).isGreaterThan(200);
-        assertThat(plan(64, 1_000_003).blocks()).isBetween(8, 40);
+        assertThat(plan(64, 1_000_003).blocks()).isBetween(24, 40);
         assertThat(plan(3, 2000).blocks()).isEqualTo(1);
     }
 

@@ -51,6 +51,12 @@ struct Affine {
     __device__ __forceinline__ Affine(const T* g, const T* b, int head) : gamma(g), beta(b) {
         aligned = (reinterpret_cast<u64>(g + head) | reinterpret_cast<u64>(b == nullptr ? b : b + head)) % (sizeof(T) * V) == 0;
     }
+
+    __device__ __forceinline__ Affine without_gamma() const {
+        Affine rest = *this;
+        rest.gamma = nullptr;
+        return rest;
+    }
 };
 
 // The results of V columns from `column` on, with gamma and beta where the rule has them.

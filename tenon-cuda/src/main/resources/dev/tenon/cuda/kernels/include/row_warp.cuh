@@ -37,6 +37,16 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
         for (int i = 0; i < V; i++) v[r * V + i] = to_compute(held[r].at[i]);
     }
     Affine<T, V> affine(gamma, beta, edges.head);
+    // gamma is asked for before the lanes meet, which saves 3 % of the time of f32 rows of 1024; beta as well, or the more numerous
+    // elements of narrow types, would take too many registers.
+    bool early = Rule::AFFINE && sizeof(T) >= 4 && affine.aligned && gamma != nullptr && beta != nullptr;
+    Pack<T, V> factors[R];
+    if (early) {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (lane + 32 * r < packs) factors[r] = load_pack<T, V>(gamma + edges.head, lane + 32 * r);
+        }
+    }
     typename Rule::Scale scale = Rule::over_warp(v, count, loose, cols, epsilon);
 
 #pragma unroll
@@ -47,7 +57,13 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
 #pragma unroll
             for (int i = 0; i < V; i++) result[i] = Rule::apply_last(scale, v[r * V + i]);
             i64 column = edges.head + static_cast<i64>(pack) * V;
-            store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, affine, column));
+            if (early) {
+#pragma unroll
+                for (int i = 0; i < V; i++) result[i] *= to_compute(factors[r].at[i]);
+                store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, affine.without_gamma(), column));
+            } else {
+                store_pack<T, V>(to + edges.head, pack, with_affine<Rule, T, V>(result, affine, column));
+            }
         }
     }
     if (loose) {
