@@ -1,0 +1,50 @@
+package dev.tenon.cuda.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.compile.NvccCompiler;
+import dev.tenon.cuda.compile.NvrtcCompiler;
+import dev.tenon.cuda.compile.ResourceReport;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.KernelCompiler;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Every kernel file compiles for real hardware, where a compiler is at hand, in one variant: all of them take minutes, which {@code tenon kernels check} may. */
+class KernelsCompileTest {
+    @Test
+    void forAnOldAndANewArchitecture() {
+        KernelCompiler compiler = Stream.of(new NvrtcCompiler(), new NvccCompiler())
+                .filter(one -> one.unavailable().isEmpty())
+                .findFirst()
+                .orElse(null);
+        if (compiler == null) {
+            System.out.println("kernels not compiled for GPUs: " + new NvrtcCompiler().unavailable() + "; "
+                    + new NvccCompiler().unavailable());
+        }
+        Assumptions.assumeTrue(compiler != null, "neither NVRTC nor nvcc is here");
+        for (KernelFile file : KernelCatalog.all()) {
+            file.variants().parallelStream()
+                    .filter(variant -> variant.dtype() == DType.BF16)
+                    .forEach(variant -> compile(compiler, file, variant, new Architecture(7, 5)));
+            file.variants().stream()
+                    .filter(variant -> variant.dtype() == DType.U8)
+                    .forEach(variant -> compile(compiler, file, variant, new Architecture(9, 0)));
+        }
+    }
+
+    private static void compile(KernelCompiler compiler, KernelFile file, KernelVariant variant, Architecture on) {
+        List<String> compiled = ResourceReport.parse(
+                        compiler.compile(file.source(variant), on).log())
+                .stream()
+                .map(ResourceReport::entry)
+                .toList();
+        assertThat(compiled)
+                .containsExactlyInAnyOrderElementsOf(file.entries().stream()
+                        .map(spec -> spec.nameIn(variant))
+                        .toList());
+    }
+}
