@@ -124,7 +124,9 @@ public record RowPlan(
             double twice = Math.max(0, packsEach - onChip);
             double bytes = packBytes * (2 * packsEach + twice);
             double waiting = (g == 1 ? 0 : MEETING) + (twice == 0 ? 0 : ASKING_AGAIN);
-            double time = rounds * (Math.max(bytes / BLOCK_RATE, bytes * groups * g / CHIP_RATE) + waiting);
+            double busy = (double) groups * g / slots; // the chip's rate takes all its multiprocessors
+            double chip = CHIP_RATE * (0.5 + 0.5 * Math.min(1, busy));
+            double time = rounds * (Math.max(bytes / BLOCK_RATE, bytes * groups * g / chip) + waiting);
             if (time < 0.995 * least) { // fewer blocks where more gain next to nothing
                 least = time;
                 best = g;
