@@ -24,8 +24,13 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** A whole model, by shape and number of threads. */
-@Command(name = "model", mixinStandardHelpOptions = true, description = "Times whole runs of a model.")
+@Command(
+        name = "model",
+        mixinStandardHelpOptions = true,
+        description = "Times whole runs of a model, once the JVM has compiled the loops that it runs.")
 final class BenchModelCommand implements Callable<Integer> {
+    private static final long SETTLE_NANOS = 60_000_000_000L;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -86,6 +91,7 @@ final class BenchModelCommand implements Callable<Integer> {
                     for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
+                        settle(runtime, () -> session.run(inputs));
                         Samples samples = Samples.measure(() -> session.run(inputs), runs, seconds);
                         table.row(
                                 shape,
@@ -106,6 +112,27 @@ final class BenchModelCommand implements Callable<Integer> {
             table.print(out);
         }
         return 0;
+    }
+
+    /** Waits until the runtime has taken its vector loops into use: what runs before that is not what is measured. */
+    private void settle(Runtime runtime, Runnable work) {
+        long start = System.nanoTime();
+        work.run(); // asks for the loops of this shape
+        while (!runtime.settled()) {
+            if (System.nanoTime() - start > SETTLE_NANOS) {
+                spec.commandLine()
+                        .getErr()
+                        .println("some loops are not compiled yet; the figures may be slower than later ones");
+                return;
+            }
+            try {
+                Thread.sleep(10); // the compiler needs the cores
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+            work.run();
+        }
     }
 
     private static Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {

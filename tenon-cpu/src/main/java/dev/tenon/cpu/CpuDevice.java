@@ -52,6 +52,11 @@ final class CpuDevice implements Device {
     }
 
     @Override
+    public boolean settled() {
+        return !Vectors.AVAILABLE || WarmUp.pending() == 0;
+    }
+
+    @Override
     public MemoryReport memory() {
         return ledger.report();
     }

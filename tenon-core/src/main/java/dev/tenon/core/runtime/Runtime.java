@@ -48,6 +48,13 @@ public final class Runtime implements AutoCloseable {
         return device.memory();
     }
 
+    /**
+     * Whether runs like those up to now will go on as they do. The CPU backend starts on plain loops and takes vector loops into use when the JVM has compiled them, within seconds: whoever measures waits for this.
+     */
+    public boolean settled() {
+        return device.settled();
+    }
+
     /** Compiles a graph without parameters. */
     public CompiledModel compile(Graph graph) {
         return compile(graph, Weights.none(), CompileOptions.defaults());

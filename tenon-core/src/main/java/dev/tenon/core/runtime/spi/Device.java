@@ -25,6 +25,11 @@ public interface Device extends AutoCloseable {
     /** What one session needs: an arena that grows to its largest plan, a stream. */
     Context newContext();
 
+    /** Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up to now have asked for it. */
+    default boolean settled() {
+        return true;
+    }
+
     /** What is held now. */
     MemoryReport memory();
 
