@@ -1,5 +1,6 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
@@ -43,10 +44,17 @@ final class KernelsRunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        GpuPlatform platform = gpu.platform();
-        boolean emulated = platform.name().equals("emulator");
+        if (every < 1) {
+            throw new InputException("--every must be 1 or more, got " + every);
+        }
         List<KernelCase> chosen =
                 KernelCases.all().stream().filter(this::wanted).toList();
+        if (chosen.isEmpty()) { // or a misspelt filter would pass
+            throw new InputException("no case's name contains one of " + filters + "; a name is, for example, \""
+                    + KernelCases.all().getFirst() + "\"");
+        }
+        GpuPlatform platform = gpu.platform();
+        boolean emulated = platform.name().equals("emulator");
         int passed = 0;
         int failed = 0;
         int left = 0;
@@ -55,7 +63,7 @@ final class KernelsRunCommand implements Callable<Integer> {
                 KernelStage stage = new KernelStage(context, platform.compiler())) {
             for (int i = 0; i < chosen.size(); i++) {
                 KernelCase one = chosen.get(i);
-                if (i % Math.max(every, 1) != 0 || one.heavy() && emulated) {
+                if (i % every != 0 || one.heavy() && emulated) {
                     left++;
                     continue;
                 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -83,7 +84,8 @@ public final class Main implements Runnable {
         String message = String.valueOf(e.getMessage()).strip().replaceAll("\\s*\\R\\s*", " ");
         return switch (e) {
             case TenonException _ -> message;
-            case NoSuchFileException _ -> "no such file: " + message;
+            case NoSuchFileException _ -> "no such file or folder, or none can be made there: " + message;
+            case FileAlreadyExistsException _ -> message + " is there already, and is not a folder";
             case AccessDeniedException _ -> "no permission for " + message;
             case IOException _ -> message;
             case OutOfMemoryError _ ->

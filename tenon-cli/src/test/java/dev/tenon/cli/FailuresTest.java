@@ -48,6 +48,17 @@ final class FailuresTest {
     }
 
     @Test
+    void kernelCasesThatNothingMatches() {
+        Cli.run("kernels", "run", "no such kernel").fails("[no such kernel]");
+        Cli.run("kernels", "run", "--every", "0").fails("--every must be 1 or more, got 0");
+    }
+
+    @Test
+    void outputFolderThatIsAFile() throws IOException {
+        run(SQUEEZENET.toString(), "--output-dir", file("taken")).fails("taken is there already, and is not a folder");
+    }
+
+    @Test
     void emptyModel() throws IOException {
         run(file("empty.onnx")).fails("tenon run: empty.onnx");
     }
