@@ -7,7 +7,8 @@ public final class LangChain4jEmbed {
     private LangChain4jEmbed() {}
 
     public static void main(String[] args) {
-        float[] vector = new AllMiniLmL6V2EmbeddingModel().embed(args[0]).content().vector();
+        float[] vector =
+                new AllMiniLmL6V2EmbeddingModel().embed(args[0]).content().vector();
         System.out.println(vector.length + " " + vector[0] + " " + vector[1]);
         System.exit(0); // its thread pool would keep the process for a second
     }
