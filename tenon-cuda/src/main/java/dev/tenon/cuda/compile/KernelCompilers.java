@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Several compilers for one platform, the best first. The first that has an image for a source serves; what stands before it is passed over with a reason. Thread-safe.
@@ -44,25 +45,24 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
                 .toList();
     }
 
-    private List<KernelCompiler> available() {
-        return compilers.stream()
-                .filter(compiler -> compiler.unavailable().isEmpty())
-                .toList();
+    /** Asked one by one: whether nvcc is there takes two processes, which nobody waits for where NVRTC serves. */
+    private Stream<KernelCompiler> available() {
+        return compilers.stream().filter(compiler -> compiler.unavailable().isEmpty());
     }
 
     @Override
     public String name() {
-        return available().stream().findFirst().map(KernelCompiler::name).orElse("");
+        return available().findFirst().map(KernelCompiler::name).orElse("");
     }
 
     @Override
     public String unavailable() {
-        return available().isEmpty() ? String.join("; ", passedOver()) : "";
+        return available().findFirst().isPresent() ? "" : String.join("; ", passedOver());
     }
 
     @Override
     public String fingerprint() {
-        return available().stream().map(KernelCompiler::fingerprint).reduce("", (a, b) -> a + " " + b);
+        return available().map(KernelCompiler::fingerprint).reduce("", (a, b) -> a + " " + b);
     }
 
     @Override
@@ -76,8 +76,11 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         requireSome();
-        List<String> reasons = new ArrayList<>(passedOver());
-        for (KernelCompiler compiler : available()) {
+        List<String> reasons = new ArrayList<>();
+        for (KernelCompiler compiler : compilers) {
+            if (passesOver(compiler, reasons)) {
+                continue;
+            }
             try {
                 return compiler.compile(source, architecture);
             } catch (UnsupportedException e) {
@@ -97,9 +100,12 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     @Override
     public GpuModule load(GpuContext context, KernelSource source, Architecture architecture) {
         requireSome();
-        List<String> reasons = new ArrayList<>(passedOver());
+        List<String> reasons = new ArrayList<>();
         boolean rejected = false;
-        for (KernelCompiler compiler : available()) {
+        for (KernelCompiler compiler : compilers) {
+            if (passesOver(compiler, reasons)) {
+                continue;
+            }
             try {
                 return context.load(compiler.compile(source, architecture));
             } catch (UnsupportedException e) {
@@ -114,6 +120,14 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
         String message = source.name() + ": no image for " + architecture + " loads: " + String.join("; ", reasons);
         TenonException fault = rejected ? new NativeException(message) : new UnsupportedException(message);
         throw fault;
+    }
+
+    private static boolean passesOver(KernelCompiler compiler, List<String> reasons) {
+        String reason = compiler.unavailable();
+        if (!reason.isEmpty()) {
+            reasons.add(reason);
+        }
+        return !reason.isEmpty();
     }
 
     private void requireSome() {

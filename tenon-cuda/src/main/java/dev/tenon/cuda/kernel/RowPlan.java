@@ -66,7 +66,7 @@ public record RowPlan(
         int warps = rows >= 16L * device.multiprocessors() ? 4 : rows >= 4L * device.multiprocessors() ? 2 : 1;
         LaunchShape shape = LaunchShape.of(blocks(Math.ceilDiv(rows, warps)), 32 * warps);
         String entry = rule.prefix + "_warp_" + form;
-        return new RowPlan(false, rule.warp, entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
+        return new RowPlan(false, rule.warp(), entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
     }
 
     private static RowPlan block(RowRule rule, DType dtype, long rows, long packs, int width, DeviceProperties device) {
@@ -93,9 +93,9 @@ public record RowPlan(
         String entry = rule.prefix + "_block_" + (width > 1 ? "v16t" : "v1t") + threads;
         if (together == 1) {
             String reason = "a row a block" + (kept > 0 ? ", part of it in shared memory" : ", in registers");
-            return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, reason);
+            return new RowPlan(true, rule.block(), entry, shape, 1, kept, 0, 0, reason);
         }
-        return new RowPlan(true, rule.block, entry, shape, 1, kept, 0, 0, "").together(together, groups, rule, dtype);
+        return new RowPlan(true, rule.block(), entry, shape, 1, kept, 0, 0, "").together(together, groups, rule, dtype);
     }
 
     /** This plan, in the block form, with that many blocks a row and rows at a time. */

@@ -2,31 +2,39 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 
-/** What is done along rows: the families that share the row skeletons. */
+/** What is done along rows: the families that share the row skeletons. The command line names them, so they hold no catalog. */
 public enum RowRule {
-    SOFTMAX(KernelCatalog.SOFTMAX_WARP, KernelCatalog.SOFTMAX_BLOCK, "softmax", 2, false, false),
-    LOG_SOFTMAX(KernelCatalog.SOFTMAX_WARP, KernelCatalog.SOFTMAX_BLOCK, "softmax", 2, false, false),
-    LAYER_NORM(KernelCatalog.LAYERNORM_WARP, KernelCatalog.LAYERNORM_BLOCK, "layernorm", 3, true, true),
-    RMS_NORM(KernelCatalog.RMSNORM_WARP, KernelCatalog.RMSNORM_BLOCK, "rmsnorm", 1, true, false);
-
-    @SuppressWarnings("ImmutableEnumChecker") // records of copied lists
-    final KernelFile warp;
-
-    @SuppressWarnings("ImmutableEnumChecker")
-    final KernelFile block;
+    SOFTMAX("softmax", 2, false, false),
+    LOG_SOFTMAX("softmax", 2, false, false),
+    LAYER_NORM("layernorm", 3, true, true),
+    RMS_NORM("rmsnorm", 1, true, false);
 
     final String prefix;
     final boolean gamma;
     final boolean beta;
     private final int stateFields;
 
-    RowRule(KernelFile warp, KernelFile block, String prefix, int stateFields, boolean gamma, boolean beta) {
-        this.warp = warp;
-        this.block = block;
+    RowRule(String prefix, int stateFields, boolean gamma, boolean beta) {
         this.prefix = prefix;
         this.stateFields = stateFields;
         this.gamma = gamma;
         this.beta = beta;
+    }
+
+    KernelFile warp() {
+        return switch (this) {
+            case SOFTMAX, LOG_SOFTMAX -> KernelCatalog.SOFTMAX_WARP;
+            case LAYER_NORM -> KernelCatalog.LAYERNORM_WARP;
+            case RMS_NORM -> KernelCatalog.RMSNORM_WARP;
+        };
+    }
+
+    KernelFile block() {
+        return switch (this) {
+            case SOFTMAX, LOG_SOFTMAX -> KernelCatalog.SOFTMAX_BLOCK;
+            case LAYER_NORM -> KernelCatalog.LAYERNORM_BLOCK;
+            case RMS_NORM -> KernelCatalog.RMSNORM_BLOCK;
+        };
     }
 
     KernelVariant variant(DType dtype) {
