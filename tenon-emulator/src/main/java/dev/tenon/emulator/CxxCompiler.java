@@ -1,8 +1,10 @@
 package dev.tenon.emulator;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.compile.HostCommand;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +19,7 @@ import java.util.regex.Pattern;
  * @param clang whether it takes clang's options rather than GCC's
  */
 record CxxCompiler(List<String> command, String version, boolean clang) {
+    static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Pattern NUMBER = Pattern.compile("(\\d+\\.\\d+(?:\\.\\d+)?)");
 
     /** What was found, or why nothing. */
@@ -56,7 +59,7 @@ record CxxCompiler(List<String> command, String version, boolean clang) {
         List<String> question = new ArrayList<>(command);
         question.add("--version");
         try {
-            HostCommand answer = HostCommand.run(Path.of("."), question);
+            HostCommand answer = HostCommand.run(Path.of("."), question, LIMIT);
             String first = answer.output().lines().findFirst().orElse("");
             return answer.status() == 0 ? List.of(new CxxCompiler(command, first, first.contains("clang"))) : List.of();
         } catch (IOException _) {
@@ -79,7 +82,7 @@ record CxxCompiler(List<String> command, String version, boolean clang) {
         List<String> all = new ArrayList<>(command);
         all.addAll(arguments);
         try {
-            return HostCommand.run(folder, all);
+            return HostCommand.run(folder, all, LIMIT);
         } catch (IOException e) {
             throw new UnsupportedException("emulator: " + command.getFirst() + " cannot be run: " + e.getMessage(), e);
         }

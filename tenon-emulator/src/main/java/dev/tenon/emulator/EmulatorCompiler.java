@@ -2,6 +2,9 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.compile.Hash;
+import dev.tenon.cuda.compile.HostCommand;
+import dev.tenon.cuda.compile.SourceExcerpt;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
@@ -63,9 +66,10 @@ public final class EmulatorCompiler implements KernelCompiler {
     public String fingerprint() {
         return unavailable().isEmpty()
                 ? "emulator "
-                        + Toolchain.sha256(List.of(
-                                Toolchain.runtimeKey(Toolchain.compiler()),
-                                String.join(" ", options(Toolchain.compiler()))))
+                        + new Hash()
+                                .add(Toolchain.runtimeKey(Toolchain.compiler()))
+                                .add(String.join(" ", options(Toolchain.compiler())))
+                                .hex()
                 : "";
     }
 
@@ -134,7 +138,7 @@ public final class EmulatorCompiler implements KernelCompiler {
             throw new NativeException(compiler.name() + ": " + source.name() + " does not compile"
                     + (source.defines().isEmpty() ? "" : " with " + source.defines()) + "\n"
                     + result.output().strip()
-                    + NumberedLines.around(source, result.output()));
+                    + SourceExcerpt.numbered(source, Map.of(), result.output()));
         }
         return result.output();
     }

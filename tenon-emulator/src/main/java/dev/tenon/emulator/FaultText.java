@@ -1,5 +1,6 @@
 package dev.tenon.emulator;
 
+import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.nativelib.emulated.KernelFault;
 import java.io.IOException;
@@ -23,7 +24,8 @@ final class FaultText {
         String address = "0x" + Long.toHexString(returnOffset - 1); // within the call, not behind it
         for (String tool : List.of("addr2line", "llvm-addr2line")) {
             try {
-                HostCommand answer = HostCommand.run(Path.of("."), List.of(tool, "-e", object.toString(), address));
+                HostCommand answer = HostCommand.run(
+                        Path.of("."), List.of(tool, "-e", object.toString(), address), CxxCompiler.LIMIT);
                 String line = answer.output().strip();
                 if (answer.status() == 0 && !line.startsWith("?") && !line.endsWith(":?") && !line.endsWith(":0")) {
                     return trimmed(line);

@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,6 @@ final class Limits {
     private static final int REGISTERS = 65536;
     private static final int L2 = 40 << 20;
     private static final int RESERVED_SHARED = 1024; // of each block, for the system
-    private static final int MOST_YZ = 65535;
     private static final int MOST_BLOCK_Z = 64;
     /** Whatever the host's cores: resident blocks are fibres. More would need more memory mappings (two a thread) than hosts allow. */
     private static final int MULTIPROCESSORS = 8;
@@ -56,12 +56,7 @@ final class Limits {
         if (threads > THREADS_PER_BLOCK || shape.blockZ() > MOST_BLOCK_Z) {
             broken.add("a block has at most " + THREADS_PER_BLOCK + " threads, " + MOST_BLOCK_Z + " along z");
         }
-        if (shape.gridY() > MOST_YZ || shape.gridZ() > MOST_YZ) {
-            broken.add("a grid has at most " + MOST_YZ + " blocks along y and z");
-        }
-        if (shape.sharedBytes() > function.allowedSharedBytes()) {
-            broken.add("dynamic shared memory is allowed up to " + function.allowedSharedBytes() + " bytes");
-        }
+        GridLimits.check(shape, function.allowedSharedBytes(), broken);
         if (shape.clusterX() > 1) {
             broken.add("clusters need compute capability 9.0");
         }
@@ -69,13 +64,7 @@ final class Limits {
         if (arguments != parameters) {
             broken.add("the function has " + parameters + " parameters, the launch " + arguments + " arguments");
         }
-        if (shape.cooperative() && broken.isEmpty()) {
-            long resident = (long) function.blocksPerMultiprocessor((int) threads, shape.sharedBytes())
-                    * device.multiprocessors();
-            if ((long) shape.gridX() * shape.gridY() * shape.gridZ() > resident) {
-                broken.add("a cooperative grid of this block has at most " + resident + " blocks here");
-            }
-        }
+        GridLimits.checkResident(shape, function, device.multiprocessors(), broken);
         if (!broken.isEmpty()) {
             throw new NativeException(
                     "emulator: launch of " + function.name() + ", " + shape + ": " + String.join("; ", broken));

@@ -2,19 +2,17 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.compile.Hash;
+import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.nativelib.emulated.EmulatorLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
@@ -93,28 +91,12 @@ final class Toolchain {
 
     /** Of compiler, processor and runtime: what kernels compiled by it depend on. */
     static String runtimeKey(CxxCompiler compiler) {
-        List<String> parts = new ArrayList<>(RUNTIME_OPTIONS);
-        parts.add(compiler.version());
-        parts.addAll(processor().options());
-        for (Map.Entry<String, String> file : Resources.runtime().entrySet()) {
-            parts.add(file.getKey());
-            parts.add(file.getValue());
-        }
-        return sha256(parts);
-    }
-
-    static String sha256(List<String> parts) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            for (String part : parts) {
-                byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-                digest.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
-                digest.update(bytes);
-            }
-            return HexFormat.of().formatHex(digest.digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every Java platform has it
-        }
+        Hash hash = new Hash();
+        RUNTIME_OPTIONS.forEach(hash::add);
+        hash.add(compiler.version());
+        processor().options().forEach(hash::add);
+        Resources.runtime().forEach((name, text) -> hash.add(name).add(text));
+        return hash.hex();
     }
 
     private ModuleImage build() {

@@ -7,12 +7,12 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /** SHA-256 over parts, each with its length before it, so that no two lists of parts look alike. */
-final class Hash {
+public final class Hash {
     static final int BYTES = 32;
 
     private final MessageDigest digest;
 
-    Hash() {
+    public Hash() {
         try {
             digest = MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
@@ -20,14 +20,14 @@ final class Hash {
         }
     }
 
-    Hash add(String text) {
+    public Hash add(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         digest.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
         digest.update(bytes);
         return this;
     }
 
-    Hash add(MemorySegment bytes) {
+    public Hash add(MemorySegment bytes) {
         digest.update((bytes.byteSize() + ":").getBytes(StandardCharsets.US_ASCII));
         digest.update(bytes.asByteBuffer());
         return this;
@@ -37,7 +37,7 @@ final class Hash {
         return digest.digest();
     }
 
-    String hex() {
+    public String hex() {
         return HexFormat.of().formatHex(digest.digest());
     }
 }

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,8 @@ import java.util.regex.Pattern;
 public final class NvccCompiler implements KernelCompiler {
     private static final Pattern RELEASE = Pattern.compile("release (\\d+\\.\\d+), V([\\d.]+)");
     private static final Pattern KNOWN = Pattern.compile("compute_(\\d+)\\b");
+
+    private static final Duration LIMIT = Duration.ofMinutes(10);
 
     /** What was found on this machine; looked for on first use. */
     private record Found(
@@ -35,16 +38,24 @@ public final class NvccCompiler implements KernelCompiler {
         static final Found FOUND = find();
     }
 
+    private static HostCommand run(List<String> command) {
+        try {
+            return HostCommand.run(Path.of("."), command, LIMIT);
+        } catch (IOException e) {
+            throw new NativeException(command.getFirst() + " cannot be run: " + e.getMessage(), e);
+        }
+    }
+
     private static Found find() {
         for (Path candidate : NvccPlaces.candidates()) {
             if (!Files.isExecutable(candidate)) {
                 continue;
             }
             try {
-                CompilerProcess.Result version = CompilerProcess.run(List.of(candidate.toString(), "--version"));
-                CompilerProcess.Result known = CompilerProcess.run(List.of(candidate.toString(), "--list-gpu-arch"));
+                HostCommand version = run(List.of(candidate.toString(), "--version"));
+                HostCommand known = run(List.of(candidate.toString(), "--list-gpu-arch"));
                 Matcher release = RELEASE.matcher(version.output());
-                if (version.code() != 0 || known.code() != 0 || !release.find()) {
+                if (version.status() != 0 || known.status() != 0 || !release.find()) {
                     return Found.none("nvcc: " + candidate + " does not tell its version");
                 }
                 List<Architecture> architectures = KNOWN.matcher(known.output())
@@ -126,10 +137,10 @@ public final class NvccCompiler implements KernelCompiler {
                     out.toString()));
             source.defines().forEach(define -> command.add("-D" + define));
             command.add(file.toString());
-            CompilerProcess.Result result = CompilerProcess.run(command);
+            HostCommand result = run(command);
             String log =
                     result.output().replace(place.folder() + "/source/", "").replace(place.folder() + "/headers/", "");
-            if (result.code() != 0) {
+            if (result.status() != 0) {
                 throw SourceExcerpt.fault(name(), source, headers, device, log);
             }
             byte[] code = Files.readAllBytes(out);

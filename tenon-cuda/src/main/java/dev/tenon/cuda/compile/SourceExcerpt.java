@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The lines that a compiler complains about, numbered, behind its log. */
-final class SourceExcerpt {
+public final class SourceExcerpt {
     private static final Pattern PLACE = Pattern.compile("([^\\s(:]+)(?:\\((\\d+)\\)|:(\\d+)):");
     private static final int AROUND = 2;
     private static final int MOST_LINES = 60;
@@ -19,13 +19,19 @@ final class SourceExcerpt {
 
     static NativeException fault(
             String compiler, KernelSource source, Map<String, String> headers, Architecture architecture, String log) {
-        StringBuilder text = new StringBuilder(compiler + ": " + source.name() + " does not compile for " + architecture
-                + (source.defines().isEmpty() ? "" : " with " + source.defines()) + "\n" + log.strip());
+        String text = compiler + ": " + source.name() + " does not compile for " + architecture
+                + (source.defines().isEmpty() ? "" : " with " + source.defines()) + "\n" + log.strip();
+        return new NativeException(text + numbered(source, headers, log));
+    }
+
+    /** The lines of a source and its headers that a log names, with those around them, each behind a line break: {@code softmax.cu    12  float x;}; empty when it names none. */
+    public static String numbered(KernelSource source, Map<String, String> headers, String log) {
+        StringBuilder text = new StringBuilder();
         int printed = lines(text, source.name(), source.text(), log, 0);
         for (Map.Entry<String, String> header : headers.entrySet()) {
             printed = lines(text, header.getKey(), header.getValue(), log, printed);
         }
-        return new NativeException(text.toString());
+        return text.toString();
     }
 
     private static int lines(StringBuilder text, String name, String source, String log, int printed) {
