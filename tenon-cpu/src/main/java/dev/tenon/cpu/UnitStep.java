@@ -6,7 +6,6 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.InUnits;
-import dev.tenon.core.ir.op.Primitive;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -30,7 +29,7 @@ final class UnitStep extends LoopStep {
         this.packed = results.stream().anyMatch(type -> Raw.isPacked(type.dtype()));
     }
 
-    static <T extends Primitive & InUnits> Step lower(T op, Node node, LoweringContext context) {
+    static Step lower(InUnits op, Node node, LoweringContext context) {
         return new UnitStep(op, node, context);
     }
 

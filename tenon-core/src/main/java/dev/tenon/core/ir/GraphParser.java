@@ -2,10 +2,6 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.ir.op.Composite;
-import dev.tenon.core.ir.op.Control;
-import dev.tenon.core.ir.op.Deferred;
-import dev.tenon.core.ir.op.Primitive;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
@@ -19,7 +15,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one graph, or a graph within one, in the form of {@link GraphText}. Used once. */
@@ -42,9 +37,7 @@ final class GraphParser {
     /** Every operation's record class by its mnemonic. */
     private static Map<String, Class<?>> ops() {
         Map<String, Class<?>> ops = new HashMap<>();
-        Stream.of(Primitive.class, Composite.class, Deferred.class, Control.class)
-                .flatMap(kind -> Stream.of(kind.getPermittedSubclasses()))
-                .forEach(op -> ops.put(Mnemonics.of(op), op));
+        Op.records().forEach(op -> ops.put(Mnemonics.of(op), op));
         return Map.copyOf(ops);
     }
 

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.op.Deferred;
 import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a node does: a record that checks its own attributes and owns its rules.
@@ -41,6 +42,12 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
             results.add(new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked()));
         }
         return results;
+    }
+
+    /** The records of every kind, or of one kind or more of them. */
+    static Stream<Class<?>> records(Class<?>... kinds) {
+        return Stream.of(kinds.length == 0 ? new Class<?>[] {Op.class} : kinds)
+                .flatMap(kind -> kind.isSealed() ? records(kind.getPermittedSubclasses()) : Stream.of(kind));
     }
 
     /** The name in the text form and in messages: the record's, in lower-case words joined by {@code _}. */

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
@@ -18,7 +17,7 @@ import java.util.stream.IntStream;
  * <p>[boxes f32 [B,N,4], scores f32 [B,C,N], overlap threshold f32 [], score threshold f32 []] → [selected i64 [B C min(most, N),3], each an image, a class and a box; count i64 []]. Rows past the count are 0. A box is two opposite corners
  * (y, x, y, x) in any order, or with {@code center} (x, y, width, height). ONNX NonMaxSuppression-11.
  */
-public record BoxSelection(long most, boolean center) implements Primitive, InUnits {
+public record BoxSelection(long most, boolean center) implements InUnits {
     public BoxSelection {
         long count = most;
         Expect.shape(count >= 0, "box_selection", () -> "most boxes of a class is " + count + "; expected 0 or more");
@@ -136,10 +135,5 @@ public record BoxSelection(long most, boolean center) implements Primitive, InUn
         return center
                 ? new Box(b - d / 2, a - c / 2, b + d / 2, a + c / 2)
                 : new Box(Math.min(a, c), Math.min(b, d), Math.max(a, c), Math.max(b, d));
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -13,7 +12,7 @@ import java.util.List;
  *
  * <p>[packed u8 [..., blocks * bytes of a block]] → [y [..., blocks * elements of a block]] of the float type asked for.
  */
-public record DecodeBlocks(BlockFormat format, DType dtype) implements Primitive, InUnits {
+public record DecodeBlocks(BlockFormat format, DType dtype) implements InUnits {
     public DecodeBlocks {
         Rules.require("decode_blocks", "the result", dtype, DType::isFloat, "a float type");
     }
@@ -67,10 +66,5 @@ public record DecodeBlocks(BlockFormat format, DType dtype) implements Primitive
                 at.set(0, unit * block.length + i, block[i]);
             }
         }
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
@@ -22,7 +21,7 @@ public record DeformColumns(
         List<Long> dilations,
         long groups,
         boolean mask)
-        implements Primitive, InUnits {
+        implements InUnits {
     private static final String NAME = "deform_columns";
 
     public DeformColumns {
@@ -133,10 +132,5 @@ public record DeformColumns(
             }
         }
         return sum;
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -2,7 +2,6 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -12,7 +11,7 @@ import java.util.List;
  *
  * <p>[x [..., K], packed u8 [N, K / elements of a block * bytes of a block]] → [y [..., N]] of x's float type. K is a multiple of the block. Products are summed in float64.
  */
-public record DequantMatMul(BlockFormat format) implements Primitive, InUnits {
+public record DequantMatMul(BlockFormat format) implements InUnits {
     @Override
     public Arity arity() {
         return Arity.exactly(2);
@@ -77,10 +76,5 @@ public record DequantMatMul(BlockFormat format) implements Primitive, InUnits {
             sum += a[i] * b[i];
         }
         return sum;
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -16,7 +15,7 @@ import java.util.List;
  *
  * @param length 1 or more
  */
-public record Dft(int axis, long length, boolean inverse, boolean onesided) implements Primitive, InUnits {
+public record Dft(int axis, long length, boolean inverse, boolean onesided) implements InUnits {
     /** A transform keeps some twenty times its length on the heap for each thread. */
     private static final long LONGEST = 1 << 22;
 
@@ -116,10 +115,5 @@ public record Dft(int axis, long length, boolean inverse, boolean onesided) impl
                 at.set(0, element + 1, im[i] * scale);
             }
         }
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -21,7 +20,7 @@ import java.util.List;
  * is a multiple of G, query head h reads state {@code h / (H / G)}. The state is kept in float64 and rounded at the end. {@code scale} NaN means 1/sqrt(K). Yang, Kautz, Hatamizadeh, <a href="https://arxiv.org/abs/2412.06464">Gated Delta
  * Networks</a>, 2024; ONNX LinearAttention-27.
  */
-public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, double scale) implements Primitive, InUnits {
+public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, double scale) implements InUnits {
     private static final int Q = 0;
     private static final int K = 1;
     private static final int V = 2;
@@ -154,10 +153,5 @@ public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, doubl
         for (int i = 0; i < s.length; i++) {
             s[i] *= single ? all : Math.exp(at.get(DECAY, row * s.length + i));
         }
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

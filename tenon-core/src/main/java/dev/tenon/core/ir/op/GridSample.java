@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -15,7 +14,7 @@ import java.util.List;
  * their outer edges. Linear and cubic interpolation are separable products over the dims (cubic: Keys 1981, a = -0.75). Positions past the image are moved by {@code padding}, then rounded or interpolated. A NaN position gives NaN; an
  * infinite one 0 with zeros outside. No spatial dim may be 0. ONNX GridSample-20; <a href="https://arxiv.org/abs/1506.02025">Spatial Transformer Networks</a>, 2015.
  */
-public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCorners) implements Primitive, InUnits {
+public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCorners) implements InUnits {
     @Override
     public Arity arity() {
         return Arity.exactly(2);
@@ -95,10 +94,5 @@ public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCo
             }
         }
         return sum;
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -10,7 +10,21 @@ import java.util.List;
  *
  * <p>Numbers travel as {@code double}; a result is rounded to its type when it is stored.
  */
-public interface InUnits {
+public sealed interface InUnits extends Primitive
+        permits NonZeroIndices,
+                UniqueIndices,
+                BoxSelection,
+                GridSample,
+                RoiAlign,
+                MaxRoiPool,
+                DeformColumns,
+                Dft,
+                Random,
+                Sample,
+                SelectiveScan,
+                GatedDeltaNet,
+                DecodeBlocks,
+                DequantMatMul {
     /** The memory of one application. Reads and writes are checked. Shared by threads that work on different units. */
     interface Operands {
         TensorType input(int index);
@@ -54,13 +68,14 @@ public interface InUnits {
      */
     void compute(Operands at, long from, long to);
 
-    /** The reference of such an operation: all units, over arrays. */
-    static <T extends Primitive & InUnits> List<NdArray> evaluate(T op, List<NdArray> inputs) {
-        List<NdArray> results = Expect.results(op, inputs);
-        op.compute(
+    /** All units, over arrays. */
+    @Override
+    default List<NdArray> evaluate(List<NdArray> inputs) {
+        List<NdArray> results = Expect.results(this, inputs);
+        compute(
                 new ArrayOperands(inputs, results),
                 0,
-                op.units(inputs.stream().map(NdArray::type).toList()));
+                units(inputs.stream().map(NdArray::type).toList()));
         return results;
     }
 }

@@ -4,7 +4,6 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -15,7 +14,7 @@ import java.util.List;
  * <p>[x [B,C,H,W], rois [R,5] of (image, x, y, x, y)] → [y [R,C,rows,columns]] of x's float type. Corners are scaled and rounded (halves up), both belong to the region. NaN wins. ONNX MaxRoiPool-1; <a
  * href="https://arxiv.org/abs/1504.08083">Fast R-CNN</a>, 2015.
  */
-public record MaxRoiPool(long rows, long columns, double scale) implements Primitive, InUnits {
+public record MaxRoiPool(long rows, long columns, double scale) implements InUnits {
     private static final String NAME = "max_roi_pool";
 
     public MaxRoiPool {
@@ -92,10 +91,5 @@ public record MaxRoiPool(long rows, long columns, double scale) implements Primi
         long low = (long) Math.clamp(start + Math.floor(bin * each), 0.0, (double) size);
         long high = (long) Math.clamp(start + Math.ceil((bin + 1) * each), 0.0, (double) size);
         return new long[] {low, high};
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

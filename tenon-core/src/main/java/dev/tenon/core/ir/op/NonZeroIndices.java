@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -13,7 +12,7 @@ import java.util.List;
  *
  * <p>[x of any type] → [indices i64 [rank of x, elements of x], count i64 []].
  */
-public record NonZeroIndices() implements Primitive, InUnits {
+public record NonZeroIndices() implements InUnits {
     @Override
     public Arity arity() {
         return Arity.exactly(1);
@@ -63,10 +62,5 @@ public record NonZeroIndices() implements Primitive, InUnits {
             }
         }
         at.setLong(1, 0, count);
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import java.util.List;
 
-/** An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names every place that a new one must be handled. */
+/** An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names every place that a new one must be handled; those {@link InUnits} it may handle as one. */
 public sealed interface Primitive extends Op
         permits Unary,
                 Binary,
@@ -54,20 +54,7 @@ public sealed interface Primitive extends Op
                 Quantize,
                 Dequantize,
                 DynamicQuantize,
-                NonZeroIndices,
-                UniqueIndices,
-                BoxSelection,
-                GridSample,
-                RoiAlign,
-                MaxRoiPool,
-                DeformColumns,
-                Dft,
-                Random,
-                Sample,
-                SelectiveScan,
-                GatedDeltaNet,
-                DecodeBlocks,
-                DequantMatMul {
+                InUnits {
     /**
      * The reference: float64 for floats, exact integers, of concrete inputs whose types the rules have accepted.
      *

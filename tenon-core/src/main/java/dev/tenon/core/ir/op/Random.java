@@ -2,7 +2,6 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -14,7 +13,7 @@ import java.util.List;
  * Muller (1958) of word pairs: {@code z = sqrt(-2 ln(1 - u0)) cos(2 pi u1)}, and the sine for odd i. Rounding to a short type may give b itself. ONNX RandomUniform-1, RandomNormal-1.
  */
 public record Random(RandomFn fn, DType dtype, List<Long> sizes, double a, double b, long seed, boolean step)
-        implements Primitive, InUnits {
+        implements InUnits {
     private static final int BLOCK = 4;
 
     public Random {
@@ -82,10 +81,5 @@ public record Random(RandomFn fn, DType dtype, List<Long> sizes, double a, doubl
                 yield a + b * radius * ((i & 1) == 0 ? Math.cos(angle) : Math.sin(angle));
             }
         };
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -4,7 +4,6 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -17,7 +16,7 @@ import java.util.List;
  * counts 0. ONNX RoiAlign-16; <a href="https://arxiv.org/abs/1703.06870">Mask R-CNN</a>, 2017.
  */
 public record RoiAlign(long rows, long columns, long samples, double scale, boolean halfPixel, boolean max)
-        implements Primitive, InUnits {
+        implements InUnits {
     private static final String NAME = "roi_align";
     /** More samples along a side of a bin than any image has elements come from a broken region. */
     private static final long MOST_SAMPLES = 1 << 14;
@@ -141,10 +140,5 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
             }
         }
         return max ? result : result / Math.max(1, height.samples() * width.samples());
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.Arrays;
@@ -18,7 +17,7 @@ import java.util.List;
  * (row, step) under the seed. A logit of -inf never stays beside others; NaN is an error. Top p: Holtzman et al., <a href="https://arxiv.org/abs/1904.09751">The Curious Case of Neural Text Degeneration</a>, 2019; min p: Nguyen et al., <a
  * href="https://arxiv.org/abs/2407.01082">Turning Up the Heat</a>, 2024.
  */
-public record Sample() implements Primitive, InUnits {
+public record Sample() implements InUnits {
     private static final List<String> NAMES =
             List.of("logits", "temperature", "top k", "top p", "min p", "seed", "step");
 
@@ -143,10 +142,5 @@ public record Sample() implements Primitive, InUnits {
     /** The place of the i-th largest. */
     private static int index(long[] ascending, int i) {
         return ascending.length - 1 - (int) ascending[ascending.length - 1 - i];
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

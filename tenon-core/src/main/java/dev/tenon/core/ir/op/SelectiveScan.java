@@ -3,7 +3,6 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -18,7 +17,7 @@ import java.util.List;
  * already; a gate is a product outside. Without an initial state it is 0. Gu and Dao, <a href="https://arxiv.org/abs/2312.00752">Mamba: Linear-Time Sequence Modeling with Selective State Spaces</a>, 2023, algorithm 2 (b by Euler's rule,
  * as its code has it).
  */
-public record SelectiveScan(boolean skip, boolean initial) implements Primitive, InUnits {
+public record SelectiveScan(boolean skip, boolean initial) implements InUnits {
     private static final int X = 0;
     private static final int DELTA = 1;
     private static final int A = 2;
@@ -104,10 +103,5 @@ public record SelectiveScan(boolean skip, boolean initial) implements Primitive,
                 at.set(1, unit * states + n, h[n]);
             }
         }
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

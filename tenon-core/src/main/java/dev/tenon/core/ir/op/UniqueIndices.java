@@ -2,7 +2,6 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
@@ -15,7 +14,7 @@ import java.util.stream.IntStream;
  *
  * <p>[x [..., n, ...]] → [index of the first of each i64 [n], which one each slice is i64 [n], how often each is there i64 [n], count i64 []].
  */
-public record UniqueIndices(int axis, boolean sorted) implements Primitive, InUnits {
+public record UniqueIndices(int axis, boolean sorted) implements InUnits {
     public UniqueIndices {
         Rules.fromFront("unique_indices", axis);
     }
@@ -97,10 +96,5 @@ public record UniqueIndices(int axis, boolean sorted) implements Primitive, InUn
         double one = at.get(0, a);
         double other = at.get(0, b);
         return one == other ? 0 : Double.compare(one, other);
-    }
-
-    @Override
-    public List<NdArray> evaluate(List<NdArray> inputs) {
-        return InUnits.evaluate(this, inputs);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.testkit.OpCase;
@@ -19,8 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** That every operation has cases, and that its rules agree with its reference on each. */
 class OpCoverageTest {
     static Stream<Class<?>> operations() {
-        return Stream.of(Primitive.class, Composite.class, Deferred.class, Control.class)
-                .flatMap(kind -> Stream.of(kind.getPermittedSubclasses()));
+        return Op.records();
     }
 
     private static final List<OpCase> ALL = OpCases.all();

@@ -2,6 +2,7 @@ package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.ir.Op;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** That {@code docs/operations.md} lists the operations there are, each once and in the column of its kind. */
@@ -41,10 +41,7 @@ class OperationListTest {
     }
 
     private static List<String> permitted(Class<?>... kinds) {
-        return Stream.of(kinds)
-                .flatMap(kind -> Stream.of(kind.getPermittedSubclasses()))
-                .map(Class::getSimpleName)
-                .toList();
+        return Op.records(kinds).map(Class::getSimpleName).toList();
     }
 
     @Test
