@@ -4,7 +4,6 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowRule;
-import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -69,12 +68,7 @@ final class HandedRowCases {
     private static void oddStrided(KernelStage stage, DType dtype) {
         for (int n : WIDTHS) {
             double[] x = rounded(dtype, 3 * n, i -> Math.log(i / 3 + 1));
-            DeviceBuffer on = stage.upload(dtype, x, 0);
-            DeviceBuffer out = stage.poisoned((long) x.length * dtype.bytes());
-            stage.rows()
-                    .strided(false, dtype, 1, n, 3)
-                    .enqueue(stage.stream(), stage.arguments(), on.address(), out.address());
-            double[] y = stage.download(dtype, out, x.length, 0);
+            double[] y = RowRun.strided(stage, false, dtype, x, 1, n, 3);
             checkOdd(
                     dtype,
                     n,
@@ -136,38 +130,12 @@ final class HandedRowCases {
     }
 
     private static double[] layerNorm(KernelStage stage, double[] x, double[] beta) {
-        DeviceBuffer gamma = stage.upload(DType.F32, rounded(DType.F32, x.length, _ -> 1), 0);
-        return rows(
-                stage,
-                RowRule.LAYER_NORM,
-                DType.F32,
-                x,
-                x.length,
-                0,
-                gamma.address(),
-                stage.upload(DType.F32, beta, 0).address());
+        RowKernels.Rows launch = stage.rows().rows(RowRule.LAYER_NORM, DType.F32, 1, x.length, true);
+        return RowRun.rows(stage, launch, x, rounded(DType.F32, x.length, _ -> 1), beta, 0, 0, _ -> {});
     }
 
     private static double[] softmax(KernelStage stage, RowRule rule, DType dtype, double[] x, int cols, int shift) {
-        return rows(stage, rule, dtype, x, cols, shift, 0, 0);
-    }
-
-    private static double[] rows(
-            KernelStage stage, RowRule rule, DType dtype, double[] x, int cols, int shift, long gamma, long beta) {
-        RowKernels.Rows launch = stage.rows().rows(rule, dtype, x.length / cols, cols, shift == 0);
-        DeviceBuffer in = stage.upload(dtype, x, shift);
-        DeviceBuffer out = stage.poisoned((long) x.length * dtype.bytes());
-        long workspace = launch.plan().workspaceBytes();
-        launch.enqueue(
-                stage.stream(),
-                stage.arguments(),
-                in.address() + (long) shift * dtype.bytes(),
-                gamma,
-                beta,
-                out.address(),
-                1e-5,
-                workspace > 0 ? stage.zeroed(workspace) : null);
-        return stage.download(dtype, out, x.length, 0);
+        return RowRun.rows(stage, stage.rows().rows(rule, dtype, x.length / cols, cols, shift == 0), x, shift);
     }
 
     private static double[] rounded(DType dtype, int count, IntToDoubleFunction value) {

@@ -72,17 +72,23 @@ public final class KernelStage implements AutoCloseable {
 
     /** Device memory full of junk, so that an element that nobody wrote shows. */
     public DeviceBuffer poisoned(long bytes) {
-        DeviceBuffer buffer = context().allocate(Math.max(bytes, 1));
-        buffers.add(buffer);
-        stream.fill(buffer, 0, buffer.bytes(), POISON);
-        return buffer;
+        return filled(bytes, POISON);
     }
 
     public DeviceBuffer zeroed(long bytes) {
+        return filled(bytes, (byte) 0);
+    }
+
+    private DeviceBuffer filled(long bytes, byte value) {
         DeviceBuffer buffer = context().allocate(Math.max(bytes, 1));
         buffers.add(buffer);
-        stream.fill(buffer, 0, buffer.bytes(), (byte) 0);
+        stream.fill(buffer, 0, buffer.bytes(), value);
         return buffer;
+    }
+
+    /** Fills a buffer with junk again. */
+    public void poison(DeviceBuffer buffer) {
+        stream.fill(buffer, 0, buffer.bytes(), POISON);
     }
 
     /** Waits for the stream and reads numbers, from {@code shift} elements on. */

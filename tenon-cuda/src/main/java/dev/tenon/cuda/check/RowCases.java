@@ -19,7 +19,6 @@ final class RowCases {
     private static final int[] COLS = {
         1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 128, 255, 257, 511, 513, 781, 1023, 1024, 1025, 4097
     };
-    private static final double EPSILON = 1e-5;
 
     private RowCases() {}
 
@@ -93,25 +92,7 @@ final class RowCases {
         boolean affine = rule == RowRule.LAYER_NORM || rule == RowRule.RMS_NORM;
         double[] gamma = affine ? row(random, dtype, cols) : new double[0];
         double[] beta = rule == RowRule.LAYER_NORM ? row(random, dtype, cols) : new double[0];
-        DeviceBuffer onX = stage.upload(dtype, x, shiftX);
-        DeviceBuffer onY = stage.poisoned((long) (x.length + shiftY) * dtype.bytes());
-        long g = affine ? stage.upload(dtype, gamma, 0).address() : 0;
-        long b = beta.length > 0 ? stage.upload(dtype, beta, 0).address() : 0;
-        long workspace = launch.plan().workspaceBytes();
-        DeviceBuffer onWorkspace = workspace > 0 ? stage.zeroed(workspace) : null;
-        for (int round = 0; round < (onWorkspace == null ? 1 : 2); round++) { // counters must be as they were
-            stage.stream().fill(onY, 0, onY.bytes(), (byte) 0xFE);
-            launch.enqueue(
-                    stage.stream(),
-                    stage.arguments(),
-                    onX.address() + (long) shiftX * dtype.bytes(),
-                    g,
-                    b,
-                    onY.address() + (long) shiftY * dtype.bytes(),
-                    EPSILON,
-                    onWorkspace);
-            compare(rule, dtype, x, gamma, beta, stage.download(dtype, onY, x.length, shiftY), cols);
-        }
+        RowRun.rows(stage, launch, x, gamma, beta, shiftX, shiftY, y -> compare(rule, dtype, x, gamma, beta, y, cols));
     }
 
     private static KernelCase strided(boolean log, DType dtype, int outer, int n, int inner) {
@@ -123,12 +104,7 @@ final class RowCases {
             for (int i = 0; i < x.length; i++) {
                 x[strided(i, n, inner)] = rows[i];
             }
-            DeviceBuffer onX = stage.upload(dtype, x, 0);
-            DeviceBuffer onY = stage.poisoned((long) x.length * dtype.bytes());
-            stage.rows()
-                    .strided(log, dtype, outer, n, inner)
-                    .enqueue(stage.stream(), stage.arguments(), onX.address(), onY.address());
-            double[] y = stage.download(dtype, onY, x.length, 0);
+            double[] y = RowRun.strided(stage, log, dtype, x, outer, n, inner);
             double[] back = new double[y.length];
             for (int i = 0; i < y.length; i++) {
                 back[i] = y[strided(i, n, inner)];
@@ -167,7 +143,7 @@ final class RowCases {
         Tolerance tolerance = Tolerance.of(dtype, cols);
         for (int base = 0; base < x.length; base += cols) {
             double[] expected = Arrays.copyOfRange(x, base, base + cols);
-            RowReference.apply(rule, expected, gamma, beta, EPSILON);
+            RowReference.apply(rule, expected, gamma, beta, RowRun.EPSILON);
             for (int i = 0; i < cols; i++) {
                 double rounded = Tolerance.rounded(dtype, expected[i]);
                 if (!tolerance.accepts(rounded, y[base + i])) {

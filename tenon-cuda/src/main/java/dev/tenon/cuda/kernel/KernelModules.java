@@ -35,7 +35,7 @@ public final class KernelModules implements AutoCloseable {
      * @throws NativeException when the source does not compile or the driver refuses it
      */
     public GpuFunction function(KernelFile file, String entry, KernelVariant variant) {
-        String name = entry + variant.suffix();
+        String name = file.entry(entry).nameIn(variant);
         GpuFunction known = functions.get(name);
         return known != null
                 ? known

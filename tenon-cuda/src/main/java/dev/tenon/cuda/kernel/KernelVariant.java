@@ -29,10 +29,6 @@ public record KernelVariant(String suffix, DType dtype, List<String> defines) {
         return new KernelVariant(word.isEmpty() ? suffix : "_" + word + suffix, dtype, more);
     }
 
-    public boolean computesInDouble() {
-        return dtype == DType.F64;
-    }
-
     /** All macros, as compilers take them. */
     public List<String> allDefines() {
         List<String> all = new ArrayList<>(defines);

@@ -7,6 +7,6 @@ public enum ParameterType {
     I32,
     I64,
     F32,
-    /** float, or double in the variants of f64: {@link KernelVariant#computesInDouble}. */
+    /** float, or double in the variants of f64. */
     COMPUTE
 }

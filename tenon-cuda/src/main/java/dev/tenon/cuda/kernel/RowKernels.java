@@ -129,18 +129,7 @@ public final class RowKernels {
 
         /** The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself. */
         public Rows overlapping() {
-            RowPlan p = plan;
-            RowPlan overlapping = new RowPlan(
-                    p.block(),
-                    p.file(),
-                    p.entry(),
-                    p.shape().withProgrammatic(),
-                    p.blocks(),
-                    p.kept(),
-                    p.stateBytes(),
-                    p.counterBytes(),
-                    p.reason());
-            return new Rows(rule, dtype, rows, cols, overlapping, function);
+            return new Rows(rule, dtype, rows, cols, plan.overlapping(), function);
         }
     }
 

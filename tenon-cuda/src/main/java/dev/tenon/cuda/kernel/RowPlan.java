@@ -113,6 +113,12 @@ public record RowPlan(
                 blocks + " blocks a row, " + groups + " rows at a time");
     }
 
+    /** The same launch, allowed to start before its predecessor in the stream has ended. */
+    RowPlan overlapping() {
+        return new RowPlan(
+                block, file, entry, shape.withProgrammatic(), blocks, kept, stateBytes, counterBytes, reason);
+    }
+
     /** The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a time. */
     private static int together(long rows, long packs, int packBytes, int onChip, int slots) {
         int best = 1;

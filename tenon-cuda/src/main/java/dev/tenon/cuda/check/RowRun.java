@@ -1,0 +1,72 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.RowKernels;
+import dev.tenon.cuda.port.DeviceBuffer;
+import java.util.function.Consumer;
+
+/** Runs row kernels on numbers: upload, poisoned output, launch, download. */
+final class RowRun {
+    private static final double[] NONE = {};
+    static final double EPSILON = 1e-5;
+
+    private RowRun() {}
+
+    /** Rows as they lie, without factors. */
+    static double[] rows(KernelStage stage, RowKernels.Rows launch, double[] x, int shift) {
+        return rows(stage, launch, x, NONE, NONE, shift, 0, _ -> {});
+    }
+
+    /**
+     * Runs a launch, twice where blocks share rows: the counters must then be as they were.
+     *
+     * @param gamma one a column, or empty for none; beta likewise
+     * @param shiftX elements from the start of its buffer
+     * @param shiftY likewise
+     * @param check sees the result of each run
+     * @return the last result
+     */
+    static double[] rows(
+            KernelStage stage,
+            RowKernels.Rows launch,
+            double[] x,
+            double[] gamma,
+            double[] beta,
+            int shiftX,
+            int shiftY,
+            Consumer<double[]> check) {
+        DType dtype = launch.dtype();
+        DeviceBuffer onX = stage.upload(dtype, x, shiftX);
+        DeviceBuffer onY = stage.poisoned((long) (x.length + shiftY) * dtype.bytes());
+        long g = gamma.length > 0 ? stage.upload(dtype, gamma, 0).address() : 0;
+        long b = beta.length > 0 ? stage.upload(dtype, beta, 0).address() : 0;
+        long workspaceBytes = launch.plan().workspaceBytes();
+        DeviceBuffer workspace = workspaceBytes > 0 ? stage.zeroed(workspaceBytes) : null;
+        double[] y = NONE;
+        for (int run = 0; run < (workspace == null ? 1 : 2); run++) {
+            stage.poison(onY);
+            launch.enqueue(
+                    stage.stream(),
+                    stage.arguments(),
+                    onX.address() + (long) shiftX * dtype.bytes(),
+                    g,
+                    b,
+                    onY.address() + (long) shiftY * dtype.bytes(),
+                    EPSILON,
+                    workspace);
+            y = stage.download(dtype, onY, x.length, shiftY);
+            check.accept(y);
+        }
+        return y;
+    }
+
+    /** Softmax or its logarithm along the middle dim of [outer, n, inner]. */
+    static double[] strided(KernelStage stage, boolean log, DType dtype, double[] x, int outer, int n, int inner) {
+        DeviceBuffer onX = stage.upload(dtype, x, 0);
+        DeviceBuffer onY = stage.poisoned((long) x.length * dtype.bytes());
+        stage.rows()
+                .strided(log, dtype, outer, n, inner)
+                .enqueue(stage.stream(), stage.arguments(), onX.address(), onY.address());
+        return stage.download(dtype, onY, x.length, 0);
+    }
+}
