@@ -19,6 +19,7 @@ import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,7 +30,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * A model on ONNX Runtime and on Tenon, the same inputs and number of threads, run by run in turn: {@code OnnxRuntimeBench MODEL SHAPES THREADS [SECONDS]}, for example {@code model.onnx 1x8,1x128,32x128 1,2 3}. The sizes of a shape
@@ -69,10 +69,7 @@ public final class OnnxRuntimeBench {
             }
             try (OrtSession peer = environment.createSession(file.toString(), options)) {
                 double difference = difference(peer, peerInputs, session.run(inputs));
-                while (!runtime.settled()) { // vector loops are taken into use when the JVM has compiled them
-                    LockSupport.parkNanos(10_000_000);
-                    session.run(inputs);
-                }
+                runtime.settle(() -> session.run(inputs), Duration.ofMinutes(1));
                 measure(shape, threads, seconds, difference, () -> run(peer, peerInputs), () -> session.run(inputs));
             }
         }

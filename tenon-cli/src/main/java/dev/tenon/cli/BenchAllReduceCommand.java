@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -47,19 +48,8 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             description = "${COMPLETION-CANDIDATES}; all by default.")
     List<Algorithm> variants = List.of(Algorithm.values());
 
-    @Option(
-            names = "--runs",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "Least number of measured runs (20).")
-    int runs;
-
-    @Option(
-            names = "--seconds",
-            paramLabel = "S",
-            defaultValue = "0.5",
-            description = "Least time to warm up and to measure, each (0.5).")
-    double seconds;
+    @Mixin
+    MeasureOptions measuring = new MeasureOptions(20, 0.5);
 
     @Option(names = "--json", description = "One object a measurement.")
     boolean json;
@@ -103,7 +93,8 @@ final class BenchAllReduceCommand implements Callable<Integer> {
     private Measurement measure(int world, int length, Algorithm variant) {
         try (AllReduceTiming timing = new AllReduceTiming(world, length, variant)) {
             int batch = Math.clamp(BATCH_ELEMENTS / Math.max(1, (long) world * length), 1, BATCH);
-            return new Measurement(world, length, variant, Samples.measure(timing, batch, runs, seconds));
+            return new Measurement(
+                    world, length, variant, Samples.measure(timing, batch, measuring.runs, measuring.seconds));
         }
     }
 
@@ -145,10 +136,7 @@ final class BenchAllReduceCommand implements Callable<Integer> {
                         .orElse(null));
         object.put("params", params);
         object.put("variant", measured.variant().toString());
-        object.put("median_us", measured.samples().median());
-        object.put("p95_us", measured.samples().p95());
-        object.put("min_us", measured.samples().min());
-        object.put("max_us", measured.samples().max());
+        measured.samples().into(object);
         object.put("gb_s", measured.algorithmBandwidth());
         object.put("bus_gb_s", measured.busBandwidth());
         object.put("runs", measured.samples().count());

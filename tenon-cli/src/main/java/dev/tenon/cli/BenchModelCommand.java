@@ -10,6 +10,7 @@ import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Times whole runs of a model, once the JVM has compiled the loops that it runs.")
 final class BenchModelCommand implements Callable<Integer> {
-    private static final long SETTLE_NANOS = 60_000_000_000L;
+    private static final Duration SETTLE_LIMIT = Duration.ofMinutes(1);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -54,19 +55,8 @@ final class BenchModelCommand implements Callable<Integer> {
             description = "Numbers of worker threads to measure with; 1,2 by default.")
     List<Integer> threadCounts = List.of(1, 2);
 
-    @Option(
-            names = "--runs",
-            paramLabel = "N",
-            defaultValue = "20",
-            description = "Least number of measured runs (20).")
-    int runs;
-
-    @Option(
-            names = "--seconds",
-            paramLabel = "S",
-            defaultValue = "1",
-            description = "Least time to warm up and to measure, each (1).")
-    double seconds;
+    @Mixin
+    MeasureOptions measuring = new MeasureOptions(20, 1);
 
     @Option(names = "--json", description = "One object a measurement.")
     boolean json;
@@ -91,8 +81,13 @@ final class BenchModelCommand implements Callable<Integer> {
                     for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
-                        settle(runtime, () -> session.run(inputs));
-                        Samples samples = Samples.measure(() -> session.run(inputs), runs, seconds);
+                        if (!runtime.settle(() -> session.run(inputs), SETTLE_LIMIT)) {
+                            spec.commandLine()
+                                    .getErr()
+                                    .println(
+                                            "some loops are not compiled yet; the figures may be slower than later ones");
+                        }
+                        Samples samples = Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);
                         table.row(
                                 shape,
                                 threads,
@@ -114,27 +109,6 @@ final class BenchModelCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Waits until the runtime has taken its vector loops into use: what runs before that is not what is measured. */
-    private void settle(Runtime runtime, Runnable work) {
-        long start = System.nanoTime();
-        work.run(); // asks for the loops of this shape
-        while (!runtime.settled()) {
-            if (System.nanoTime() - start > SETTLE_NANOS) {
-                spec.commandLine()
-                        .getErr()
-                        .println("some loops are not compiled yet; the figures may be slower than later ones");
-                return;
-            }
-            try {
-                Thread.sleep(10); // the compiler needs the cores
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-            work.run();
-        }
-    }
-
     private static Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {
         Map<String, Object> params = new LinkedHashMap<>();
         params.put("model", String.valueOf(file.getFileName()));
@@ -145,10 +119,7 @@ final class BenchModelCommand implements Callable<Integer> {
         object.put("device", runtime.target().toString());
         object.put("card", runtime.device().name());
         object.put("params", params);
-        object.put("median_us", samples.median());
-        object.put("p95_us", samples.p95());
-        object.put("min_us", samples.min());
-        object.put("max_us", samples.max());
+        samples.into(object);
         object.put("runs", samples.count());
         return object;
     }

@@ -56,19 +56,8 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
             description = "f32 (the default), f16, bf16, f64.")
     DType dtype = DType.F32;
 
-    @Option(
-            names = "--runs",
-            paramLabel = "N",
-            defaultValue = "50",
-            description = "Least number of measured runs (50).")
-    int runs;
-
-    @Option(
-            names = "--seconds",
-            paramLabel = "S",
-            defaultValue = "0.2",
-            description = "Least time to warm up and to measure, each (0.2).")
-    double seconds;
+    @Mixin
+    MeasureOptions measuring = new MeasureOptions(50, 0.2);
 
     @Option(names = "--json", description = "One object a measurement.")
     boolean json;
@@ -84,7 +73,8 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
         GpuPlatform platform = gpu.platform();
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 GpuContext context = gpu.open(platform);
-                RowBench bench = new RowBench(context, platform.compiler(), op, dtype, runs, seconds)) {
+                RowBench bench =
+                        new RowBench(context, platform.compiler(), op, dtype, measuring.runs, measuring.seconds)) {
             for (String shape : shapes) {
                 progress.say(op.name().toLowerCase(Locale.ROOT) + " " + shape + " …");
                 for (RowBench.Measured m : bench.measure(size(shape, 0), size(shape, 1))) {
@@ -131,10 +121,7 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
         object.put("params", params);
         object.put("variant", m.variant());
         object.put("form", m.form());
-        object.put("median_us", m.host().median());
-        object.put("p95_us", m.host().p95());
-        object.put("min_us", m.host().min());
-        object.put("max_us", m.host().max());
+        m.host().into(object);
         object.put("device_us", m.deviceMicros());
         object.put("gb_s", m.gigabytesPerSecond());
         object.put("share_of_copy", m.shareOfCopy());

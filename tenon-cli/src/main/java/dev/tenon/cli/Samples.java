@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import java.util.Arrays;
+import java.util.Map;
 
 /** Times of one thing done many times, in microseconds. */
 final class Samples {
@@ -83,6 +84,14 @@ final class Samples {
 
     double max() {
         return sorted[sorted.length - 1];
+    }
+
+    /** Adds what a bench's object says of times. */
+    void into(Map<String, Object> object) {
+        object.put("median_us", median());
+        object.put("p95_us", p95());
+        object.put("min_us", min());
+        object.put("max_us", max());
     }
 
     /** The nearest rank, averaged with the next where the rank falls between two. */

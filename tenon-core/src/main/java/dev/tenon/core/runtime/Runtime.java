@@ -3,9 +3,11 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.runtime.spi.Device;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An open device. Closing it closes the models compiled for it, after the runs in flight.
@@ -14,6 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 @SuppressWarnings("AvoidCommonTypeNames") // nothing that runs graphs wants java.lang.Runtime beside it
 public final class Runtime implements AutoCloseable {
+    private static final long PAUSE_NANOS = 10_000_000;
+
     private final Target target;
     private final Device device;
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
@@ -53,6 +57,27 @@ public final class Runtime implements AutoCloseable {
      */
     public boolean settled() {
         return device.settled();
+    }
+
+    /**
+     * Runs {@code work} now and then until the runtime has {@link #settled}, leaving the cores to the JVM's compiler in between.
+     *
+     * @param work what will be measured
+     * @param limit after which it gives up
+     * @return whether it has settled
+     */
+    public boolean settle(Runnable work, Duration limit) {
+        long start = System.nanoTime();
+        work.run(); // asks for the loops that it needs
+        while (!settled()) {
+            if (System.nanoTime() - start > limit.toNanos()
+                    || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+            work.run();
+        }
+        return true;
     }
 
     /** Compiles a graph without parameters. */
