@@ -1,5 +1,6 @@
 package dev.tenon.mpi;
 
+import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.HostBuffer;
@@ -16,14 +17,15 @@ final class Checks {
 
     static Call allReduce(Buffer source, Buffer target, ReduceOp op) {
         HostBuffer from = host("allReduce", source);
-        same("allReduce", target("allReduce", target), from.length(), from);
+        Arguments.requireFits("allReduce", target("allReduce", target), from.length(), from.dtype());
         Kernel.of(from.dtype(), op);
         return new Call(Operation.ALL_REDUCE, from.dtype(), from.length(), op, -1);
     }
 
     static Call reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
         HostBuffer from = host("reduceScatter", source);
-        same("reduceScatter", target("reduceScatter", target), new Chunks(from.length(), world).size(rank), from);
+        HostBuffer to = target("reduceScatter", target);
+        Arguments.requireFits("reduceScatter", to, new Chunks(from.length(), world).size(rank), from.dtype());
         Kernel.of(from.dtype(), op);
         countable("reduceScatter", from);
         return new Call(Operation.REDUCE_SCATTER, from.dtype(), from.length(), op, -1);
@@ -32,25 +34,15 @@ final class Checks {
     static Call allGather(Buffer source, Buffer target, int rank, int world) {
         HostBuffer from = host("allGather", source);
         HostBuffer to = target("allGather", target);
-        long size = new Chunks(to.length(), world).size(rank);
-        if (from.length() != size || from.dtype() != to.dtype()) {
-            throw new InputException("allGather: rank " + rank + "'s source is " + from + "; its chunk of the target, "
-                    + to + " over " + world + " ranks, is " + size + " " + to.dtype());
-        }
+        Arguments.requireChunk("allGather", from, to, rank, world);
         countable("allGather", to);
         return new Call(Operation.ALL_GATHER, to.dtype(), to.length(), null, -1);
     }
 
     static Call broadcast(Buffer data, int root, int rank, int world) {
         HostBuffer buffer = rank == root ? host("broadcast", data) : target("broadcast", data);
-        rank("broadcast", "root", root, world);
+        Arguments.requireRank("broadcast", "root", root, world);
         return new Call(Operation.BROADCAST, buffer.dtype(), buffer.length(), null, root);
-    }
-
-    static void rank(String operation, String what, int rank, int world) {
-        if (rank < 0 || rank >= world) {
-            throw new InputException(operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
-        }
     }
 
     static HostBuffer host(String operation, Buffer buffer) {
@@ -58,9 +50,7 @@ final class Checks {
             throw new UnsupportedException(operation + ": MPI is given host memory, not "
                     + buffer.getClass().getSimpleName() + "; copy it to the host first");
         }
-        if (!host.memory().scope().isAlive()) {
-            throw new InputException(operation + ": the memory's arena is closed");
-        }
+        Arguments.requireAlive(operation, host);
         if (!host.memory().isAccessibleBy(Thread.currentThread())) {
             throw new InputException(operation + ": the memory is confined to another thread");
         }
@@ -69,20 +59,12 @@ final class Checks {
 
     static HostBuffer target(String operation, Buffer buffer) {
         HostBuffer target = host(operation, buffer);
-        if (target.memory().isReadOnly()) {
-            throw new InputException(operation + ": the target is read-only memory");
-        }
+        Arguments.requireWritable(operation, target);
         return target;
     }
 
-    private static void same(String operation, HostBuffer target, long length, HostBuffer source) {
-        if (target.length() != length || target.dtype() != source.dtype()) {
-            throw new InputException(
-                    operation + ": the target is " + target + ", the result is " + length + " " + source.dtype());
-        }
-    }
-
-    private static void countable(String operation, HostBuffer whole) {
+    /** What MPI counts in one call of the operations that cannot be cut into blocks. */
+    static void countable(String operation, HostBuffer whole) {
         if (whole.length() > Integer.MAX_VALUE - 16) {
             throw new UnsupportedException(operation + " over MPI takes at most " + (Integer.MAX_VALUE - 16)
                     + " elements, got " + whole + "; call it on parts");

@@ -2,7 +2,6 @@ package dev.tenon.mpi;
 
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.error.CollectiveMismatchException;
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;
@@ -28,8 +27,8 @@ final class Exchange {
     }
 
     void sendRecv(HostBuffer out, int to, HostBuffer in, int from, long deadline) {
-        countable(out);
-        countable(in);
+        Checks.countable("sendRecv", out);
+        Checks.countable("sendRecv", in);
         Arena arena = Arena.ofAuto();
         MemorySegment mine = described(arena, out);
         MemorySegment wanted = described(arena, in);
@@ -103,12 +102,5 @@ final class Exchange {
     private static String text(MemorySegment described) {
         return described.getAtIndex(ValueLayout.JAVA_LONG, 1) + " "
                 + DType.values()[(int) described.getAtIndex(ValueLayout.JAVA_LONG, 0)];
-    }
-
-    private static void countable(HostBuffer buffer) {
-        if (buffer.length() > Integer.MAX_VALUE - 16) {
-            throw new UnsupportedException(
-                    "sendRecv over MPI takes at most " + (Integer.MAX_VALUE - 16) + " elements, got " + buffer);
-        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.mpi;
 
+import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.Communicator;
@@ -185,8 +186,8 @@ public final class MpiCommunicator implements Communicator {
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
         exclusively(deadline -> {
             session.check();
-            Checks.rank("sendRecv", "the receiver", to, world());
-            Checks.rank("sendRecv", "the sender", from, world());
+            Arguments.requireRank("sendRecv", "the receiver", to, world());
+            Arguments.requireRank("sendRecv", "the sender", from, world());
             HostBuffer out = Checks.host("sendRecv", send);
             HostBuffer in = Checks.target("sendRecv", receive);
             new Exchange(session, sending, receiving).sendRecv(out, to, in, from, deadline);

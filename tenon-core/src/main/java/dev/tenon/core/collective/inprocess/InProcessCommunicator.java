@@ -1,5 +1,6 @@
 package dev.tenon.core.collective.inprocess;
 
+import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.collective.HostBuffer;
@@ -65,11 +66,11 @@ final class InProcessCommunicator implements Communicator {
 
     @Override
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
-        Calls.rank("sendRecv", "the receiver", to, world());
-        Calls.rank("sendRecv", "the sender", from, world());
+        Arguments.requireRank("sendRecv", "the receiver", to, world());
+        Arguments.requireRank("sendRecv", "the sender", from, world());
         HostBuffer out = Calls.readable("sendRecv", send);
         HostBuffer in = Calls.readable("sendRecv", receive);
-        Calls.writable("sendRecv", in);
+        Arguments.requireWritable("sendRecv", in);
         Calls.apart("sendRecv", out, in);
         exclusively(() -> {
             rounds.check();

@@ -1,5 +1,6 @@
 package dev.tenon.core.collective.inprocess;
 
+import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
@@ -67,7 +68,7 @@ public final class InProcessGroup implements AutoCloseable {
 
     /** A rank's communicator, good until the next {@link #run} begins. */
     public synchronized Communicator communicator(int rank) {
-        Calls.rank("communicator", "it", rank, world);
+        Arguments.requireRank("communicator", "it", rank, world);
         return ranks[rank];
     }
 

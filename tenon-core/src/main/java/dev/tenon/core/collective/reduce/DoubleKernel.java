@@ -65,12 +65,7 @@ final class DoubleKernel extends Kernel<double[]> {
     }
 
     @Override
-    public void fold(
-            double[] into, double[] first, double[] second, double[] third, double[] fourth, int from, int to) {
-        if (op != ReduceOp.SUM && op != ReduceOp.MEAN) {
-            super.fold(into, first, second, third, fourth, from, to);
-            return;
-        }
+    void sum(double[] into, double[] first, double[] second, double[] third, double[] fourth, int from, int to) {
         for (int i = from; i < to; i++) {
             into[i] = ((first[i] + second[i]) + third[i]) + fourth[i];
         }

@@ -75,11 +75,7 @@ final class FloatKernel extends Kernel<float[]> {
     }
 
     @Override
-    public void fold(float[] into, float[] first, float[] second, float[] third, float[] fourth, int from, int to) {
-        if (op != ReduceOp.SUM && op != ReduceOp.MEAN) {
-            super.fold(into, first, second, third, fourth, from, to);
-            return;
-        }
+    void sum(float[] into, float[] first, float[] second, float[] third, float[] fourth, int from, int to) {
         for (int i = from; i < to; i++) {
             into[i] = ((first[i] + second[i]) + third[i]) + fourth[i];
         }

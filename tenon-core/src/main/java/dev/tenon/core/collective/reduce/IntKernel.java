@@ -78,11 +78,7 @@ final class IntKernel extends Kernel<int[]> {
     }
 
     @Override
-    public void fold(int[] into, int[] first, int[] second, int[] third, int[] fourth, int from, int to) {
-        if (op != ReduceOp.SUM && op != ReduceOp.MEAN) {
-            super.fold(into, first, second, third, fourth, from, to);
-            return;
-        }
+    void sum(int[] into, int[] first, int[] second, int[] third, int[] fourth, int from, int to) {
         for (int i = from; i < to; i++) {
             into[i] = ((first[i] + second[i]) + third[i]) + fourth[i];
         }

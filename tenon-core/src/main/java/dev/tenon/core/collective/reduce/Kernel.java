@@ -62,11 +62,18 @@ public abstract sealed class Kernel<A> permits FloatKernel, DoubleKernel, IntKer
     public abstract void fold(A into, A own, A other, int from, int to);
 
     /** {@code into[i] = ((first[i] op second[i]) op third[i]) op fourth[i]}; {@code into} may be any. */
-    public void fold(A into, A first, A second, A third, A fourth, int from, int to) {
+    public final void fold(A into, A first, A second, A third, A fourth, int from, int to) {
+        if (op == ReduceOp.SUM || op == ReduceOp.MEAN) {
+            sum(into, first, second, third, fourth, from, to);
+            return;
+        }
         fold(into, second, first, from, to);
         fold(into, third, into, from, to);
         fold(into, fourth, into, from, to);
     }
+
+    /** The sum of four in one pass. */
+    abstract void sum(A into, A first, A second, A third, A fourth, int from, int to);
 
     /** What is left to do when all {@code world} ranks are folded: the division of a mean. */
     public final void finish(A array, int from, int to, int world) {

@@ -84,11 +84,7 @@ final class LongKernel extends Kernel<long[]> {
     }
 
     @Override
-    public void fold(long[] into, long[] first, long[] second, long[] third, long[] fourth, int from, int to) {
-        if (op != ReduceOp.SUM && op != ReduceOp.MEAN) {
-            super.fold(into, first, second, third, fourth, from, to);
-            return;
-        }
+    void sum(long[] into, long[] first, long[] second, long[] third, long[] fourth, int from, int to) {
         for (int i = from; i < to; i++) {
             into[i] = ((first[i] + second[i]) + third[i]) + fourth[i];
         }

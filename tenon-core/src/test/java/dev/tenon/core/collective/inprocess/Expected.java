@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Tolerance;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
 import java.util.function.BinaryOperator;
@@ -51,19 +52,8 @@ final class Expected {
         // a rounding of the accumulator a rank, then one of the type itself: half a unit in the last place, or one
         // where it was on an edge
         double accumulated = exact ? 0 : inputs.length * magnitude * (dtype == DType.F64 ? 0x1p-52 : 0x1p-23);
-        double unit = exact ? 0 : Math.abs(rounded) * epsilon(dtype) + least(dtype);
+        double unit = exact ? 0 : Math.abs(rounded) * Tolerance.epsilon(dtype) + least(dtype);
         assertThat(actual).as(what).isBetween(rounded - unit - accumulated, rounded + unit + accumulated);
-    }
-
-    private static double epsilon(DType dtype) {
-        return switch (dtype) {
-            case F64 -> 0x1p-52;
-            case F32 -> 0x1p-23;
-            case F16 -> 0x1p-10;
-            case BF16 -> 0x1p-7;
-            case F8E4M3 -> 0x1p-3;
-            default -> 0x1p-2;
-        };
     }
 
     /** The step between subnormal numbers. */

@@ -1,0 +1,52 @@
+package dev.tenon.core.collective;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.DType;
+
+/** What every communicator asks of the arguments of its operations; each fault is an {@link InputException} that begins with the operation's name. */
+public final class Arguments {
+    private Arguments() {}
+
+    /**
+     * That a rank is one of the world's.
+     *
+     * @param what who has that rank, as in "the sender"
+     */
+    public static void requireRank(String operation, String what, int rank, int world) {
+        if (rank < 0 || rank >= world) {
+            throw new InputException(operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
+        }
+    }
+
+    /** That the memory's arena is open. */
+    public static void requireAlive(String operation, HostBuffer buffer) {
+        if (!buffer.memory().scope().isAlive()) {
+            throw new InputException(operation + ": the memory's arena is closed");
+        }
+    }
+
+    /** That the memory may be written. */
+    public static void requireWritable(String operation, HostBuffer target) {
+        if (target.memory().isReadOnly()) {
+            throw new InputException(operation + ": the target is read-only memory");
+        }
+    }
+
+    /** That a target is as long as the result and of its type. */
+    public static void requireFits(String operation, HostBuffer target, long length, DType dtype) {
+        if (target.length() != length || target.dtype() != dtype) {
+            throw new InputException(
+                    operation + ": the target is " + target + ", the result is " + length + " " + dtype);
+        }
+    }
+
+    /** That a rank's source is its chunk of what is gathered. */
+    public static void requireChunk(String operation, HostBuffer source, HostBuffer target, int rank, int world) {
+        long size = new Chunks(target.length(), world).size(rank);
+        if (source.length() != size || source.dtype() != target.dtype()) {
+            throw new InputException(
+                    operation + ": rank " + rank + "'s source is " + source + "; its chunk of the target, " + target
+                            + " over " + world + " ranks, is " + size + " " + target.dtype());
+        }
+    }
+}
