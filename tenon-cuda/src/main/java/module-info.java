@@ -4,10 +4,12 @@ module dev.tenon.cuda {
     requires transitive dev.tenon.core;
     requires dev.tenon.nativelib;
 
+    exports dev.tenon.cuda.blas;
     exports dev.tenon.cuda.check;
     exports dev.tenon.cuda.compile;
     exports dev.tenon.cuda.driver;
     exports dev.tenon.cuda.kernel;
+    exports dev.tenon.cuda.lower;
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
     exports dev.tenon.cuda.timing;

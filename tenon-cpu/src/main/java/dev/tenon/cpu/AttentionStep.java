@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.AttentionMask;
 import dev.tenon.core.ir.op.BinaryFn;

@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
 import dev.tenon.core.runtime.RuntimeOptions;
@@ -29,7 +30,7 @@ final class CpuDevice implements Device {
 
     /** None: decompositions fuse into regions, which run as fast. */
     @Override
-    public boolean claims(Node composite) {
+    public boolean claims(Node whole) {
         return false;
     }
 
@@ -39,7 +40,7 @@ final class CpuDevice implements Device {
     }
 
     @Override
-    public Program compile(Plan plan, Weights weights) {
+    public Program compile(Plan plan, Weights weights, CompileOptions options) {
         if (!(weights instanceof CpuWeights own)) {
             throw new InputException("the weights were made by another device");
         }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;

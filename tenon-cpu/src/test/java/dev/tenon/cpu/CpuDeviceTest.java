@@ -16,6 +16,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
@@ -39,7 +40,7 @@ class CpuDeviceTest {
     }
 
     private static Program compile(Device device, Graph graph, Device.Weights weights) {
-        return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights);
+        return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults());
     }
 
     /** y = relu(x w) + x, so that there is a weight, an activation in the arena, and an output. */

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Tensor;
@@ -57,7 +58,8 @@ final class CpuRun implements AutoCloseable {
     List<NdArray> run(Graph graph, List<NdArray> inputs) {
         try (CpuWeights weights = (CpuWeights) device.newWeights();
                 CpuContext context = (CpuContext) device.newContext()) {
-            CpuProgram program = (CpuProgram) device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights);
+            CpuProgram program = (CpuProgram)
+                    device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults());
             Frame frame = context.frame(program);
             for (int worker = 0; worker < frame.threads(); worker++) {
                 frame.scratch(worker).fill((byte) -1);

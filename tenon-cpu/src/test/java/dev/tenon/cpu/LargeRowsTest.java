@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
@@ -24,7 +25,7 @@ class LargeRowsTest {
         try (Device device = new CpuBackend().open(0, RuntimeOptions.defaults().withThreads(2));
                 Device.Weights weights = device.newWeights();
                 Device.Context context = device.newContext()) {
-            return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights)
+            return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults())
                     .run(context, inputs)[0];
         }
     }

@@ -28,16 +28,17 @@ final class CompiledLoop {
     private final Stage.LoopCall call;
     private final Graph body;
     private final PlanCache<List<TensorType>, CompiledStage> plans;
-    private final int maxPlans;
+    private final CompileOptions options;
 
-    CompiledLoop(Compiler compiler, Device device, Device.Weights weights, Stage.LoopCall call, int maxPlans) {
+    CompiledLoop(
+            Compiler compiler, Device device, Device.Weights weights, Stage.LoopCall call, CompileOptions options) {
         this.compiler = compiler;
         this.device = device;
         this.weights = weights;
         this.call = call;
         this.body = compiler.prepare(call.loop().body(), Map.of());
-        this.maxPlans = maxPlans;
-        this.plans = new PlanCache<>(maxPlans);
+        this.options = options;
+        this.plans = new PlanCache<>(options.maxPlans());
     }
 
     /** Runs the loop on its operands among the named values and adds its results to them. */
@@ -65,7 +66,7 @@ final class CompiledLoop {
     private CompiledStage stage(List<TensorType> types) {
         return plans.get(types, () -> {
             Map<String, TensorType> named = Bindings.named(body, types);
-            return new CompiledStage(compiler, device, weights, body, named, Map.of(), maxPlans);
+            return new CompiledStage(compiler, device, weights, body, named, Map.of(), options);
         });
     }
 

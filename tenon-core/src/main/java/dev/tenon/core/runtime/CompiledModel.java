@@ -132,13 +132,7 @@ public final class CompiledModel implements AutoCloseable {
         return plans.get(
                 types,
                 () -> new CompiledStage(
-                        compiler,
-                        device,
-                        weights,
-                        prepared,
-                        Bindings.named(prepared, types),
-                        Map.of(),
-                        options.maxPlans()));
+                        compiler, device, weights, prepared, Bindings.named(prepared, types), Map.of(), options));
     }
 
     void forget(Session session) {

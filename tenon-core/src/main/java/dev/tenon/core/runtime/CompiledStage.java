@@ -33,7 +33,7 @@ final class CompiledStage {
     private final List<String> outputs;
     private final List<CompiledLoop> loops = new ArrayList<>();
     private final PlanCache<Key, CompiledStage> following;
-    private final int maxPlans;
+    private final CompileOptions options;
 
     CompiledStage(
             Compiler compiler,
@@ -42,18 +42,18 @@ final class CompiledStage {
             Graph graph,
             Map<String, TensorType> types,
             Map<String, ConstantData> known,
-            int maxPlans) {
+            CompileOptions options) {
         this.compiler = compiler;
         this.device = device;
         this.weights = weights;
-        this.maxPlans = maxPlans;
+        this.options = options;
         this.stage = compiler.plan(graph, types, known);
-        this.program = device.compile(stage.plan(), weights);
+        this.program = device.compile(stage.plan(), weights, options);
         this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
-        this.following = new PlanCache<>(maxPlans);
+        this.following = new PlanCache<>(options.maxPlans());
         Stage.Rest rest = stage.rest();
         if (rest != null) {
-            rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, maxPlans)));
+            rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
         }
     }
 
@@ -100,7 +100,7 @@ final class CompiledStage {
             Tensor tensor = value(name, values);
             known.put(name, new ConstantData.Dense(tensor.type(), tensor.segment()));
         }
-        return new CompiledStage(compiler, device, weights, rest.graph(), types, known, maxPlans);
+        return new CompiledStage(compiler, device, weights, rest.graph(), types, known, options);
     }
 
     private static Tensor[] remaining(Stage.Rest rest, Map<String, Tensor> values) {

@@ -2,6 +2,7 @@ package dev.tenon.core.runtime.spi;
 
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
 
@@ -9,8 +10,10 @@ import dev.tenon.core.runtime.MemoryReport;
 public interface Device extends AutoCloseable {
     DeviceInfo info();
 
-    /** Whether the device runs this composite, of concrete types, whole; otherwise it is decomposed. */
-    boolean claims(Node composite);
+    /**
+     * Whether the device runs this node, of concrete types, whole, rather than the pieces that stand for it: a composite that would otherwise be decomposed, or a primitive (an attention) that a pass would put in the place of smaller ones.
+     */
+    boolean claims(Node whole);
 
     /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
     Weights newWeights();
@@ -18,9 +21,10 @@ public interface Device extends AutoCloseable {
     /**
      * Makes a plan runnable.
      *
+     * @param options those of the model: precision, execution
      * @throws dev.tenon.core.error.UnsupportedException naming the node that the device cannot run
      */
-    Program compile(Plan plan, Weights weights);
+    Program compile(Plan plan, Weights weights, CompileOptions options);
 
     /** What one session needs: an arena that grows to its largest plan, a stream. */
     Context newContext();

@@ -1,6 +1,5 @@
-package dev.tenon.cpu;
+package dev.tenon.core.ir;
 
-import dev.tenon.core.ir.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -9,7 +8,7 @@ import java.util.List;
  * How values of several shapes are read under one result shape: the fewest dims that say it, and for each value its stride along each, 0 where it is repeated. Axes of one element are gone, and neighbouring axes that every value walks as
  * one are one.
  */
-final class Broadcast {
+public final class Broadcast {
     /** Outermost first; empty for a single element. */
     private final long[] sizes;
     /** For each value, in elements. */
@@ -20,7 +19,7 @@ final class Broadcast {
         this.strides = strides;
     }
 
-    static Broadcast of(Shape result, List<Shape> values) {
+    public static Broadcast of(Shape result, List<Shape> values) {
         int rank = result.rank();
         long[][] full = new long[values.size()][rank];
         for (int v = 0; v < full.length; v++) {
@@ -68,23 +67,33 @@ final class Broadcast {
         return true;
     }
 
+    /** Elements along each dim, outermost first; none for a single element. */
+    public long[] sizes() {
+        return sizes.clone();
+    }
+
+    /** How many elements of the value lie between neighbours along each dim; 0 where it is repeated. */
+    public long[] strides(int value) {
+        return strides[value].clone();
+    }
+
     /** How many elements of the value lie between neighbours along the innermost dim: 1, or 0 where it is repeated. */
-    long innerStride(int value) {
+    public long innerStride(int value) {
         return sizes.length == 0 ? 0 : strides[value][sizes.length - 1];
     }
 
     /** Elements along the innermost dim. */
-    long inner() {
+    public long inner() {
         return sizes.length == 0 ? 1 : sizes[sizes.length - 1];
     }
 
     /** Whether the value is one element, repeated. */
-    boolean isScalar(int value) {
+    public boolean isScalar(int value) {
         return Arrays.stream(strides[value]).allMatch(stride -> stride == 0);
     }
 
     /** Whether the value has the result's elements in the result's order. */
-    boolean isWhole(int value) {
+    public boolean isWhole(int value) {
         long stride = 1;
         for (int d = sizes.length - 1; d >= 0; d--) {
             if (strides[value][d] != stride) {
@@ -96,7 +105,7 @@ final class Broadcast {
     }
 
     /** The element of the value that the result's element at a row-major position reads. */
-    long at(int value, long position) {
+    public long at(int value, long position) {
         long rest = position;
         long element = 0;
         for (int d = sizes.length - 1; d > 0; d--) {

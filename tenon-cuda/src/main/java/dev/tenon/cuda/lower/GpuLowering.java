@@ -1,0 +1,128 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.ArgReduce;
+import dev.tenon.core.ir.op.Attention;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.BitCast;
+import dev.tenon.core.ir.op.Cast;
+import dev.tenon.core.ir.op.Compare;
+import dev.tenon.core.ir.op.Concat;
+import dev.tenon.core.ir.op.Conv;
+import dev.tenon.core.ir.op.ConvInteger;
+import dev.tenon.core.ir.op.ConvTranspose;
+import dev.tenon.core.ir.op.Copy;
+import dev.tenon.core.ir.op.Cumulative;
+import dev.tenon.core.ir.op.Dequantize;
+import dev.tenon.core.ir.op.DynamicQuantize;
+import dev.tenon.core.ir.op.Expand;
+import dev.tenon.core.ir.op.Gather;
+import dev.tenon.core.ir.op.GatherElements;
+import dev.tenon.core.ir.op.GatherNd;
+import dev.tenon.core.ir.op.GroupedMatMul;
+import dev.tenon.core.ir.op.Gru;
+import dev.tenon.core.ir.op.InUnits;
+import dev.tenon.core.ir.op.InstanceNorm;
+import dev.tenon.core.ir.op.LayerNorm;
+import dev.tenon.core.ir.op.LocalResponseNorm;
+import dev.tenon.core.ir.op.LogSoftmax;
+import dev.tenon.core.ir.op.Lstm;
+import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.ir.op.MatMulInteger;
+import dev.tenon.core.ir.op.MaxPoolIndices;
+import dev.tenon.core.ir.op.OneHot;
+import dev.tenon.core.ir.op.Pad;
+import dev.tenon.core.ir.op.Pool;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Quantize;
+import dev.tenon.core.ir.op.Reduce;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.ir.op.Resize;
+import dev.tenon.core.ir.op.RmsNorm;
+import dev.tenon.core.ir.op.Rnn;
+import dev.tenon.core.ir.op.Rope;
+import dev.tenon.core.ir.op.ScatterElements;
+import dev.tenon.core.ir.op.ScatterNd;
+import dev.tenon.core.ir.op.Slice;
+import dev.tenon.core.ir.op.Softmax;
+import dev.tenon.core.ir.op.TopK;
+import dev.tenon.core.ir.op.Transpose;
+import dev.tenon.core.ir.op.Trilu;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.Where;
+import java.util.stream.Collectors;
+
+/** Chooses the lowering of each primitive; the bodies live in a file a family. */
+public final class GpuLowering {
+    private GpuLowering() {}
+
+    /** @throws UnsupportedException naming the operation that has no kernel yet */
+    public static Step lower(Node node, LoweringContext context) {
+        if (!(node.op() instanceof Primitive primitive)) {
+            throw unsupported(node);
+        }
+        return switch (primitive) {
+            case Unary _,
+                    Binary _,
+                    Compare _,
+                    Where _,
+                    Cast _,
+                    Region _,
+                    MatMul _,
+                    GroupedMatMul _,
+                    MatMulInteger _,
+                    Conv _,
+                    ConvTranspose _,
+                    ConvInteger _,
+                    Pool _,
+                    MaxPoolIndices _,
+                    Resize _,
+                    Pad _,
+                    Softmax _,
+                    LogSoftmax _,
+                    LayerNorm _,
+                    RmsNorm _,
+                    InstanceNorm _,
+                    LocalResponseNorm _,
+                    Reduce _,
+                    ArgReduce _,
+                    Cumulative _,
+                    TopK _,
+                    Transpose _,
+                    Slice _,
+                    Concat _,
+                    Expand _,
+                    Gather _,
+                    GatherElements _,
+                    GatherNd _,
+                    ScatterElements _,
+                    ScatterNd _,
+                    Trilu _,
+                    OneHot _,
+                    Attention _,
+                    Rope _,
+                    Lstm _,
+                    Gru _,
+                    Rnn _,
+                    Quantize _,
+                    Dequantize _,
+                    DynamicQuantize _,
+                    InUnits _ -> throw unsupported(node);
+            case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
+            case Copy _ -> unfinished();
+        };
+    }
+
+    private static Step unfinished() {
+        throw new UnsupportedException("copy");
+    }
+
+    private static UnsupportedException unsupported(Node node) {
+        return new UnsupportedException("the CUDA backend has no kernel yet for "
+                + node.op().mnemonic()
+                + node.inputs().stream().map(input -> " " + input.type()).collect(Collectors.joining())
+                + "; the CPU runs it (--device cpu)");
+    }
+}

@@ -1,0 +1,31 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.KernelModules;
+import org.jspecify.annotations.Nullable;
+
+/** What a lowering may ask while it makes a step. */
+public interface LoweringContext {
+    /** The slot of a value in the frame. Views have a slot of their own over the same memory. Every slot starts on a 64-byte boundary. */
+    int slot(Value value);
+
+    /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
+    KernelModules modules();
+
+    /** Whether f32 products may run in TF32. */
+    Precision precision();
+
+    /** The matrix libraries that were found; what it lacks says why. */
+    Blas blas();
+
+    /** The number by which the step that is being made reports faults: {@link Frame#faults()}. */
+    int stepNumber();
+
+    /** The data of a constant; null for anything else. */
+    static @Nullable ConstantData constant(Value value) {
+        return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
+    }
+}

@@ -1,0 +1,27 @@
+package dev.tenon.cuda.lower;
+
+import java.util.List;
+
+/** The work of one node: enqueues launches and returns. Immutable; shared by the sessions of a model. Reads and writes exactly the memory of its node's values, and what it asks for here. */
+public interface Step {
+    /** Enqueues the work on the frame's stream. Called while the stream captures, too: it must not wait, allocate or touch host memory that may move. */
+    void enqueue(Frame frame);
+
+    /** Which implementation it is. */
+    String tier();
+
+    /** Each implementation before it in the ladder, with the reason it was not taken. */
+    default List<String> passedOver() {
+        return List.of();
+    }
+
+    /** Bytes of {@link Frame#workspace()} that it uses; what is in them before and after means nothing. */
+    default long workspaceBytes() {
+        return 0;
+    }
+
+    /** Bytes of {@link Frame#counters()} that it uses. They are 0 before it and must be 0 after it. */
+    default long counterBytes() {
+        return 0;
+    }
+}
