@@ -14,14 +14,15 @@ import java.util.List;
 import java.util.Random;
 
 /** Matrix products by our own kernel: sizes, transposes, batches and epilogues; and those with results known by hand (docs/cases.md: MM-01 to MM-04). */
-public final class MatMulCases {
+final class MatMulCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
-    private static final long[][] SIZES = {
+    /** m, n, k. */
+    static final long[][] SIZES = {
         {1, 1, 1}, {1, 3, 2}, {3, 1, 5}, {2, 2, 0}, {31, 33, 32}, {64, 64, 16}, {65, 63, 17}, {4, 68, 20},
         {67, 129, 31}, {128, 64, 36}, {5, 7, 257}
     };
-    /** Shapes of a and b; the matrices are made of 3×4 and 4×5. */
-    private static final long[][][] BATCHES = {
+    /** The batch dims of a and of b. */
+    static final long[][][] BATCHES = {
         {{2}, {2}}, {{1}, {4}}, {{4}, {1}}, {{}, {3}}, {{3}, {}}, {{2, 3}, {2, 3}}, {{2, 1}, {1, 3}}, {{2, 3}, {3}},
         {{2, 1, 2}, {3, 1}}, {{2, 1, 2, 1}, {1, 3, 1, 2}}, {{2, 1, 2, 1, 2}, {1, 2, 1, 3, 1}},
         {{2, 1, 2, 1, 2, 1}, {1, 2, 1, 3, 1, 2}}, {{0, 3}, {1, 3}}
@@ -69,7 +70,7 @@ public final class MatMulCases {
     }
 
     /** None, each part, and all of them. */
-    public static List<Epilogue> epilogues() {
+    static List<Epilogue> epilogues() {
         List<Epilogue> all = new ArrayList<>(List.of(
                 Epilogue.NONE, Epilogue.NONE.withBias(), Epilogue.NONE.withResidual(),
                 Epilogue.NONE.withBias().withResidual()));
@@ -91,7 +92,7 @@ public final class MatMulCases {
     }
 
     /** Random operands for a product, and what its epilogue wants. */
-    public static List<NdArray> inputs(DType dtype, MatMul op, long[] batchA, long[] batchB, long m, long n, long k) {
+    static List<NdArray> inputs(DType dtype, MatMul op, long[] batchA, long[] batchB, long m, long n, long k) {
         Random random = new Random(m * 31 + n * 7 + k);
         List<NdArray> inputs = new ArrayList<>();
         inputs.add(random(random, dtype, batchA, op.transposeA() ? k : m, op.transposeA() ? m : k));
@@ -121,7 +122,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-01. */
-    public static void emptySums(StepRun run) {
+    static void emptySums(StepRun run) {
         equal(product(run, Epilogue.NONE, zeros(3, 2, 0), zeros(3, 0, 3)), new double[18]);
         equal(
                 product(
@@ -138,7 +139,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-02 with {@code Precision.STRICT}. */
-    public static void exact(StepRun run) {
+    static void exact(StepRun run) {
         equal(product(run, Epilogue.NONE, array(new long[] {1, 1}, 1024.5), array(new long[] {1, 1}, 1)), 1024.5);
         NdArray diagonal = zeros(64, 64);
         NdArray identity = zeros(64, 64);
@@ -150,7 +151,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-03. */
-    public static void manyMatrices(StepRun run) {
+    static void manyMatrices(StepRun run) {
         for (int batches : new int[] {65535, 65536, 65537}) {
             for (int m : new int[] {1, 8}) {
                 NdArray a = zeros(batches, m, 4);
@@ -169,7 +170,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-04, as far as operands can be repeated here: views with strides do not exist. */
-    public static void repeated(StepRun run) {
+    static void repeated(StepRun run) {
         NdArray a = array(new long[] {1, 2, 3}, 1, 2, 3, 4, 5, 6);
         NdArray b = zeros(4, 3, 2);
         double[] expected = new double[16];
