@@ -71,7 +71,8 @@ class MatMulLibrariesTest {
                         gather(faults, dtype + " " + List.of(size[0], size[1], size[2]) + " " + op, _ -> {
                             List<NdArray> inputs =
                                     MatMulCases.inputs(dtype, op, new long[0], new long[0], size[0], size[1], size[2]);
-                            tiers.add(run.check(op, inputs, size[2]).step().tier().substring(0, 6));
+                            tiers.add(
+                                    run.check(op, inputs, size[2]).step().tier().substring(0, 6));
                         });
                     }
                 }
@@ -148,7 +149,10 @@ class MatMulLibrariesTest {
                 gather(faults, dtype + " captured " + op, _ -> {
                     List<NdArray> inputs = MatMulCases.inputs(dtype, op, new long[0], new long[0], 130, 70, 96);
                     Tolerance.of(dtype, 96)
-                            .check("replay", op.evaluate(inputs).getFirst(), run.replay(op, inputs).output());
+                            .check(
+                                    "replay",
+                                    op.evaluate(inputs).getFirst(),
+                                    run.replay(op, inputs).output());
                 });
             }
         }

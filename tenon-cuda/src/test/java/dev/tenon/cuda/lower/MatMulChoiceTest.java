@@ -40,7 +40,8 @@ class MatMulChoiceTest {
         assertThat(choice(DType.F16, large, GELU_TANH, BOTH).tier()).isEqualTo(Tier.MIXED);
         assertThat(choice(DType.F32, large, GELU_TANH, BOTH).tier()).isEqualTo(Tier.FUSED);
         assertThat(choice(DType.F32, large, SILU, BOTH).tier()).isEqualTo(Tier.BLAS);
-        assertThat(choice(DType.F32, plain(1, 3, 2), Epilogue.NONE, BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, plain(1, 3, 2), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.BLAS);
         assertThat(choice(DType.F32, large, Epilogue.NONE, NEITHER).tier()).isEqualTo(Tier.SCALAR);
     }
 
@@ -78,9 +79,11 @@ class MatMulChoiceTest {
         assertThat(choice(DType.BF16, shape, GELU_TANH, NO_LT).fused()).isFalse();
         Epilogue all = GELU_TANH.withBias().withResidual();
         assertThat(choice(DType.F32, shape, all, BOTH).tier()).isEqualTo(Tier.BLAS);
-        assertThat(choice(DType.F32, shape, Epilogue.NONE.withBias().withResidual(), BOTH).tier())
+        assertThat(choice(DType.F32, shape, Epilogue.NONE.withBias().withResidual(), BOTH)
+                        .tier())
                 .isEqualTo(Tier.FUSED);
-        assertThat(choice(DType.F64, shape, Epilogue.NONE.withBias(), BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F64, shape, Epilogue.NONE.withBias(), BOTH).tier())
+                .isEqualTo(Tier.BLAS);
     }
 
     @Test
@@ -98,9 +101,13 @@ class MatMulChoiceTest {
 
     @Test
     void emptySumsAndEmptyResultsNeverReachALibrary() {
-        assertThat(choice(DType.F32, plain(4, 0, 3), Epilogue.NONE.withBias(), BOTH).tier()).isEqualTo(Tier.SCALAR);
-        assertThat(choice(DType.F32, plain(0, 5, 3), Epilogue.NONE, BOTH).tier()).isEqualTo(Tier.NONE);
-        assertThat(choice(DType.F16, plain(4, 5, 0), Epilogue.NONE, BOTH).tier()).isEqualTo(Tier.NONE);
+        assertThat(choice(DType.F32, plain(4, 0, 3), Epilogue.NONE.withBias(), BOTH)
+                        .tier())
+                .isEqualTo(Tier.SCALAR);
+        assertThat(choice(DType.F32, plain(0, 5, 3), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.NONE);
+        assertThat(choice(DType.F16, plain(4, 5, 0), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.NONE);
     }
 
     @Test
@@ -117,7 +124,8 @@ class MatMulChoiceTest {
     @Test
     void unevenBatchesAreALoopOfCallsUntilThatIsTooMany() {
         MatMulShape some = MatMulShape.of(Shape.of(2, 1, 3, 4), Shape.of(1, 5, 4, 6), false, false);
-        assertThat(choice(DType.F32, some, Epilogue.NONE.withBias(), BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, some, Epilogue.NONE.withBias(), BOTH).tier())
+                .isEqualTo(Tier.BLAS);
         assertThat(choice(DType.F32, some, Epilogue.NONE.withBias(), BOTH).passedOver())
                 .contains("1 fused: the batch [2, 5] is broadcast unevenly");
         MatMulShape many = MatMulShape.of(Shape.of(65, 1, 3, 4), Shape.of(1, 5, 4, 6), false, false);
