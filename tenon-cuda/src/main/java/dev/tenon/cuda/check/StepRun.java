@@ -19,7 +19,7 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +85,7 @@ public final class StepRun {
         if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
             throw new IllegalStateException(op + " is folded away");
         }
-        Map<Value, Integer> slots = new IdentityHashMap<>();
+        Map<Value, Integer> slots = new HashMap<>();
         List<DeviceBuffer> buffers = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {
             slots.put(operands.get(i), buffers.size());

@@ -6,6 +6,7 @@ import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 
 import dev.tenon.core.ir.DType;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
@@ -62,16 +63,17 @@ public final class KernelCatalog {
             List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
             List.of(BYTES));
 
-    static final KernelFile MATMUL = forms(
+    static final KernelFile MATMUL = file(
             "contraction/matmul.cu",
             List.of("matmul", "matmul_v4"),
             floats(),
-            Collections.nCopies(5, POINTER),
-            Collections.nCopies(4, I64),
-            List.of(I32, I32),
-            Collections.nCopies(11, I64),
-            List.of(I32, COMPUTE, COMPUTE));
-    static final KernelFile MATMUL_EPILOGUE = forms(
+            together(
+                    Collections.nCopies(5, POINTER),
+                    Collections.nCopies(4, I64),
+                    List.of(I32, I32),
+                    Collections.nCopies(11, I64),
+                    List.of(I32, COMPUTE, COMPUTE)));
+    static final KernelFile MATMUL_EPILOGUE = file(
             "contraction/matmul_epilogue.cu",
             List.of("matmul_epilogue", "matmul_epilogue_vw"),
             FLOATS.stream()
@@ -79,9 +81,7 @@ public final class KernelCatalog {
                             ? Stream.of(from(dtype, false), from(dtype, true))
                             : Stream.of(from(dtype, false)))
                     .toList(),
-            Collections.nCopies(4, POINTER),
-            ROWS,
-            List.of(I32, COMPUTE, COMPUTE));
+            together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
 
     private KernelCatalog() {}
 
@@ -130,17 +130,26 @@ public final class KernelCatalog {
         List<String> names = forms.isEmpty()
                 ? List.of(name)
                 : forms.stream().map(form -> name + "_" + form).toList();
-        return forms(path, names, variants, parameters);
+        return file(path, names, variants, together(parameters));
     }
 
     /** A file whose entries have the same parameters. */
-    @SafeVarargs
-    private static KernelFile forms(
-            String path, List<String> names, List<KernelVariant> variants, List<ParameterType>... parameters) {
-        List<ParameterType> all = Stream.of(parameters).flatMap(List::stream).toList();
+    private static KernelFile file(
+            String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
         return new KernelFile(
                 path,
-                names.stream().map(name -> new KernelSpec(path, name, all)).toList(),
+                names.stream()
+                        .map(name -> new KernelSpec(path, name, parameters))
+                        .toList(),
                 variants);
+    }
+
+    @SafeVarargs
+    private static List<ParameterType> together(List<ParameterType>... parts) {
+        List<ParameterType> all = new ArrayList<>();
+        for (List<ParameterType> part : parts) {
+            all.addAll(part);
+        }
+        return all;
     }
 }
