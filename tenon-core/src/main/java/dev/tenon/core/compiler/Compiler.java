@@ -24,6 +24,7 @@ public final class Compiler {
             new Canonicalise(),
             new CommonSubexpressions(),
             new SpelledForms(),
+            new SpelledAttention(),
             new FuseEpilogues(),
             new FuseElementwise());
 

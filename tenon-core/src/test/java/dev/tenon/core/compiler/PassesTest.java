@@ -47,6 +47,7 @@ final class PassesTest {
                         "canonicalise",
                         "cse",
                         "spelled-forms",
+                        "spelled-attention",
                         "fuse-epilogues",
                         "fuse-elementwise",
                         "dce",

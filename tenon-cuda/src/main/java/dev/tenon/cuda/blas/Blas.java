@@ -1,5 +1,8 @@
 package dev.tenon.cuda.blas;
 
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.GpuStream;
+
 /** The matrix libraries of one open device. Thread-safe. */
 public final class Blas implements AutoCloseable {
     private final String unavailable;
@@ -16,6 +19,11 @@ public final class Blas implements AutoCloseable {
     /** One line that says why there is none; empty where there is one. */
     public String unavailable() {
         return unavailable;
+    }
+
+    /** A handle bound to a stream. */
+    public BlasHandle newHandle(GpuStream stream) {
+        throw new UnsupportedException(unavailable);
     }
 
     @Override
