@@ -42,7 +42,9 @@ final class GpuSession implements Device.Context {
     private static final class Prepared {
         final Frame frame;
         boolean ran;
-        @Nullable ExecutableGraph graph;
+
+        @Nullable
+        ExecutableGraph graph;
 
         Prepared(Frame frame) {
             this.frame = frame;
@@ -53,14 +55,10 @@ final class GpuSession implements Device.Context {
         this.device = device;
         context = device.context();
         MemoryLedger ledger = device.ledger();
-        io = new GrowingMemory(
-                context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
-        activations =
-                new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        workspace = new GrowingMemory(
-                context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
-        counters =
-                new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
+        io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
+        activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
+        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
         stream = context.newStream();
         transfers = new Transfers(device, stream, io);
     }
