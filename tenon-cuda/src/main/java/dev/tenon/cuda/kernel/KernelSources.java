@@ -18,7 +18,8 @@ public final class KernelSources {
             "row_edges.cuh",
             "row_warp.cuh",
             "row_block.cuh",
-            "row_strided.cuh");
+            "row_strided.cuh",
+            "unary_fn.cuh");
 
     private KernelSources() {}
 
