@@ -119,8 +119,7 @@ public final class Blas implements AutoCloseable {
                 throw new UnsupportedException(refusal == null ? library.unavailable() : refusal);
             }
             try {
-                device.call(
-                        () -> products.put(problem, new LtProduct(problem, library.handle(), workspaceBytes())));
+                device.call(() -> products.put(problem, new LtProduct(problem, library.handle(), workspaceBytes())));
             } catch (UnsupportedException e) {
                 refused.put(problem, String.valueOf(e.getMessage()));
                 throw e;

@@ -52,28 +52,19 @@ public final class LtProduct {
         desc = created();
         set(CublasConstants.MATMUL_DESC_TRANSA, GemmTypes.operation(problem.transposeB()));
         set(CublasConstants.MATMUL_DESC_TRANSB, GemmTypes.operation(problem.transposeA()));
-        int epilogue =
-                switch (problem.activation()) {
-                    case NONE -> 0;
-                    case RELU -> CublasConstants.EPILOGUE_RELU;
-                    case GELU_TANH -> CublasConstants.EPILOGUE_GELU;
-                };
+        int epilogue = switch (problem.activation()) {
+            case NONE -> 0;
+            case RELU -> CublasConstants.EPILOGUE_RELU;
+            case GELU_TANH -> CublasConstants.EPILOGUE_GELU;
+        };
         epilogue |= problem.bias() ? CublasConstants.EPILOGUE_BIAS : 0;
         set(CublasConstants.MATMUL_DESC_EPILOGUE, epilogue == 0 ? CublasConstants.EPILOGUE_DEFAULT : epilogue);
         if (problem.bias()) {
             set(CublasConstants.MATMUL_DESC_BIAS_DATA_TYPE, GemmTypes.data(problem.operands()));
         }
         int operands = GemmTypes.data(problem.operands());
-        layoutB = layout(
-                operands,
-                problem.rowB(),
-                problem.transposeB() ? problem.n() : problem.k(),
-                problem.strideB());
-        layoutA = layout(
-                operands,
-                problem.rowA(),
-                problem.transposeA() ? problem.k() : problem.m(),
-                problem.strideA());
+        layoutB = layout(operands, problem.rowB(), problem.transposeB() ? problem.n() : problem.k(), problem.strideB());
+        layoutA = layout(operands, problem.rowA(), problem.transposeA() ? problem.k() : problem.m(), problem.strideA());
         layoutD = layout(GemmTypes.data(problem.result()), problem.n(), problem.m(), problem.m() * problem.n());
     }
 
@@ -98,16 +89,7 @@ public final class LtProduct {
             MemorySegment result = scratch.allocate(CublasConstants.HEURISTIC_RESULT_BYTES, 8);
             MemorySegment found = scratch.allocate(ValueLayout.JAVA_INT);
             int status = CublasLt.cublasLtMatmulAlgoGetHeuristic(
-                    handle,
-                    desc,
-                    layoutB,
-                    layoutA,
-                    layoutD,
-                    layoutD,
-                    preference,
-                    1,
-                    result.address(),
-                    found.address());
+                    handle, desc, layoutB, layoutA, layoutD, layoutD, preference, 1, result.address(), found.address());
             int state = result.get(ValueLayout.JAVA_INT, CublasConstants.HEURISTIC_RESULT_STATE);
             if (status != 0 || found.get(ValueLayout.JAVA_INT, 0) == 0 || state != 0) {
                 throw new UnsupportedException("cuBLASLt has no algorithm for it"

@@ -16,8 +16,29 @@ import org.jspecify.annotations.Nullable;
 final class EpilogueCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final double[] SPECIAL = {
-        0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e-8, -1e-8, 1e4, -1e4, 88, -88,
-        100, -100, 3e38, -3e38, 6, -6, 0.5, -0.5, 2.5, -2.5
+        0,
+        -0.0,
+        1,
+        -1,
+        Double.NaN,
+        Double.POSITIVE_INFINITY,
+        Double.NEGATIVE_INFINITY,
+        1e-8,
+        -1e-8,
+        1e4,
+        -1e4,
+        88,
+        -88,
+        100,
+        -100,
+        3e38,
+        -3e38,
+        6,
+        -6,
+        0.5,
+        -0.5,
+        2.5,
+        -2.5
     };
 
     private EpilogueCases() {}
@@ -70,8 +91,7 @@ final class EpilogueCases {
         for (int i = 0; i < x.length; i++) {
             x[i] = Tolerance.rounded(dtype, i < SPECIAL.length ? SPECIAL[i] : random.nextGaussian() * 2);
         }
-        MatMulKernels.Finish finish =
-                new MatMulKernels(stage.modules()).finish(dtype, false, 1, x.length, false, fn);
+        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, false, 1, x.length, false, fn);
         DeviceBuffer y = stage.upload(dtype, x, 0);
         finish.enqueue(stage.stream(), stage.arguments(), y.address(), 0, 0, y.address());
         double[] actual = stage.download(dtype, y, x.length, 0);

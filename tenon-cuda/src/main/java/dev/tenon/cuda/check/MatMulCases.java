@@ -17,14 +17,33 @@ import java.util.Random;
 public final class MatMulCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final long[][] SIZES = {
-        {1, 1, 1}, {1, 3, 2}, {3, 1, 5}, {2, 2, 0}, {31, 33, 32}, {64, 64, 16}, {65, 63, 17}, {4, 68, 20},
-        {67, 129, 31}, {128, 64, 36}, {5, 7, 257}
+        {1, 1, 1},
+        {1, 3, 2},
+        {3, 1, 5},
+        {2, 2, 0},
+        {31, 33, 32},
+        {64, 64, 16},
+        {65, 63, 17},
+        {4, 68, 20},
+        {67, 129, 31},
+        {128, 64, 36},
+        {5, 7, 257}
     };
     /** Shapes of a and b; the matrices are made of 3×4 and 4×5. */
     private static final long[][][] BATCHES = {
-        {{2}, {2}}, {{1}, {4}}, {{4}, {1}}, {{}, {3}}, {{3}, {}}, {{2, 3}, {2, 3}}, {{2, 1}, {1, 3}}, {{2, 3}, {3}},
-        {{2, 1, 2}, {3, 1}}, {{2, 1, 2, 1}, {1, 3, 1, 2}}, {{2, 1, 2, 1, 2}, {1, 2, 1, 3, 1}},
-        {{2, 1, 2, 1, 2, 1}, {1, 2, 1, 3, 1, 2}}, {{0, 3}, {1, 3}}
+        {{2}, {2}},
+        {{1}, {4}},
+        {{4}, {1}},
+        {{}, {3}},
+        {{3}, {}},
+        {{2, 3}, {2, 3}},
+        {{2, 1}, {1, 3}},
+        {{2, 3}, {3}},
+        {{2, 1, 2}, {3, 1}},
+        {{2, 1, 2, 1}, {1, 3, 1, 2}},
+        {{2, 1, 2, 1, 2}, {1, 2, 1, 3, 1}},
+        {{2, 1, 2, 1, 2, 1}, {1, 2, 1, 3, 1, 2}},
+        {{0, 3}, {1, 3}}
     };
 
     private MatMulCases() {}
@@ -71,7 +90,9 @@ public final class MatMulCases {
     /** None, each part, and all of them. */
     public static List<Epilogue> epilogues() {
         List<Epilogue> all = new ArrayList<>(List.of(
-                Epilogue.NONE, Epilogue.NONE.withBias(), Epilogue.NONE.withResidual(),
+                Epilogue.NONE,
+                Epilogue.NONE.withBias(),
+                Epilogue.NONE.withResidual(),
                 Epilogue.NONE.withBias().withResidual()));
         for (Unary fn : List.of(
                 Unary.of(UnaryFn.RELU),
@@ -96,7 +117,8 @@ public final class MatMulCases {
         List<NdArray> inputs = new ArrayList<>();
         inputs.add(random(random, dtype, batchA, op.transposeA() ? k : m, op.transposeA() ? m : k));
         inputs.add(random(random, dtype, batchB, op.transposeB() ? n : k, op.transposeB() ? k : n));
-        List<TensorType> types = new ArrayList<>(inputs.stream().map(NdArray::type).toList());
+        List<TensorType> types =
+                new ArrayList<>(inputs.stream().map(NdArray::type).toList());
         MatMul plain = new MatMul(op.transposeA(), op.transposeB(), Epilogue.NONE);
         long[] result = plain.shapes(types.stream().map(TensorType::shape).toList())
                 .getFirst()
@@ -130,11 +152,23 @@ public final class MatMulCases {
                         zeros(4, 0),
                         zeros(0, 3),
                         array(new long[] {3}, -1, 2, 3)),
-                0, 2, 3, 0, 2, 3, 0, 2, 3, 0, 2, 3);
+                0,
+                2,
+                3,
+                0,
+                2,
+                3,
+                0,
+                2,
+                3,
+                0,
+                2,
+                3);
         equal(product(run, Epilogue.NONE, zeros(0, 5), zeros(5, 3)));
         equal(
                 product(run, Epilogue.NONE.withResidual(), zeros(1, 0), zeros(0, 2), array(new long[] {1, 2}, 7, 7)),
-                7, 7);
+                7,
+                7);
     }
 
     /** Case MM-02 with {@code Precision.STRICT}. */
@@ -199,8 +233,8 @@ public final class MatMulCases {
     private static void equal(NdArray actual, double... expected) {
         if (!Arrays.equals(actual.toDoubles(), expected)) {
             int at = Arrays.mismatch(actual.toDoubles(), expected);
-            throw new AssertionError("element " + at + " of " + actual.type() + " is " + actual.get(at) + "; expected "
-                    + expected[at]);
+            throw new AssertionError(
+                    "element " + at + " of " + actual.type() + " is " + actual.get(at) + "; expected " + expected[at]);
         }
     }
 }

@@ -97,9 +97,8 @@ public final class StepRun {
         }
         Step step = GpuLowering.lower(node, new Context(slots));
         GpuStream stream = stage.stream();
-        try (BlasHandle handle = blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty()
-                ? blas.newHandle(stream)
-                : null) {
+        try (BlasHandle handle =
+                blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
             runTwice(step, frame(step, buffers, handle), buffers.subList(inputs.size(), buffers.size()), captured);
             List<NdArray> outputs = new ArrayList<>();
             for (int i = 0; i < results.size(); i++) {

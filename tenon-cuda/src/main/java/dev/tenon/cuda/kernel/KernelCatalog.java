@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
@@ -83,7 +84,27 @@ public final class KernelCatalog {
             ROWS,
             List.of(I32, COMPUTE, COMPUTE));
 
+    private static final List<List<ParameterType>> ATTENTION_PARAMETERS = List.of(
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64, I64),
+            List.of(I64, I32, I64, I64, I32, I32, I32, I32, I64));
+    static final KernelFile ATTENTION =
+            forms("attention/attention.cu", List.of("attention"), floats(), attention(List.of(COMPUTE, COMPUTE, I32)));
+    static final KernelFile ATTENTION_MMA = forms(
+            "attention/attention_mma.cu",
+            List.of("attention_mma_32", "attention_mma_64", "attention_mma_128"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            attention(List.of(F32, F32, I32)));
+
     private KernelCatalog() {}
+
+    private static List<ParameterType> attention(List<ParameterType> last) {
+        return Stream.concat(ATTENTION_PARAMETERS.stream().flatMap(List::stream), last.stream())
+                .toList();
+    }
 
     public static List<KernelFile> all() {
         return List.of(
@@ -97,7 +118,9 @@ public final class KernelCatalog {
                 RMSNORM_BLOCK,
                 COPY,
                 MATMUL,
-                MATMUL_EPILOGUE);
+                MATMUL_EPILOGUE,
+                ATTENTION,
+                ATTENTION_MMA);
     }
 
     private static List<KernelVariant> floats() {

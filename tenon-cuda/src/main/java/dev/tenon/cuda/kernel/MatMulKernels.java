@@ -29,8 +29,8 @@ public final class MatMulKernels {
     public Product product(DType dtype, MatMulShape shape, @Nullable Unary activation) {
         String entry = shape.packs(PACK) ? "matmul_v4" : "matmul";
         GpuFunction function = modules.function(KernelCatalog.MATMUL, entry, KernelVariant.of(dtype));
-        long tiles = Math.multiplyExact(
-                Math.ceilDiv(shape.m(), TILE) * Math.ceilDiv(shape.n(), TILE), shape.matrices());
+        long tiles =
+                Math.multiplyExact(Math.ceilDiv(shape.m(), TILE) * Math.ceilDiv(shape.n(), TILE), shape.matrices());
         LaunchShape launch = LaunchShape.of((int) Math.min(tiles, Integer.MAX_VALUE), THREADS);
         return new Product(entry, dtype, shape, new Function(activation), launch, function);
     }
@@ -150,8 +150,7 @@ public final class MatMulKernels {
         private final LaunchShape launch;
         private final GpuFunction function;
 
-        private Finish(
-                DType dtype, long rows, long n, Function activation, LaunchShape launch, GpuFunction function) {
+        private Finish(DType dtype, long rows, long n, Function activation, LaunchShape launch, GpuFunction function) {
             this.dtype = dtype;
             this.rows = rows;
             this.n = n;

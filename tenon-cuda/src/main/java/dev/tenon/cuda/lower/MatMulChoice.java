@@ -68,8 +68,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         passed.add("g gemv: " + gemv(dtype, shape));
         passed.add("0q quantised: the weight is " + dtype);
         boolean half = dtype == DType.F16 || dtype == DType.BF16;
-        boolean tf32 =
-                dtype == DType.F32 && precision == Precision.FAST && libraries.architecture.number() >= 80;
+        boolean tf32 = dtype == DType.F32 && precision == Precision.FAST && libraries.architecture.number() >= 80;
         String sum = shape.k() == 0 ? "the sum is empty" : "";
         String lt = first(sum, libraries.lt, evenly(shape));
         String cublas = first(sum, libraries.cublas, calls(shape));

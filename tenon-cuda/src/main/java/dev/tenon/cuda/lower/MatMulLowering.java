@@ -28,8 +28,8 @@ final class MatMulLowering {
         if (dtype != DType.F32 && dtype != DType.F64 && dtype != DType.F16 && dtype != DType.BF16) {
             throw new UnsupportedException("the CUDA backend has no matrix product of " + dtype + " yet: " + node);
         }
-        MatMulShape shape = MatMulShape.of(
-                node.input(0).shape(), node.input(1).shape(), op.transposeA(), op.transposeB());
+        MatMulShape shape =
+                MatMulShape.of(node.input(0).shape(), node.input(1).shape(), op.transposeA(), op.transposeB());
         Step step = step(op.epilogue(), dtype, shape, node, context);
         if (LOGGED) {
             LOG.log(Level.INFO, "\"" + node.name() + "\": " + step.tier() + "; passed over " + step.passedOver());
