@@ -5,6 +5,7 @@ import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibraryName;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.LibraryVersions;
+import dev.tenon.nativelib.cublas.CublasLibrary;
 import dev.tenon.nativelib.nvrtc.NvrtcLibrary;
 import java.util.List;
 
@@ -25,9 +26,16 @@ public record CudaLibraryReport(LibrarySearch search, String version) {
     }
 
     private static LibrarySearch search(LibraryName library) {
-        // the compiler that fits the driver is the one that is used
-        return library.equals(CudaLibraries.NVRTC)
-                ? NvrtcLibrary.search()
-                : LibraryFinder.here().search(library);
+        // those that fit the driver are the ones that are used
+        if (library.equals(CudaLibraries.NVRTC)) {
+            return NvrtcLibrary.search();
+        }
+        if (library.equals(CudaLibraries.CUBLAS)) {
+            return CublasLibrary.search();
+        }
+        if (library.equals(CudaLibraries.CUBLAS_LT)) {
+            return CublasLibrary.searchLt();
+        }
+        return LibraryFinder.here().search(library);
     }
 }

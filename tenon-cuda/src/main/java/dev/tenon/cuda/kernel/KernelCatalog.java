@@ -99,6 +99,26 @@ public final class KernelCatalog {
                             "gather_elements",
                             List.of(POINTER, POINTER, POINTER, I32, I64, I64, I64, STRUCT, POINTER, I32))),
             widths(16));
+    static final KernelFile MATMUL = forms(
+            "contraction/matmul.cu",
+            List.of("matmul", "matmul_v4"),
+            floats(),
+            Collections.nCopies(5, POINTER),
+            Collections.nCopies(4, I64),
+            List.of(I32, I32),
+            Collections.nCopies(11, I64),
+            List.of(I32, COMPUTE, COMPUTE));
+    static final KernelFile MATMUL_EPILOGUE = forms(
+            "contraction/matmul_epilogue.cu",
+            List.of("matmul_epilogue", "matmul_epilogue_vw"),
+            FLOATS.stream()
+                    .flatMap(dtype -> dtype.bytes() == 2
+                            ? Stream.of(from(dtype, false), from(dtype, true))
+                            : Stream.of(from(dtype, false)))
+                    .toList(),
+            Collections.nCopies(4, POINTER),
+            ROWS,
+            List.of(I32, COMPUTE, COMPUTE));
 
     private KernelCatalog() {}
 
@@ -121,7 +141,9 @@ public final class KernelCatalog {
                 REGION,
                 STRIDED_COPY,
                 TRANSPOSE,
-                GATHER);
+                GATHER,
+                MATMUL,
+                MATMUL_EPILOGUE);
     }
 
     private static List<KernelVariant> floats() {
@@ -181,20 +203,32 @@ public final class KernelCatalog {
         return KernelVariant.of(dtype).with(log ? "log" : "", "TENON_LOG=" + (log ? 1 : 0));
     }
 
+    /** The variant of a type that reads its own type, or f32. */
+    static KernelVariant from(DType dtype, boolean wide) {
+        KernelVariant plain = KernelVariant.of(dtype);
+        String read = plain.defines().getFirst().replace("TENON_T=", "");
+        return plain.with(wide ? "wide" : "", "TENON_X=" + (wide ? "float" : read));
+    }
+
     /** A file whose entries are named after it and a form each, with the same parameters. */
     @SafeVarargs
     private static KernelFile rows(
             String path, List<String> forms, List<KernelVariant> variants, List<ParameterType>... parameters) {
         String name = path.substring(path.indexOf('/') + 1, path.length() - ".cu".length());
-        List<ParameterType> all = new ArrayList<>();
-        for (List<ParameterType> some : parameters) {
-            all.addAll(some);
-        }
-        List<KernelSpec> entries = forms.isEmpty()
-                ? List.of(new KernelSpec(path, name, all))
-                : forms.stream()
-                        .map(form -> new KernelSpec(path, name + "_" + form, all))
-                        .toList();
-        return new KernelFile(path, entries, variants);
+        List<String> names = forms.isEmpty()
+                ? List.of(name)
+                : forms.stream().map(form -> name + "_" + form).toList();
+        return forms(path, names, variants, parameters);
+    }
+
+    /** A file whose entries have the same parameters. */
+    @SafeVarargs
+    private static KernelFile forms(
+            String path, List<String> names, List<KernelVariant> variants, List<ParameterType>... parameters) {
+        List<ParameterType> all = Stream.of(parameters).flatMap(List::stream).toList();
+        return new KernelFile(
+                path,
+                names.stream().map(name -> new KernelSpec(path, name, all)).toList(),
+                variants);
     }
 }

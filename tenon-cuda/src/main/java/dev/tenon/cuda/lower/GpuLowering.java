@@ -70,7 +70,6 @@ public final class GpuLowering {
                     Where _,
                     Cast _,
                     Region _,
-                    MatMul _,
                     GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
@@ -110,6 +109,7 @@ public final class GpuLowering {
                     Dequantize _,
                     DynamicQuantize _,
                     InUnits _ -> throw unsupported(node);
+            case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Copy _ -> unfinished();
         };

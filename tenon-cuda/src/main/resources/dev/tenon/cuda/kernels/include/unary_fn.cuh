@@ -138,3 +138,9 @@ __device__ __forceinline__ A unary_fn(int fn, A x, A p0, A p1) {
         default: return x;
     }
 }
+
+// The same as a call: for kernels that apply it in many places, whose code it would multiply.
+template <typename A>
+__device__ __noinline__ A unary_fn_call(int fn, A x, A p0, A p1) {
+    return unary_fn(fn, x, p0, p1);
+}
