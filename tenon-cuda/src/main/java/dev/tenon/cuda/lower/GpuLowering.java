@@ -115,6 +115,11 @@ public final class GpuLowering {
         };
     }
 
+    /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
+    public static boolean claims(Node whole) {
+        return false;
+    }
+
     private static Step unfinished() {
         throw new UnsupportedException("copy");
     }
