@@ -73,9 +73,7 @@ public final class LibraryFinder {
     /** Both {@code nvrtc} and {@code nvrtc 12} go by the first word. */
     private boolean hidden(LibraryName library) {
         String name = library.name().split(" ")[0];
-        return Stream.of(machine.variable(HIDE).split(","))
-                .map(String::strip)
-                .anyMatch(name::equals);
+        return Stream.of(machine.variable(HIDE).split(",")).map(String::strip).anyMatch(name::equals);
     }
 
     private @Nullable NativeLibrary inFolder(

@@ -14,9 +14,10 @@ import java.util.List;
 import java.util.Random;
 
 /** Matrix products by our own kernel: sizes, transposes, batches and epilogues; and those with results known by hand (docs/cases.md: MM-01 to MM-04). */
-public final class MatMulCases {
+final class MatMulCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
-    private static final long[][] SIZES = {
+    /** m, n, k. */
+    static final long[][] SIZES = {
         {1, 1, 1},
         {1, 3, 2},
         {3, 1, 5},
@@ -29,8 +30,8 @@ public final class MatMulCases {
         {128, 64, 36},
         {5, 7, 257}
     };
-    /** Shapes of a and b; the matrices are made of 3×4 and 4×5. */
-    private static final long[][][] BATCHES = {
+    /** The batch dims of a and of b. */
+    static final long[][][] BATCHES = {
         {{2}, {2}},
         {{1}, {4}},
         {{4}, {1}},
@@ -88,7 +89,7 @@ public final class MatMulCases {
     }
 
     /** None, each part, and all of them. */
-    public static List<Epilogue> epilogues() {
+    static List<Epilogue> epilogues() {
         List<Epilogue> all = new ArrayList<>(List.of(
                 Epilogue.NONE,
                 Epilogue.NONE.withBias(),
@@ -112,7 +113,7 @@ public final class MatMulCases {
     }
 
     /** Random operands for a product, and what its epilogue wants. */
-    public static List<NdArray> inputs(DType dtype, MatMul op, long[] batchA, long[] batchB, long m, long n, long k) {
+    static List<NdArray> inputs(DType dtype, MatMul op, long[] batchA, long[] batchB, long m, long n, long k) {
         Random random = new Random(m * 31 + n * 7 + k);
         List<NdArray> inputs = new ArrayList<>();
         inputs.add(random(random, dtype, batchA, op.transposeA() ? k : m, op.transposeA() ? m : k));
@@ -143,7 +144,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-01. */
-    public static void emptySums(StepRun run) {
+    static void emptySums(StepRun run) {
         equal(product(run, Epilogue.NONE, zeros(3, 2, 0), zeros(3, 0, 3)), new double[18]);
         equal(
                 product(
@@ -172,7 +173,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-02 with {@code Precision.STRICT}. */
-    public static void exact(StepRun run) {
+    static void exact(StepRun run) {
         equal(product(run, Epilogue.NONE, array(new long[] {1, 1}, 1024.5), array(new long[] {1, 1}, 1)), 1024.5);
         NdArray diagonal = zeros(64, 64);
         NdArray identity = zeros(64, 64);
@@ -184,7 +185,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-03. */
-    public static void manyMatrices(StepRun run) {
+    static void manyMatrices(StepRun run) {
         for (int batches : new int[] {65535, 65536, 65537}) {
             for (int m : new int[] {1, 8}) {
                 NdArray a = zeros(batches, m, 4);
@@ -203,7 +204,7 @@ public final class MatMulCases {
     }
 
     /** Case MM-04, as far as operands can be repeated here: views with strides do not exist. */
-    public static void repeated(StepRun run) {
+    static void repeated(StepRun run) {
         NdArray a = array(new long[] {1, 2, 3}, 1, 2, 3, 4, 5, 6);
         NdArray b = zeros(4, 3, 2);
         double[] expected = new double[16];

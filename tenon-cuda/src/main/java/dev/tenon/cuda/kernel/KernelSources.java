@@ -21,7 +21,11 @@ public final class KernelSources {
             "row_warp.cuh",
             "row_block.cuh",
             "row_strided.cuh",
-            "unary_fn.cuh");
+            "unary_fn.cuh",
+            "types.cuh",
+            "walk.cuh",
+            "elementwise.cuh",
+            "binary_fn.cuh");
 
     private KernelSources() {}
 

@@ -78,12 +78,62 @@ public final class Cublas {
         }
     }
 
-    public static int cublasGemmStridedBatchedEx(long handle, int transA, int transB, long m, long n, long k, long alpha, long a, int typeA, long lda, long strideA, long b, int typeB, long ldb, long strideB, long beta, long c, int typeC, long ldc, long strideC, long batches, int computeType, int algo) {
+    public static int cublasGemmStridedBatchedEx(
+            long handle,
+            int transA,
+            int transB,
+            long m,
+            long n,
+            long k,
+            long alpha,
+            long a,
+            int typeA,
+            long lda,
+            long strideA,
+            long b,
+            int typeB,
+            long ldb,
+            long strideB,
+            long beta,
+            long c,
+            int typeC,
+            long ldc,
+            long strideC,
+            long batches,
+            int computeType,
+            int algo) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bind("cublasGemmStridedBatchedEx_64", status(LONG, INT, INT, LONG, LONG, LONG, LONG, LONG, INT, LONG, LONG, LONG, INT, LONG, LONG, LONG, LONG, INT, LONG, LONG, LONG, INT, INT));
+            static final MethodHandle HANDLE = CublasLibrary.bind(
+                    "cublasGemmStridedBatchedEx_64",
+                    status(
+                            LONG, INT, INT, LONG, LONG, LONG, LONG, LONG, INT, LONG, LONG, LONG, INT, LONG, LONG, LONG,
+                            LONG, INT, LONG, LONG, LONG, INT, INT));
         }
         try {
-            return (int) Function.HANDLE.invokeExact(handle, transA, transB, m, n, k, alpha, a, typeA, lda, strideA, b, typeB, ldb, strideB, beta, c, typeC, ldc, strideC, batches, computeType, algo);
+            return (int) Function.HANDLE.invokeExact(
+                    handle,
+                    transA,
+                    transB,
+                    m,
+                    n,
+                    k,
+                    alpha,
+                    a,
+                    typeA,
+                    lda,
+                    strideA,
+                    b,
+                    typeB,
+                    ldb,
+                    strideB,
+                    beta,
+                    c,
+                    typeC,
+                    ldc,
+                    strideC,
+                    batches,
+                    computeType,
+                    algo);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -91,7 +141,8 @@ public final class Cublas {
 
     public static long cublasGetStatusString(int status) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bind("cublasGetStatusString", FunctionDescriptor.of(LONG, INT));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bind("cublasGetStatusString", FunctionDescriptor.of(LONG, INT));
         }
         try {
             return (long) Function.HANDLE.invokeExact(status);
@@ -102,7 +153,8 @@ public final class Cublas {
 
     public static long cublasGetStatusName(int status) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bind("cublasGetStatusName", FunctionDescriptor.of(LONG, INT));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bind("cublasGetStatusName", FunctionDescriptor.of(LONG, INT));
         }
         try {
             return (long) Function.HANDLE.invokeExact(status);

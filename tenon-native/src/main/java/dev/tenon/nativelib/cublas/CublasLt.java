@@ -47,7 +47,8 @@ public final class CublasLt {
 
     public static int cublasLtMatmulDescSetAttribute(long desc, int attribute, long value, long bytes) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatmulDescSetAttribute", status(LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtMatmulDescSetAttribute", status(LONG, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(desc, attribute, value, bytes);
@@ -69,7 +70,8 @@ public final class CublasLt {
 
     public static int cublasLtMatrixLayoutCreate(long layout, int type, long rows, long columns, long ld) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatrixLayoutCreate", status(LONG, INT, LONG, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtMatrixLayoutCreate", status(LONG, INT, LONG, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(layout, type, rows, columns, ld);
@@ -80,7 +82,8 @@ public final class CublasLt {
 
     public static int cublasLtMatrixLayoutSetAttribute(long layout, int attribute, long value, long bytes) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatrixLayoutSetAttribute", status(LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtMatrixLayoutSetAttribute", status(LONG, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(layout, attribute, value, bytes);
@@ -113,7 +116,8 @@ public final class CublasLt {
 
     public static int cublasLtMatmulPreferenceSetAttribute(long preference, int attribute, long value, long bytes) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatmulPreferenceSetAttribute", status(LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtMatmulPreferenceSetAttribute", status(LONG, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(preference, attribute, value, bytes);
@@ -133,23 +137,72 @@ public final class CublasLt {
         }
     }
 
-    public static int cublasLtMatmulAlgoGetHeuristic(long handle, long desc, long layoutA, long layoutB, long layoutC, long layoutD, long preference, int wanted, long results, long found) {
+    public static int cublasLtMatmulAlgoGetHeuristic(
+            long handle,
+            long desc,
+            long layoutA,
+            long layoutB,
+            long layoutC,
+            long layoutD,
+            long preference,
+            int wanted,
+            long results,
+            long found) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatmulAlgoGetHeuristic", status(LONG, LONG, LONG, LONG, LONG, LONG, LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE = CublasLibrary.bindLt(
+                    "cublasLtMatmulAlgoGetHeuristic",
+                    status(LONG, LONG, LONG, LONG, LONG, LONG, LONG, INT, LONG, LONG));
         }
         try {
-            return (int) Function.HANDLE.invokeExact(handle, desc, layoutA, layoutB, layoutC, layoutD, preference, wanted, results, found);
+            return (int) Function.HANDLE.invokeExact(
+                    handle, desc, layoutA, layoutB, layoutC, layoutD, preference, wanted, results, found);
         } catch (Throwable t) {
             throw rethrow(t);
         }
     }
 
-    public static int cublasLtMatmul(long handle, long desc, long alpha, long a, long layoutA, long b, long layoutB, long beta, long c, long layoutC, long d, long layoutD, long algo, long workspace, long workspaceBytes, long stream) {
+    public static int cublasLtMatmul(
+            long handle,
+            long desc,
+            long alpha,
+            long a,
+            long layoutA,
+            long b,
+            long layoutB,
+            long beta,
+            long c,
+            long layoutC,
+            long d,
+            long layoutD,
+            long algo,
+            long workspace,
+            long workspaceBytes,
+            long stream) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtMatmul", status(LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG));
+            static final MethodHandle HANDLE = CublasLibrary.bindLt(
+                    "cublasLtMatmul",
+                    status(
+                            LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG,
+                            LONG));
         }
         try {
-            return (int) Function.HANDLE.invokeExact(handle, desc, alpha, a, layoutA, b, layoutB, beta, c, layoutC, d, layoutD, algo, workspace, workspaceBytes, stream);
+            return (int) Function.HANDLE.invokeExact(
+                    handle,
+                    desc,
+                    alpha,
+                    a,
+                    layoutA,
+                    b,
+                    layoutB,
+                    beta,
+                    c,
+                    layoutC,
+                    d,
+                    layoutD,
+                    algo,
+                    workspace,
+                    workspaceBytes,
+                    stream);
         } catch (Throwable t) {
             throw rethrow(t);
         }
@@ -168,7 +221,8 @@ public final class CublasLt {
 
     public static long cublasLtGetStatusString(int status) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtGetStatusString", FunctionDescriptor.of(LONG, INT));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtGetStatusString", FunctionDescriptor.of(LONG, INT));
         }
         try {
             return (long) Function.HANDLE.invokeExact(status);
@@ -179,7 +233,8 @@ public final class CublasLt {
 
     public static long cublasLtGetStatusName(int status) {
         class Function {
-            static final MethodHandle HANDLE = CublasLibrary.bindLt("cublasLtGetStatusName", FunctionDescriptor.of(LONG, INT));
+            static final MethodHandle HANDLE =
+                    CublasLibrary.bindLt("cublasLtGetStatusName", FunctionDescriptor.of(LONG, INT));
         }
         try {
             return (long) Function.HANDLE.invokeExact(status);

@@ -118,6 +118,12 @@ __device__ __forceinline__ void release_successor() {
 #endif
 }
 
+// Says that a step met a value which has no result. The 16 bytes at `faults`, zeroed before the run, keep the first report: step + 1, 4
+// bytes unused, and the value.
+__device__ __forceinline__ void report_fault(void* faults, int step, i64 value) {
+    if (atomicCAS(static_cast<u32*>(faults), 0u, static_cast<u32>(step) + 1u) == 0u) static_cast<i64*>(faults)[1] = value;
+}
+
 #if __CUDA_ARCH__ >= 750
 // Four 8×8 matrices of 16-bit elements from shared memory, in the layout that mma takes. Each lane gives the address of one row.
 __device__ __forceinline__ void load_matrix_x4(u32 (&r)[4], const void* shared_row) {
