@@ -4,6 +4,7 @@ module dev.tenon.cuda {
     requires transitive dev.tenon.core;
     requires dev.tenon.nativelib;
 
+    exports dev.tenon.cuda.backend;
     exports dev.tenon.cuda.blas;
     exports dev.tenon.cuda.check;
     exports dev.tenon.cuda.compile;
@@ -17,6 +18,8 @@ module dev.tenon.cuda {
     uses dev.tenon.cuda.compile.PtxBundle;
     uses dev.tenon.cuda.port.GpuPlatform;
 
+    provides dev.tenon.core.runtime.spi.Backend with
+            dev.tenon.cuda.backend.CudaBackend;
     provides dev.tenon.cuda.port.GpuPlatform with
             dev.tenon.cuda.platform.CudaPlatform;
 }

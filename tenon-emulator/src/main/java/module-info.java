@@ -6,6 +6,8 @@ module dev.tenon.emulator {
 
     exports dev.tenon.emulator;
 
+    provides dev.tenon.core.runtime.spi.Backend with
+            dev.tenon.emulator.EmulatorBackend;
     provides dev.tenon.cuda.port.GpuPlatform with
             dev.tenon.emulator.EmulatorPlatform;
 }

@@ -2,6 +2,7 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -48,7 +49,7 @@ final class CpuContext implements Device.Context {
             release();
             Arena fresh = Arena.ofShared();
             try {
-                segment = ledger.allocate(fresh, bytes, use, purpose);
+                segment = LedgerMemory.allocate(ledger, fresh, bytes, use, purpose);
                 arena = fresh;
             } finally {
                 if (arena == null) {

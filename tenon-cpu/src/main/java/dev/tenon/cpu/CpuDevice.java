@@ -8,6 +8,7 @@ import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
 import dev.tenon.core.runtime.spi.Program;
 
 /** The CPU, open: its workers and its books. Thread-safe. */
@@ -18,7 +19,7 @@ final class CpuDevice implements Device {
 
     CpuDevice(DeviceInfo info, RuntimeOptions options) {
         this.info = info;
-        this.ledger = new MemoryLedger(options.memoryLimit());
+        this.ledger = new MemoryLedger("cpu", options.memoryLimit());
         this.pool = new WorkerPool(
                 options.threads() > 0 ? options.threads() : Runtime.getRuntime().availableProcessors());
     }

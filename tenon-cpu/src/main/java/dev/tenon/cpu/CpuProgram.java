@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by definition ({@link UnitStep}), nothing else. */
 final class CpuProgram implements Program, LoweringContext {
@@ -265,17 +264,8 @@ final class CpuProgram implements Program, LoweringContext {
     public List<StepReport> steps() {
         List<StepReport> reports = new ArrayList<>();
         for (int i = 0; i < steps.length; i++) {
-            reports.add(new StepReport(
-                    nodes[i].op().mnemonic(),
-                    nodes[i].name(),
-                    describe(nodes[i].inputs()) + " -> " + describe(nodes[i].outputs()),
-                    steps[i].tier(),
-                    steps[i].passedOver()));
+            reports.add(StepReport.of(nodes[i], steps[i].tier(), steps[i].passedOver()));
         }
         return reports;
-    }
-
-    private static String describe(List<Value> values) {
-        return values.stream().map(value -> value.type().toString()).collect(Collectors.joining(" "));
     }
 }

@@ -4,6 +4,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
@@ -54,7 +55,7 @@ final class CpuWeights implements Device.Weights {
                 prepared(
                         data,
                         DENSE,
-                        _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> Constants.fill(splat, to)));
+                        _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
         };
     }
 
@@ -78,8 +79,8 @@ final class CpuWeights implements Device.Weights {
             return known;
         }
         LoweringContext.Prepared form = make.apply(data);
-        MemorySegment segment = ledger.allocate(
-                arena, form.bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type() + " as " + layout);
+        MemorySegment segment = LedgerMemory.allocate(
+                ledger, arena, form.bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type() + " as " + layout);
         bytes += form.bytes();
         form.fill().accept(segment);
         MemorySegment readOnly = segment.asReadOnly();

@@ -112,7 +112,7 @@ final class MatMulLowering {
     private static MemorySegment dense(ConstantData data) {
         return switch (data) {
             case ConstantData.Dense dense -> dense.segment();
-            case ConstantData.Splat splat -> Constants.materialise(splat);
+            case ConstantData.Splat splat -> splat.materialise();
         };
     }
 

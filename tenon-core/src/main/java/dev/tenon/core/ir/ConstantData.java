@@ -1,6 +1,7 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ShapeException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -24,7 +25,27 @@ public sealed interface ConstantData {
     }
 
     /** {@code element} (its low bits, as memory has them) everywhere. */
-    record Splat(TensorType type, long element) implements ConstantData {}
+    record Splat(TensorType type, long element) implements ConstantData {
+        /** Writes all elements to as many bytes as the type takes. */
+        public void fill(MemorySegment to) {
+            int bits = type.dtype().bits();
+            if (bits <= 8) {
+                to.fill((byte) (bits == 8 ? element : (element & 0xF) * 0x11));
+                return;
+            }
+            long count = type.shape().elements();
+            for (long i = 0; i < count; i++) {
+                Elements.setBits(type.dtype(), to, i, element);
+            }
+        }
+
+        /** All elements in memory that is freed when unreachable: for preparing other forms, not for keeping. */
+        public MemorySegment materialise() {
+            MemorySegment all = Arena.ofAuto().allocate(type.bytes(), 64);
+            fill(all);
+            return all;
+        }
+    }
 
     /** Bytes held, not bytes meant: a splat holds 8. */
     default long heldBytes() {

@@ -105,7 +105,7 @@ final class CompiledLoop {
                 types.add(type);
             }
             Map<String, Tensor> results = new HashMap<>();
-            stage(types).run(context, inputs.toArray(Tensor[]::new), results);
+            stage(types).run(context, inputs.toArray(Tensor[]::new), false, results);
             return body.outputs().keySet().stream()
                     .map(name -> Objects.requireNonNull(results.get(name), name))
                     .toList();

@@ -40,7 +40,7 @@ public final class CompiledModel implements AutoCloseable {
         this.runtime = runtime;
         this.device = device;
         this.options = options;
-        this.compiler = new Compiler(options.compiler(), device::claims);
+        this.compiler = new Compiler(options.compiler(), device::claims, given.halfStore());
         this.prepared = compiler.prepare(graph, given.constants());
         this.weights = device.newWeights();
         this.plans = new PlanCache<>(options.maxPlans());
@@ -113,14 +113,14 @@ public final class CompiledModel implements AutoCloseable {
     }
 
     /** Called within {@link #guarded}. */
-    Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs) {
+    Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs, boolean stay) {
         Tensor[] ordered = Bindings.order(prepared, inputs);
         List<TensorType> types = new ArrayList<>(ordered.length);
         for (Tensor tensor : ordered) {
             types.add(tensor.type());
         }
         Map<String, Tensor> results = new HashMap<>();
-        stage(types).run(context, ordered, results);
+        stage(types).run(context, ordered, stay, results);
         Map<String, Tensor> outputs = new LinkedHashMap<>();
         for (String name : prepared.outputs().keySet()) {
             outputs.put(name, java.util.Objects.requireNonNull(results.get(name)));

@@ -57,19 +57,23 @@ final class CompiledStage {
         }
     }
 
-    /** Runs this stage and what follows it; adds the results, by name, to {@code results}. */
-    void run(Device.Context context, Tensor[] inputs, Map<String, Tensor> results) {
-        Map<String, Tensor> named = run(context, inputs);
+    /**
+     * Runs this stage and what follows it; adds the results, by name, to {@code results}.
+     *
+     * @param stay whether results of the last stage may stay on the device
+     */
+    void run(Device.Context context, Tensor[] inputs, boolean stay, Map<String, Tensor> results) {
+        Map<String, Tensor> named = run(context, inputs, stay && stage.rest() == null);
         loops.forEach(loop -> loop.run(context, named));
         results.putAll(named);
         Stage.Rest rest = stage.rest();
         if (rest != null) {
-            follow(rest, named).run(context, remaining(rest, named), results);
+            follow(rest, named).run(context, remaining(rest, named), stay, results);
         }
     }
 
-    private Map<String, Tensor> run(Device.Context context, Tensor[] inputs) {
-        Tensor[] values = program.run(context, inputs);
+    private Map<String, Tensor> run(Device.Context context, Tensor[] inputs, boolean stay) {
+        Tensor[] values = stay ? program.runOnDevice(context, inputs) : program.run(context, inputs);
         Map<String, Tensor> named = new HashMap<>();
         for (int i = 0; i < values.length; i++) {
             named.put(outputs.get(i), values[i]);

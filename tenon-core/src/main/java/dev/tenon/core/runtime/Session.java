@@ -33,13 +33,25 @@ public final class Session implements AutoCloseable {
      * @throws ClosedException after close
      */
     public Map<String, Tensor> run(Map<String, Tensor> inputs) {
+        return run(inputs, false);
+    }
+
+    /**
+     * The same, with outputs that stay in the device's memory where the device has one of its own: as inputs of a further run there they are not copied through the host, and reading them copies them then. Whoever asks for them closes
+     * them ({@link Tensor#close()}); they outlive the session and the model, not the runtime.
+     */
+    public Map<String, Tensor> runOnDevice(Map<String, Tensor> inputs) {
+        return run(inputs, true);
+    }
+
+    private Map<String, Tensor> run(Map<String, Tensor> inputs, boolean stay) {
         return model.guarded(() -> {
             turn.lock();
             try {
                 if (closed) {
                     throw new ClosedException("the session is closed");
                 }
-                return model.run(context, inputs);
+                return model.run(context, inputs, stay);
             } finally {
                 turn.unlock();
             }

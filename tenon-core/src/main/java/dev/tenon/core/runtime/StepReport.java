@@ -1,6 +1,9 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * One step of a program.
@@ -14,5 +17,15 @@ import java.util.List;
 public record StepReport(String op, String node, String types, String tier, List<String> passedOver) {
     public StepReport {
         passedOver = List.copyOf(passedOver);
+    }
+
+    /** The report of a node's step. */
+    public static StepReport of(Node node, String tier, List<String> passedOver) {
+        String types = types(node.inputs()) + " -> " + types(node.outputs());
+        return new StepReport(node.op().mnemonic(), node.name(), types, tier, passedOver);
+    }
+
+    private static String types(List<Value> values) {
+        return values.stream().map(value -> value.type().toString()).collect(Collectors.joining(" "));
     }
 }

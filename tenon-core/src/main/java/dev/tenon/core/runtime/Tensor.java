@@ -8,18 +8,21 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.runtime.spi.Resident;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Elements of one type under a shape, row-major, in host memory outside the heap, of any size. Little-endian.
+ * Elements of one type under a shape, row-major, of any size. Little-endian. In host memory outside the heap, or in a device's memory ({@link Session#runOnDevice}): then they are copied to the host when they are first asked for.
  *
- * <p>The memory lives as long as the tensor is reachable, or as long as the arena that it was allocated in. The shape and type never change, the elements may; reading while another thread writes gives mixed values, nothing worse.
+ * <p>Host memory lives as long as the tensor is reachable, or as long as the arena that it was allocated in. The shape and type never change, the elements may; reading while another thread writes gives mixed values, nothing worse.
  */
-public final class Tensor {
+public final class Tensor implements AutoCloseable {
     /** Vector loads want no more than this. */
     private static final long ALIGNMENT = 64;
 
@@ -27,11 +30,22 @@ public final class Tensor {
     private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private final TensorType type;
-    private final MemorySegment segment;
+    private final @Nullable Resident resident;
+    private final @Nullable LeakWatch watch;
+    /** Null until a device's elements are asked for. */
+    private @Nullable MemorySegment host;
 
     private Tensor(TensorType type, MemorySegment segment) {
         this.type = type;
-        this.segment = segment;
+        this.host = segment;
+        this.resident = null;
+        this.watch = null;
+    }
+
+    private Tensor(TensorType type, Resident resident) {
+        this.type = type;
+        this.resident = resident;
+        this.watch = LeakWatch.over(this, "Tensor(" + type + ") on a device");
     }
 
     /** Zeros in memory that is freed when the tensor is unreachable. @throws OutOfMemoryException naming the bytes */
@@ -61,6 +75,11 @@ public final class Tensor {
         }
     }
 
+    /** A tensor in a device's memory, for backends: the tensor owns it. */
+    public static Tensor on(Resident resident, TensorType type) {
+        return new Tensor(type, resident);
+    }
+
     /** A tensor over memory that exists; nothing is copied. @throws ShapeException when the sizes differ */
     public static Tensor wrap(TensorType type, MemorySegment segment) {
         if (segment.byteSize() != type.bytes()) {
@@ -72,38 +91,38 @@ public final class Tensor {
 
     public static Tensor of(float[] values, long... sizes) {
         Tensor tensor = sized(DType.F32, values.length, sizes);
-        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_FLOAT, 0, values.length);
+        MemorySegment.copy(values, 0, tensor.segment(), ValueLayout.JAVA_FLOAT, 0, values.length);
         return tensor;
     }
 
     public static Tensor of(double[] values, long... sizes) {
         Tensor tensor = sized(DType.F64, values.length, sizes);
-        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_DOUBLE, 0, values.length);
+        MemorySegment.copy(values, 0, tensor.segment(), ValueLayout.JAVA_DOUBLE, 0, values.length);
         return tensor;
     }
 
     public static Tensor of(long[] values, long... sizes) {
         Tensor tensor = sized(DType.I64, values.length, sizes);
-        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_LONG, 0, values.length);
+        MemorySegment.copy(values, 0, tensor.segment(), ValueLayout.JAVA_LONG, 0, values.length);
         return tensor;
     }
 
     public static Tensor of(int[] values, long... sizes) {
         Tensor tensor = sized(DType.I32, values.length, sizes);
-        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_INT, 0, values.length);
+        MemorySegment.copy(values, 0, tensor.segment(), ValueLayout.JAVA_INT, 0, values.length);
         return tensor;
     }
 
     public static Tensor of(byte[] values, long... sizes) {
         Tensor tensor = sized(DType.I8, values.length, sizes);
-        MemorySegment.copy(values, 0, tensor.segment, ValueLayout.JAVA_BYTE, 0, values.length);
+        MemorySegment.copy(values, 0, tensor.segment(), ValueLayout.JAVA_BYTE, 0, values.length);
         return tensor;
     }
 
     public static Tensor of(boolean[] values, long... sizes) {
         Tensor tensor = sized(DType.BOOL, values.length, sizes);
         for (int i = 0; i < values.length; i++) {
-            tensor.segment.set(ValueLayout.JAVA_BOOLEAN, i, values[i]);
+            tensor.segment().set(ValueLayout.JAVA_BOOLEAN, i, values[i]);
         }
         return tensor;
     }
@@ -112,7 +131,7 @@ public final class Tensor {
     public static Tensor of(DType dtype, double[] values, long... sizes) {
         Tensor tensor = sized(dtype, values.length, sizes);
         for (int i = 0; i < values.length; i++) {
-            Elements.setDouble(dtype, tensor.segment, i, values[i]);
+            Elements.setDouble(dtype, tensor.segment(), i, values[i]);
         }
         return tensor;
     }
@@ -144,34 +163,61 @@ public final class Tensor {
     }
 
     public long byteSize() {
-        return segment.byteSize();
+        return type.bytes();
     }
 
-    /** The elements' memory itself, not a copy. */
+    /**
+     * The elements' memory itself, not a copy. Of a tensor in a device's memory: the one copy on the host, made at the first call; changing it does not change the device's.
+     *
+     * @throws dev.tenon.core.error.ClosedException when the device's memory was given back before any call
+     */
     public MemorySegment segment() {
-        return segment;
+        return resident == null ? Objects.requireNonNull(host) : copied(resident);
+    }
+
+    private synchronized MemorySegment copied(Resident device) {
+        if (host == null) {
+            MemorySegment copy = allocate(Arena.ofAuto(), type).segment();
+            device.read(copy);
+            host = copy;
+        }
+        return host;
+    }
+
+    /** The device's memory; null for a tensor in host memory. */
+    public @Nullable Resident resident() {
+        return resident;
+    }
+
+    /** Gives a device's memory back; elements that were already asked for stay. Does nothing to a tensor in host memory. Idempotent. */
+    @Override
+    public void close() {
+        if (resident != null && watch != null) {
+            watch.closed();
+            resident.close();
+        }
     }
 
     /** One element as a number, by its row-major position. */
     public double getDouble(long index) {
-        return Elements.getDouble(dtype(), segment, index);
+        return Elements.getDouble(dtype(), segment(), index);
     }
 
     /** One element as an integer, by its row-major position. */
     public long getLong(long index) {
-        return Elements.getLong(dtype(), segment, index);
+        return Elements.getLong(dtype(), segment(), index);
     }
 
     /** A copy of the elements of an f32 tensor. @throws ShapeException when an array cannot hold them */
     public float[] toFloats() {
         require(DType.F32);
-        return segment.asSlice(0, 4L * arrayLength()).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+        return segment().asSlice(0, 4L * arrayLength()).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
     }
 
     /** A copy of the elements of an i64 tensor. */
     public long[] toLongs() {
         require(DType.I64);
-        return segment.asSlice(0, 8L * arrayLength()).toArray(ValueLayout.JAVA_LONG_UNALIGNED);
+        return segment().asSlice(0, 8L * arrayLength()).toArray(ValueLayout.JAVA_LONG_UNALIGNED);
     }
 
     /** A copy of the elements, of any type, as doubles. */
@@ -185,11 +231,15 @@ public final class Tensor {
 
     /** That this thread may read the elements. @throws InputException naming the use and why not */
     void requireReadable(String use) {
-        if (!segment.scope().isAlive()) {
+        MemorySegment memory = host;
+        if (resident != null || memory == null) { // the device's own program asks, when it reads
+            return;
+        }
+        if (!memory.scope().isAlive()) {
             throw new InputException(use + ": its memory is gone: the arena that it was allocated in is closed");
         }
         Thread thread = Thread.currentThread();
-        if (!segment.isAccessibleBy(thread)) {
+        if (!memory.isAccessibleBy(thread)) {
             throw new InputException(use + ": its memory is confined to another thread than this one ("
                     + thread.getName() + "); allocate it in a shared or automatic arena");
         }
@@ -197,9 +247,9 @@ public final class Tensor {
 
     /** The elements where every thread may read them: copied when they are confined to this one. */
     MemorySegment everywhere() {
-        return segment.isAccessibleBy(ANY_THREAD)
-                ? segment
-                : Arena.ofAuto().allocate(segment.byteSize(), ALIGNMENT).copyFrom(segment);
+        return segment().isAccessibleBy(ANY_THREAD)
+                ? segment()
+                : Arena.ofAuto().allocate(segment().byteSize(), ALIGNMENT).copyFrom(segment());
     }
 
     private int arrayLength() {

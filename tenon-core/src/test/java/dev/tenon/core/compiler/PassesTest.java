@@ -47,6 +47,8 @@ final class PassesTest {
                         "canonicalise",
                         "cse",
                         "spelled-forms",
+                        "spelled-attention",
+                        "half-precision",
                         "fuse-epilogues",
                         "fuse-elementwise",
                         "dce",

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.FakeQuantize;
 import dev.tenon.core.ir.op.FusedAttentionBlock;
 import dev.tenon.core.ir.op.GatedDeltaNet;
 import dev.tenon.core.ir.op.LoraMatMul;
+import dev.tenon.core.ir.op.PlainAttention;
 import dev.tenon.core.ir.op.ResidualNorm;
 import dev.tenon.core.ir.op.Reverse;
 import dev.tenon.core.ir.op.Roll;
@@ -79,6 +80,11 @@ final class OpCasesBlocks {
         NdArray scale = random.array(type, 6);
         sums(type.toString(), 6, new ResidualNorm(false, 2, 1e-5), x, like, scale);
         sums(type + " centred", 6, new ResidualNorm(true, 2, 1e-5), x, like, scale, random.array(type, 6));
+        NdArray q = random.array(type, 2, 3, 4, 5);
+        NdArray k = random.array(type, 2, 7, 4, 5);
+        NdArray v = random.array(type, 2, 7, 4, 6);
+        sums(type.toString(), 16, new PlainAttention(false, 0.25), q, k, v);
+        sums(type + " masked", 16, new PlainAttention(true, -0.5), q, k, v, random.array(type, 2, 1, 1, 7));
         if (type.accumulator() == type) {
             products(type, x);
         }

@@ -115,7 +115,7 @@ public final class StepRun {
                 buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
                 stage.poisoned(step.workspaceBytes()).address(),
                 stage.zeroed(step.counterBytes()).address(),
-                stage.zeroed(Long.BYTES).address(),
+                stage.zeroed(2L * Long.BYTES).address(),
                 handle);
     }
 

@@ -14,12 +14,18 @@ public final class KernelSources {
     private static final List<String> HEADERS = List.of(
             "tenon.cuh",
             "pack.cuh",
+            "attention.cuh",
+            "attention_fragments.cuh",
             "row_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",
             "row_block.cuh",
             "row_strided.cuh",
-            "unary_fn.cuh");
+            "unary_fn.cuh",
+            "types.cuh",
+            "walk.cuh",
+            "elementwise.cuh",
+            "binary_fn.cuh");
 
     private KernelSources() {}
 

@@ -15,6 +15,11 @@ public interface Step {
         return List.of();
     }
 
+    /** In words, what a fault that the step's kernel reported with that value means: {@code index 7 is out of range}. */
+    default String fault(long value) {
+        return "the value " + value + " has no result";
+    }
+
     /** Bytes of {@link Frame#workspace()} that it uses; what is in them before and after means nothing. */
     default long workspaceBytes() {
         return 0;

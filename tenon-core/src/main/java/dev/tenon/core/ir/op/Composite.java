@@ -25,6 +25,7 @@ public sealed interface Composite extends Op
                 FakeQuantize,
                 ResidualNorm,
                 FusedAttentionBlock,
+                PlainAttention,
                 Sort,
                 Roll,
                 Reverse {

@@ -16,6 +16,11 @@ public interface Program {
      */
     Tensor[] run(Device.Context context, Tensor[] inputs);
 
+    /** The same, with results that may stay in the device's memory ({@link Tensor#resident()}); by default they do not. */
+    default Tensor[] runOnDevice(Device.Context context, Tensor[] inputs) {
+        return run(context, inputs);
+    }
+
     /** One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it took and why others were passed over. */
     List<StepReport> steps();
 

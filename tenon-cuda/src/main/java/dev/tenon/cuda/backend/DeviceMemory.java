@@ -1,0 +1,55 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuContext;
+
+/** Device memory that is entered in the ledger for as long as it lives. Thread-safe. */
+final class DeviceMemory implements AutoCloseable {
+    private final MemoryLedger ledger;
+    private final MemoryLedger.Use use;
+    private final DeviceBuffer buffer;
+    private boolean closed;
+
+    private DeviceMemory(MemoryLedger ledger, MemoryLedger.Use use, DeviceBuffer buffer) {
+        this.ledger = ledger;
+        this.use = use;
+        this.buffer = buffer;
+    }
+
+    /** @throws OutOfMemoryException past the cap or when the device has none left, naming the bytes asked for and what is held; nothing is held then */
+    static DeviceMemory allocate(
+            GpuContext context, MemoryLedger ledger, long bytes, MemoryLedger.Use use, String purpose) {
+        ledger.enter(use, bytes, purpose);
+        try {
+            return new DeviceMemory(ledger, use, context.allocate(bytes));
+        } catch (OutOfMemoryException e) {
+            ledger.release(use, bytes);
+            throw new OutOfMemoryException(
+                    e.getMessage() + " (for " + purpose + "; Tenon holds " + ledger.holders() + ")", e);
+        } catch (RuntimeException e) {
+            ledger.release(use, bytes);
+            throw e;
+        }
+    }
+
+    DeviceBuffer buffer() {
+        return buffer;
+    }
+
+    long bytes() {
+        return buffer.bytes();
+    }
+
+    /** Idempotent; nothing enqueued may need the memory any more. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            long bytes = buffer.bytes();
+            buffer.close();
+            ledger.release(use, bytes);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GpuDriver;
+import dev.tenon.cuda.port.GpuPlatform;
+import java.util.List;
+
+/** A GPU platform as a backend. The platform is looked up when it is first asked for something. Thread-safe. */
+public abstract class GpuBackend implements Backend {
+    private final String platform;
+    private final int preference;
+
+    /** @param platform the name that {@link GpuPlatform#name()} says */
+    protected GpuBackend(String platform, int preference) {
+        this.platform = platform;
+        this.preference = preference;
+    }
+
+    @Override
+    public final String name() {
+        return platform;
+    }
+
+    @Override
+    public final int preference() {
+        return preference;
+    }
+
+    private GpuDriver driver() {
+        return GpuPlatforms.named(platform).driver();
+    }
+
+    @Override
+    public final List<DeviceInfo> devices() {
+        GpuDriver driver = driver();
+        return driver.devices().stream().map(device -> info(driver, device)).toList();
+    }
+
+    static DeviceInfo info(GpuDriver driver, DeviceProperties device) {
+        String detail = "compute capability " + device.architecture().major() + "."
+                + device.architecture().minor() + ", "
+                + device.multiprocessors() + " multiprocessors"
+                + (driver.version().isEmpty() ? "" : ", driver " + driver.version());
+        return new DeviceInfo(driver.platform(), device.ordinal(), device.name(), detail, device.memoryBytes());
+    }
+
+    @Override
+    public final String unavailable() {
+        return driver().unavailable();
+    }
+
+    @Override
+    public final Device open(int ordinal, RuntimeOptions options) {
+        GpuPlatform found = GpuPlatforms.named(platform);
+        return GpuDevice.open(found, ordinal, options);
+    }
+}

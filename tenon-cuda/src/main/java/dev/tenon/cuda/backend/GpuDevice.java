@@ -1,0 +1,134 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.DeviceInfo;
+import dev.tenon.core.runtime.MemoryReport;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.cuda.port.GpuStream;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
+final class GpuDevice implements Device {
+    private final DeviceInfo info;
+    private final GpuContext context;
+    private final KernelModules modules;
+    private final Blas blas;
+    private final MemoryLedger ledger;
+    private final Set<GpuResident> residents = ConcurrentHashMap.newKeySet();
+
+    private GpuDevice(DeviceInfo info, GpuContext context, KernelModules modules, Blas blas, MemoryLedger ledger) {
+        this.info = info;
+        this.context = context;
+        this.modules = modules;
+        this.blas = blas;
+        this.ledger = ledger;
+    }
+
+    static GpuDevice open(GpuPlatform platform, int ordinal, RuntimeOptions options) {
+        GpuContext context = platform.driver().open(ordinal);
+        DeviceInfo info = GpuBackend.info(platform.driver(), context.device());
+        MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());
+        return new GpuDevice(
+                info,
+                context,
+                new KernelModules(context, platform.compiler()),
+                platform.takesLibraries()
+                        ? Blas.of(context)
+                        : Blas.none("CUDA's libraries do not work on the " + platform.name()),
+                ledger);
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    @Override
+    public boolean claims(Node whole) {
+        return GpuLowering.claims(whole);
+    }
+
+    @Override
+    public Weights newWeights() {
+        return new GpuWeights(context, ledger);
+    }
+
+    @Override
+    public Program compile(Plan plan, Weights weights, CompileOptions options) {
+        return new GpuProgram(plan, GpuWeights.of(weights), this, options);
+    }
+
+    @Override
+    public Context newContext() {
+        return new GpuSession(this);
+    }
+
+    @Override
+    public Tensor upload(Tensor tensor) {
+        if (GpuResident.of(tensor.resident(), context) != null) {
+            return tensor;
+        }
+        DeviceMemory memory = forResult(tensor.byteSize());
+        try (GpuStream stream = context.newStream()) {
+            stream.copyToDevice(tensor.segment(), memory.buffer(), 0);
+            stream.synchronize();
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+        return Tensor.on(resident(memory), tensor.type());
+    }
+
+    GpuContext context() {
+        return context;
+    }
+
+    KernelModules modules() {
+        return modules;
+    }
+
+    Blas blas() {
+        return blas;
+    }
+
+    MemoryLedger ledger() {
+        return ledger;
+    }
+
+    /** Memory for a tensor on the device. */
+    DeviceMemory forResult(long bytes) {
+        return DeviceMemory.allocate(context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a tensor on the device");
+    }
+
+    /** Makes complete results a tensor's. */
+    GpuResident resident(DeviceMemory memory) {
+        return new GpuResident(context, memory, residents);
+    }
+
+    @Override
+    public MemoryReport memory() {
+        return ledger.report();
+    }
+
+    /** Frees what tensors still hold, too. */
+    @Override
+    public void close() {
+        List.copyOf(residents).forEach(GpuResident::close);
+        blas.close();
+        modules.close();
+        context.close();
+    }
+}

@@ -1,0 +1,195 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.lower.Frame;
+import dev.tenon.cuda.port.CapturedGraph;
+import dev.tenon.cuda.port.ExecutableGraph;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import java.lang.foreign.Arena;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's stream and memory, as large as its largest plan needs, and for each plan its addresses and its recorded work. A run returns when the device has done it, so nothing that it used is in use afterwards. Used by one thread at a
+ * time.
+ */
+final class GpuSession implements Device.Context {
+    private final GpuDevice device;
+    private final GpuContext context;
+    private final GpuStream stream;
+    private final Arena arena = Arena.ofShared();
+    private final KernelArguments arguments = new KernelArguments(arena);
+    private final GrowingMemory io;
+    private final GrowingMemory activations;
+    private final GrowingMemory workspace;
+    private final GrowingMemory counters;
+    private final Transfers transfers;
+    private @Nullable BlasHandle blas;
+    /** Weak, so that a program that the runtime has evicted takes its addresses with it; its recorded work goes with the next change. */
+    private final Map<GpuProgram, Prepared> prepared = new WeakHashMap<>();
+
+    private boolean closed;
+
+    /** A program's addresses here, and its work once it is recorded. */
+    private static final class Prepared {
+        final Frame frame;
+        boolean ran;
+
+        @Nullable
+        ExecutableGraph graph;
+
+        Prepared(Frame frame) {
+            this.frame = frame;
+        }
+    }
+
+    GpuSession(GpuDevice device) {
+        this.device = device;
+        context = device.context();
+        MemoryLedger ledger = device.ledger();
+        io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
+        activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
+        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
+        stream = context.newStream();
+        transfers = new Transfers(device, stream, io);
+    }
+
+    /** Runs a program on inputs of exactly its types. @param stay whether results stay in device memory */
+    Tensor[] run(GpuProgram program, Tensor[] inputs, boolean stay) {
+        if (closed) {
+            throw new ClosedException("the session is closed");
+        }
+        try {
+            Prepared ready = prepare(program);
+            transfers.in(program.io(), inputs);
+            work(program, ready);
+            return transfers.out(program, stay);
+        } catch (RuntimeException e) {
+            drain();
+            throw e;
+        } finally {
+            transfers.releaseInputs();
+        }
+    }
+
+    private Prepared prepare(GpuProgram program) {
+        Prepared known = prepared.get(program);
+        if (known != null) {
+            return known;
+        }
+        if (io.bytes() < program.io().bytes()
+                || activations.bytes() < program.arenaBytes()
+                || workspace.bytes() < program.scratchBytes()
+                || counters.bytes() < program.counterBytes()) {
+            forgetAll();
+        }
+        if (io.grow(program.io().bytes())) {
+            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
+        }
+        activations.grow(program.arenaBytes());
+        workspace.grow(program.scratchBytes());
+        if (counters.grow(program.counterBytes())) {
+            stream.fill(counters.buffer(), 0, counters.bytes(), (byte) 0);
+        }
+        Frame frame = new Frame(
+                stream,
+                arguments,
+                program.addresses(io.address(), activations.address()),
+                workspace.address(),
+                counters.address(),
+                io.address(),
+                handle());
+        Prepared made = new Prepared(frame);
+        prepared.put(program, made);
+        return made;
+    }
+
+    private @Nullable BlasHandle handle() {
+        Blas libraries = device.blas();
+        boolean any =
+                libraries.unavailable().isEmpty() || libraries.ltUnavailable().isEmpty();
+        if (blas == null && any) {
+            blas = libraries.newHandle(stream);
+        }
+        return blas;
+    }
+
+    /** The first run goes step by step: libraries load what they need then, which they must not while work is recorded. */
+    private void work(GpuProgram program, Prepared ready) {
+        if (ready.graph == null && ready.ran && program.recorded()) {
+            ready.graph = record(program, ready.frame);
+        }
+        if (ready.graph != null) {
+            stream.launch(ready.graph);
+            return;
+        }
+        program.enqueue(ready.frame);
+        ready.ran = true;
+    }
+
+    private ExecutableGraph record(GpuProgram program, Frame frame) {
+        stream.beginCapture();
+        try {
+            program.enqueue(frame);
+        } catch (RuntimeException e) {
+            stream.abortCapture();
+            throw e;
+        }
+        try (CapturedGraph recorded = stream.endCapture()) {
+            return recorded.instantiate();
+        }
+    }
+
+    /** After a failure: what was enqueued is done, or the device is lost, before memory is given back. */
+    private void drain() {
+        try {
+            stream.synchronize();
+        } catch (TenonException _) {
+            // the failure that led here says more
+        }
+    }
+
+    private void forgetAll() {
+        prepared.values().forEach(ready -> {
+            if (ready.graph != null) {
+                ready.graph.close();
+            }
+        });
+        prepared.clear();
+    }
+
+    @Override
+    public long bytes() {
+        return io.bytes() + activations.bytes() + workspace.bytes() + counters.bytes();
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        drain();
+        forgetAll();
+        if (blas != null) {
+            blas.close();
+        }
+        transfers.close();
+        io.close();
+        activations.close();
+        workspace.close();
+        counters.close();
+        stream.close();
+        arena.close();
+    }
+}

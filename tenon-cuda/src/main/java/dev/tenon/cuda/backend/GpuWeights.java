@@ -1,0 +1,86 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuStream;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions. Thread-safe. */
+final class GpuWeights implements Device.Weights {
+    private final GpuContext context;
+    private final MemoryLedger ledger;
+    private final Map<ConstantData, DeviceMemory> uploaded = new HashMap<>();
+    private @Nullable GpuStream stream;
+    private long bytes;
+    private boolean closed;
+
+    GpuWeights(GpuContext context, MemoryLedger ledger) {
+        this.context = context;
+        this.ledger = ledger;
+    }
+
+    static GpuWeights of(Device.Weights weights) {
+        if (weights instanceof GpuWeights own) {
+            return own;
+        }
+        throw new InputException("the weights were made by another device");
+    }
+
+    /** The address of a constant's elements, which are there when this returns. @throws dev.tenon.core.error.OutOfMemoryException */
+    synchronized long address(ConstantData data) {
+        if (closed) {
+            throw new ClosedException("the model is closed");
+        }
+        DeviceMemory known = uploaded.get(data);
+        if (known != null) {
+            return known.buffer().address();
+        }
+        DeviceMemory memory = DeviceMemory.allocate(
+                context, ledger, data.type().bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type());
+        try {
+            upload(data, memory);
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+        uploaded.put(data, memory);
+        bytes += memory.bytes();
+        return memory.buffer().address();
+    }
+
+    private void upload(ConstantData data, DeviceMemory memory) {
+        if (stream == null) {
+            stream = context.newStream();
+        }
+        switch (data) {
+            case ConstantData.Dense dense -> stream.copyToDevice(dense.segment(), memory.buffer(), 0);
+            case ConstantData.Splat splat -> stream.copyToDevice(splat.materialise(), memory.buffer(), 0);
+        }
+        stream.synchronize();
+    }
+
+    @Override
+    public synchronized long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        uploaded.values().forEach(DeviceMemory::close);
+        uploaded.clear();
+        bytes = 0;
+        if (stream != null) {
+            stream.close();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.ir.TensorType;
+import java.util.List;
+
+/**
+ * Where a program's inputs and outputs lie in one stretch of a session's memory: the word of faults, then the outputs, so that one copy brings both to the host, then the inputs, which one copy brings to the device.
+ */
+final class IoLayout {
+    /** Bytes of the word of faults: {step + 1 or 0, unused, value}. */
+    static final int FAULT_BYTES = 16;
+
+    private static final long ALIGNMENT = 256;
+
+    private final List<TensorType> inputs;
+    private final List<TensorType> outputs;
+    private final long[] inputOffsets;
+    private final long[] outputOffsets;
+    private final long outputsEnd;
+    private final long inputsStart;
+    private final long end;
+
+    IoLayout(List<TensorType> inputs, List<TensorType> outputs) {
+        this.inputs = List.copyOf(inputs);
+        this.outputs = List.copyOf(outputs);
+        outputOffsets = new long[outputs.size()];
+        inputOffsets = new long[inputs.size()];
+        outputsEnd = place(outputs, outputOffsets, ALIGNMENT);
+        inputsStart = aligned(outputsEnd);
+        end = aligned(place(inputs, inputOffsets, inputsStart));
+    }
+
+    /** Gives each an offset from {@code at} on; the end of the last. */
+    private static long place(List<TensorType> types, long[] offsets, long at) {
+        long next = at;
+        for (int i = 0; i < offsets.length; i++) {
+            offsets[i] = aligned(next);
+            next = Math.addExact(offsets[i], types.get(i).bytes());
+        }
+        return next;
+    }
+
+    private static long aligned(long bytes) {
+        return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
+    }
+
+    List<TensorType> inputs() {
+        return inputs;
+    }
+
+    List<TensorType> outputs() {
+        return outputs;
+    }
+
+    long inputOffset(int index) {
+        return inputOffsets[index];
+    }
+
+    long outputOffset(int index) {
+        return outputOffsets[index];
+    }
+
+    /** Where the word of faults and the outputs end; they start at 0. */
+    long outputsEnd() {
+        return outputsEnd;
+    }
+
+    long inputsStart() {
+        return inputsStart;
+    }
+
+    long bytes() {
+        return end;
+    }
+}

@@ -1,0 +1,157 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.PinnedBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings a run's inputs to the session's memory and its outputs from there: through pinned memory in one asynchronous copy each way; from and to the caller's own memory where there is too much for that; on the device where a tensor lies
+ * there. Used by one thread at a time.
+ */
+final class Transfers implements AutoCloseable {
+    /** Host memory that a session pins at most. */
+    private static final long MOST_PINNED = 32 << 20;
+
+    private final GpuDevice device;
+    private final GpuStream stream;
+    private final GrowingMemory io;
+    private final List<GpuResident> held = new ArrayList<>();
+    private @Nullable PinnedBuffer pinned;
+
+    Transfers(GpuDevice device, GpuStream stream, GrowingMemory io) {
+        this.device = device;
+        this.stream = stream;
+        this.io = io;
+    }
+
+    /** Enqueues the copies of all inputs; memory of the caller has been read when it returns. */
+    void in(IoLayout layout, Tensor[] inputs) {
+        long start = layout.inputsStart();
+        long bytes = layout.bytes() - start;
+        boolean anyOnHost = false;
+        boolean staged = bytes <= MOST_PINNED;
+        // as much as the way back will want, so that it need not be replaced while this copy is under way
+        long wanted = Math.max(bytes, layout.outputsEnd() <= MOST_PINNED ? layout.outputsEnd() : 0);
+        MemorySegment staging = staged ? staging(wanted) : MemorySegment.NULL;
+        for (int i = 0; i < inputs.length; i++) {
+            long offset = layout.inputOffset(i);
+            if (GpuResident.of(inputs[i].resident(), device.context()) != null) {
+                continue;
+            }
+            MemorySegment segment = inputs[i].segment();
+            if (staged) {
+                MemorySegment.copy(segment, 0, staging, offset - start, segment.byteSize());
+                anyOnHost = true;
+            } else {
+                stream.copyToDevice(segment, io.buffer(), offset);
+            }
+        }
+        if (anyOnHost) {
+            stream.copyToDevice(staging.asSlice(0, bytes), io.buffer(), start);
+        }
+        for (int i = 0; i < inputs.length; i++) { // after the one copy, which covers their places too
+            GpuResident resident = GpuResident.of(inputs[i].resident(), device.context());
+            if (resident != null) {
+                DeviceBuffer from = resident.hold();
+                held.add(resident);
+                stream.copy(from, 0, io.buffer(), layout.inputOffset(i), inputs[i].byteSize());
+            }
+        }
+    }
+
+    /** Lets go of the inputs that lie on the device. Nothing that reads them may still be under way. */
+    void releaseInputs() {
+        held.forEach(GpuResident::release);
+        held.clear();
+    }
+
+    /** Waits for the run and gives its results. @throws dev.tenon.core.error.DataException for a fault that a kernel reported */
+    Tensor[] out(GpuProgram program, boolean stay) {
+        IoLayout layout = program.io();
+        if (stay) {
+            return kept(program, layout);
+        }
+        Tensor[] outputs = layout.outputs().stream().map(Tensor::zeros).toArray(Tensor[]::new);
+        if (layout.outputsEnd() <= MOST_PINNED) {
+            MemorySegment staging = staging(layout.outputsEnd());
+            stream.copyToHost(io.buffer(), 0, staging);
+            stream.synchronize();
+            check(program, staging);
+            for (int i = 0; i < outputs.length; i++) {
+                MemorySegment.copy(staging, layout.outputOffset(i), outputs[i].segment(), 0, outputs[i].byteSize());
+            }
+            return outputs;
+        }
+        waitAndCheck(program);
+        for (int i = 0; i < outputs.length; i++) {
+            stream.copyToHost(io.buffer(), layout.outputOffset(i), outputs[i].segment());
+        }
+        stream.synchronize();
+        return outputs;
+    }
+
+    private Tensor[] kept(GpuProgram program, IoLayout layout) {
+        List<DeviceMemory> memories = new ArrayList<>();
+        try {
+            for (int i = 0; i < layout.outputs().size(); i++) {
+                TensorType type = layout.outputs().get(i);
+                DeviceMemory memory = device.forResult(type.bytes());
+                memories.add(memory);
+                stream.copy(io.buffer(), layout.outputOffset(i), memory.buffer(), 0, type.bytes());
+            }
+            waitAndCheck(program);
+        } catch (RuntimeException e) {
+            stream.synchronize();
+            memories.forEach(DeviceMemory::close);
+            throw e;
+        }
+        Tensor[] outputs = new Tensor[memories.size()];
+        for (int i = 0; i < outputs.length; i++) {
+            outputs[i] =
+                    Tensor.on(device.resident(memories.get(i)), layout.outputs().get(i));
+        }
+        return outputs;
+    }
+
+    private void waitAndCheck(GpuProgram program) {
+        MemorySegment word = staging(IoLayout.FAULT_BYTES);
+        stream.copyToHost(io.buffer(), 0, word);
+        stream.synchronize();
+        check(program, word);
+    }
+
+    private void check(GpuProgram program, MemorySegment staging) {
+        int reporter = staging.get(ValueLayout.JAVA_INT, 0);
+        if (reporter != 0) {
+            long value = staging.get(ValueLayout.JAVA_LONG, 8);
+            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
+            throw program.fault(reporter - 1, value);
+        }
+    }
+
+    /** Pinned memory of that size, or the session's one larger piece cut to it. */
+    private MemorySegment staging(long bytes) {
+        if (pinned == null || pinned.segment().byteSize() < bytes) {
+            if (pinned != null) {
+                pinned.close();
+            }
+            pinned = device.context().allocatePinned(Math.max(bytes, 1 << 12));
+        }
+        return pinned.segment().asSlice(0, bytes);
+    }
+
+    @Override
+    public void close() {
+        if (pinned != null) {
+            pinned.close();
+            pinned = null;
+        }
+    }
+}
