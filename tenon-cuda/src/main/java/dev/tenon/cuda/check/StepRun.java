@@ -1,11 +1,12 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
@@ -54,19 +55,19 @@ public final class StepRun {
     }
 
     /** Enqueues it twice. */
-    public Result run(Primitive op, List<NdArray> inputs) {
+    public Result run(Op op, List<NdArray> inputs) {
         return run(op, inputs, false);
     }
 
     /** Captures it before it has ever run, and replays it twice. */
-    public Result replay(Primitive op, List<NdArray> inputs) {
+    public Result replay(Op op, List<NdArray> inputs) {
         return run(op, inputs, true);
     }
 
     /** Runs it and compares with its definition. @throws AssertionError naming the first element that differs */
-    public Result check(Primitive op, List<NdArray> inputs, long reductionLength) {
+    public Result check(Op op, List<NdArray> inputs, long reductionLength) {
         Result result = run(op, inputs);
-        List<NdArray> expected = op.evaluate(inputs);
+        List<NdArray> expected = Interpreter.run(op, inputs);
         for (int i = 0; i < expected.size(); i++) {
             NdArray one = expected.get(i);
             Tolerance.of(one.dtype(), reductionLength)
@@ -75,7 +76,7 @@ public final class StepRun {
         return result;
     }
 
-    private Result run(Primitive op, List<NdArray> inputs, boolean captured) {
+    private Result run(Op op, List<NdArray> inputs, boolean captured) {
         GraphBuilder graph = new GraphBuilder("one step");
         List<Value> operands = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {

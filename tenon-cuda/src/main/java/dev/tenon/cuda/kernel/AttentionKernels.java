@@ -13,6 +13,7 @@ public final class AttentionKernels {
     private static final int THREADS = 128;
     private static final int SCALAR_QUERIES = 16;
     private static final int MMA_QUERIES = 64;
+    private static final int PADDING_BYTES = 16; // of a staged row
     private static final int MOST_BLOCKS = 65535;
     private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
     /** Head sizes that the tensor-core kernel is compiled for. */
@@ -110,7 +111,10 @@ public final class AttentionKernels {
         }
         String entry = "attention_mma_" + padded;
         GpuFunction function = modules.function(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()));
-        return new Launch(problem, entry, shape(problem, MMA_QUERIES), function);
+        int staged = Math.max(MMA_QUERIES, 2 * (padded == HEADS[HEADS.length - 1] ? 32 : 64));
+        int row = padded * problem.dtype().bytes() + PADDING_BYTES;
+        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(staged * row);
+        return new Launch(problem, entry, shape, function);
     }
 
     /** A launch of the plain kernel. @throws UnsupportedException where a head is too large for a block's shared memory */
