@@ -78,15 +78,12 @@ public final class KernelCatalog {
 
     static final KernelFile STRIDED_COPY = new KernelFile(
             "movement/strided_copy.cu",
-            List.of(new KernelSpec(
-                    "movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
+            List.of(new KernelSpec("movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
             widths(16));
     static final KernelFile TRANSPOSE = new KernelFile(
             "movement/transpose.cu",
             List.of(new KernelSpec(
-                    "movement/transpose.cu",
-                    "transpose",
-                    List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
+                    "movement/transpose.cu", "transpose", List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
             widths(8));
     static final KernelFile GATHER = new KernelFile(
             "indexing/gather.cu",
