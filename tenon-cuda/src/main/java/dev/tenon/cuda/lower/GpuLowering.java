@@ -71,13 +71,7 @@ public final class GpuLowering {
             throw unsupported(node);
         }
         return switch (primitive) {
-            case Unary _,
-                    Binary _,
-                    Compare _,
-                    Where _,
-                    Cast _,
-                    Region _,
-                    GroupedMatMul _,
+            case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
@@ -86,22 +80,12 @@ public final class GpuLowering {
                     MaxPoolIndices _,
                     Resize _,
                     Pad _,
-                    Softmax _,
-                    LogSoftmax _,
-                    LayerNorm _,
-                    RmsNorm _,
                     InstanceNorm _,
                     LocalResponseNorm _,
                     Reduce _,
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
-                    Transpose _,
-                    Slice _,
-                    Concat _,
-                    Expand _,
-                    Gather _,
-                    GatherElements _,
                     GatherNd _,
                     ScatterElements _,
                     ScatterNd _,
@@ -118,7 +102,18 @@ public final class GpuLowering {
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
-            case Copy _ -> unfinished();
+            case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
+            case Softmax op -> NormLowering.lower(op, node, context);
+            case LogSoftmax op -> NormLowering.lower(op, node, context);
+            case LayerNorm op -> NormLowering.lower(op, node, context);
+            case RmsNorm op -> NormLowering.lower(op, node, context);
+            case Copy op -> MovementLowering.lower(op, node, context);
+            case Transpose op -> MovementLowering.lower(op, node, context);
+            case Slice op -> MovementLowering.lower(op, node, context);
+            case Concat op -> MovementLowering.lower(op, node, context);
+            case Expand op -> MovementLowering.lower(op, node, context);
+            case Gather op -> GatherLowering.lower(op, node, context);
+            case GatherElements op -> GatherLowering.lower(op, node, context);
         };
     }
 
@@ -126,10 +121,6 @@ public final class GpuLowering {
     public static boolean claims(Node whole) {
         return whole.op() instanceof PlainAttention
                 && whole.input(0).shape().size(3) + whole.input(2).shape().size(3) <= MOST_HEAD_ELEMENTS;
-    }
-
-    private static Step unfinished() {
-        throw new UnsupportedException("copy");
     }
 
     private static UnsupportedException unsupported(Node node) {
