@@ -102,8 +102,7 @@ class LoweredOpsTest {
     }
 
     private static void onStage(BiConsumer<KernelStage, StepRun> work) {
-        EmulatorDriver driver =
-                new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
+        EmulatorDriver driver = new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
         KernelCompiler compiler =
                 new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
         try (GpuContext context = driver.open(0);

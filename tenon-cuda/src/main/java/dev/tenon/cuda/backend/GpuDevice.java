@@ -45,7 +45,9 @@ final class GpuDevice implements Device {
                 info,
                 context,
                 new KernelModules(context, platform.compiler()),
-                Blas.none(platform.name() + " has none"),
+                platform.takesLibraries()
+                        ? Blas.of(context)
+                        : Blas.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger);
     }
 

@@ -5,6 +5,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.port.CapturedGraph;
@@ -114,8 +115,11 @@ final class GpuSession implements Device.Context {
     }
 
     private @Nullable BlasHandle handle() {
-        if (blas == null && device.blas().unavailable().isEmpty()) {
-            blas = device.blas().newHandle(stream);
+        Blas libraries = device.blas();
+        boolean any =
+                libraries.unavailable().isEmpty() || libraries.ltUnavailable().isEmpty();
+        if (blas == null && any) {
+            blas = libraries.newHandle(stream);
         }
         return blas;
     }

@@ -118,13 +118,15 @@ public final class Blas implements AutoCloseable {
             if (refusal != null || device == null || library.handle() == 0) {
                 throw new UnsupportedException(refusal == null ? library.unavailable() : refusal);
             }
+            LtProduct[] made = new LtProduct[1];
             try {
-                device.call(() -> products.put(problem, new LtProduct(problem, library.handle(), workspaceBytes())));
+                device.call(() -> made[0] = new LtProduct(problem, library.handle(), workspaceBytes()));
             } catch (UnsupportedException e) {
                 refused.put(problem, String.valueOf(e.getMessage()));
                 throw e;
             }
-            return products.get(problem);
+            products.put(problem, made[0]);
+            return made[0];
         } finally {
             lock.unlock();
         }

@@ -11,6 +11,7 @@ public final class KernelCases {
         List<KernelCase> all = new ArrayList<>(RowCases.all());
         all.addAll(HandedRowCases.all());
         all.addAll(MatMulCases.all());
+        all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
         return List.copyOf(all);

@@ -81,7 +81,8 @@ final class StepCases {
             List<KernelCase> cases, String kernel, Primitive op, long reductionLength, Input... inputs) {
         List<Input> all = List.of(inputs);
         String what = op + " of "
-                + String.join(" ", all.stream().map(input -> input.type().toString()).toList());
+                + String.join(
+                        " ", all.stream().map(input -> input.type().toString()).toList());
         cases.add(new KernelCase(
                 kernel,
                 what.length() > 160 ? what.substring(0, 160) : what,

@@ -2,12 +2,13 @@ package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
@@ -21,7 +22,7 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -59,19 +60,19 @@ public final class StepRun {
     }
 
     /** Enqueues it twice. */
-    public Result run(Primitive op, List<NdArray> inputs) {
+    public Result run(Op op, List<NdArray> inputs) {
         return run(op, inputs, false);
     }
 
     /** Captures it before it has ever run, and replays it twice. */
-    public Result replay(Primitive op, List<NdArray> inputs) {
+    public Result replay(Op op, List<NdArray> inputs) {
         return run(op, inputs, true);
     }
 
     /** Runs it and compares with its definition. @throws AssertionError naming the first element that differs */
-    public Result check(Primitive op, List<NdArray> inputs, long reductionLength) {
+    public Result check(Op op, List<NdArray> inputs, long reductionLength) {
         Result result = run(op, inputs);
-        List<NdArray> expected = op.evaluate(inputs);
+        List<NdArray> expected = Interpreter.run(op, inputs);
         for (int i = 0; i < expected.size(); i++) {
             NdArray one = expected.get(i);
             Tolerance.of(one.dtype(), reductionLength)
@@ -80,7 +81,7 @@ public final class StepRun {
         return result;
     }
 
-    private Result run(Primitive op, List<NdArray> inputs, boolean captured) {
+    private Result run(Op op, List<NdArray> inputs, boolean captured) {
         GraphBuilder graph = new GraphBuilder("one step");
         List<Value> operands = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {
@@ -90,7 +91,7 @@ public final class StepRun {
         if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
             throw new IllegalStateException(op + " is folded away");
         }
-        Map<Value, Integer> slots = new IdentityHashMap<>();
+        Map<Value, Integer> slots = new HashMap<>();
         List<DeviceBuffer> buffers = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {
             slots.put(operands.get(i), buffers.size());

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
@@ -88,15 +89,12 @@ public final class KernelCatalog {
 
     static final KernelFile STRIDED_COPY = new KernelFile(
             "movement/strided_copy.cu",
-            List.of(new KernelSpec(
-                    "movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
+            List.of(new KernelSpec("movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
             widths(16));
     static final KernelFile TRANSPOSE = new KernelFile(
             "movement/transpose.cu",
             List.of(new KernelSpec(
-                    "movement/transpose.cu",
-                    "transpose",
-                    List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
+                    "movement/transpose.cu", "transpose", List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
             widths(8));
     static final KernelFile GATHER = new KernelFile(
             "indexing/gather.cu",
@@ -110,16 +108,17 @@ public final class KernelCatalog {
                             "gather_elements",
                             List.of(POINTER, POINTER, POINTER, I32, I64, I64, I64, STRUCT, POINTER, I32))),
             widths(16));
-    static final KernelFile MATMUL = forms(
+    static final KernelFile MATMUL = file(
             "contraction/matmul.cu",
             List.of("matmul", "matmul_v4"),
             floats(),
-            Collections.nCopies(5, POINTER),
-            Collections.nCopies(4, I64),
-            List.of(I32, I32),
-            Collections.nCopies(11, I64),
-            List.of(I32, COMPUTE, COMPUTE));
-    static final KernelFile MATMUL_EPILOGUE = forms(
+            together(
+                    Collections.nCopies(5, POINTER),
+                    Collections.nCopies(4, I64),
+                    List.of(I32, I32),
+                    Collections.nCopies(11, I64),
+                    List.of(I32, COMPUTE, COMPUTE)));
+    static final KernelFile MATMUL_EPILOGUE = file(
             "contraction/matmul_epilogue.cu",
             List.of("matmul_epilogue", "matmul_epilogue_vw"),
             FLOATS.stream()
@@ -127,11 +126,29 @@ public final class KernelCatalog {
                             ? Stream.of(from(dtype, false), from(dtype, true))
                             : Stream.of(from(dtype, false)))
                     .toList(),
-            Collections.nCopies(4, POINTER),
-            ROWS,
-            List.of(I32, COMPUTE, COMPUTE));
+            together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
+
+    private static final List<List<ParameterType>> ATTENTION_PARAMETERS = List.of(
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64, I64),
+            List.of(I64, I32, I64, I64, I32, I32, I32, I32, I64));
+    static final KernelFile ATTENTION =
+            file("attention/attention.cu", List.of("attention"), floats(), attention(List.of(COMPUTE, COMPUTE, I32)));
+    static final KernelFile ATTENTION_MMA = file(
+            "attention/attention_mma.cu",
+            List.of("attention_mma_32", "attention_mma_64", "attention_mma_128"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            attention(List.of(F32, F32, I32)));
 
     private KernelCatalog() {}
+
+    private static List<ParameterType> attention(List<ParameterType> last) {
+        return Stream.concat(ATTENTION_PARAMETERS.stream().flatMap(List::stream), last.stream())
+                .toList();
+    }
 
     public static List<KernelFile> all() {
         return List.of(
@@ -155,7 +172,9 @@ public final class KernelCatalog {
                 GATHER,
                 REDUCE,
                 MATMUL,
-                MATMUL_EPILOGUE);
+                MATMUL_EPILOGUE,
+                ATTENTION,
+                ATTENTION_MMA);
     }
 
     private static List<KernelVariant> floats() {
@@ -230,17 +249,26 @@ public final class KernelCatalog {
         List<String> names = forms.isEmpty()
                 ? List.of(name)
                 : forms.stream().map(form -> name + "_" + form).toList();
-        return forms(path, names, variants, parameters);
+        return file(path, names, variants, together(parameters));
     }
 
     /** A file whose entries have the same parameters. */
-    @SafeVarargs
-    private static KernelFile forms(
-            String path, List<String> names, List<KernelVariant> variants, List<ParameterType>... parameters) {
-        List<ParameterType> all = Stream.of(parameters).flatMap(List::stream).toList();
+    private static KernelFile file(
+            String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
         return new KernelFile(
                 path,
-                names.stream().map(name -> new KernelSpec(path, name, all)).toList(),
+                names.stream()
+                        .map(name -> new KernelSpec(path, name, parameters))
+                        .toList(),
                 variants);
+    }
+
+    @SafeVarargs
+    private static List<ParameterType> together(List<ParameterType>... parts) {
+        List<ParameterType> all = new ArrayList<>();
+        for (List<ParameterType> part : parts) {
+            all.addAll(part);
+        }
+        return all;
     }
 }

@@ -14,6 +14,8 @@ public final class KernelSources {
     private static final List<String> HEADERS = List.of(
             "tenon.cuh",
             "pack.cuh",
+            "attention.cuh",
+            "attention_fragments.cuh",
             "row_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",

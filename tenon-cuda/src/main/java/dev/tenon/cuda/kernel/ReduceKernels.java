@@ -56,8 +56,7 @@ public final class ReduceKernels {
         int across = along ? THREADS / lanes : WARP;
         long groups = Math.ceilDiv(results, (long) across);
         long wanted = (long) WAVES * modules.context().device().multiprocessors();
-        long parts = Math.clamp(
-                Math.min(wanted / groups, count / (lanes * ENOUGH_A_THREAD)), 1, GRID_Y);
+        long parts = Math.clamp(Math.min(wanted / groups, count / (lanes * ENOUGH_A_THREAD)), 1, GRID_Y);
         int stateBytes = dtype.isFloat() ? (dtype == DType.F64 ? 16 : 8) : 32;
         LaunchShape shape = new LaunchShape(
                         (int) Math.min(groups, Integer.MAX_VALUE),

@@ -33,6 +33,7 @@ import dev.tenon.core.ir.op.MatMulInteger;
 import dev.tenon.core.ir.op.MaxPoolIndices;
 import dev.tenon.core.ir.op.OneHot;
 import dev.tenon.core.ir.op.Pad;
+import dev.tenon.core.ir.op.PlainAttention;
 import dev.tenon.core.ir.op.Pool;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.ir.op.Quantize;
@@ -56,10 +57,16 @@ import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
 public final class GpuLowering {
+    /** Of a head of queries and one of values together: what every device has shared memory for, in f64 too. */
+    private static final long MOST_HEAD_ELEMENTS = 256;
+
     private GpuLowering() {}
 
     /** @throws UnsupportedException naming the operation that has no kernel yet */
     public static Step lower(Node node, LoweringContext context) {
+        if (node.op() instanceof PlainAttention op) {
+            return AttentionLowering.lower(op, node, context);
+        }
         if (!(node.op() instanceof Primitive primitive)) {
             throw unsupported(node);
         }
@@ -83,7 +90,6 @@ public final class GpuLowering {
                     ScatterNd _,
                     Trilu _,
                     OneHot _,
-                    Attention _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -94,6 +100,7 @@ public final class GpuLowering {
                     InUnits _ -> throw unsupported(node);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
+            case Attention op -> AttentionLowering.lower(op, node, context);
             case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
             case Softmax op -> NormLowering.lower(op, node, context);
             case LogSoftmax op -> NormLowering.lower(op, node, context);
@@ -112,7 +119,8 @@ public final class GpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
     public static boolean claims(Node whole) {
-        return false;
+        return whole.op() instanceof PlainAttention
+                && whole.input(0).shape().size(3) + whole.input(2).shape().size(3) <= MOST_HEAD_ELEMENTS;
     }
 
     private static UnsupportedException unsupported(Node node) {

@@ -53,9 +53,8 @@ final class PiecewiseRegion implements Step {
         for (int i = 0; i < region.steps().size(); i++) {
             Region.Step step = region.steps().get(i);
             List<Integer> from = step.arguments();
-            Shape shape = step.op()
-                    .shapes(from.stream().map(shapes::get).toList())
-                    .getFirst();
+            Shape shape =
+                    step.op().shapes(from.stream().map(shapes::get).toList()).getFirst();
             shapes.add(shape);
             if (lastUse[inputs + i] < 0) {
                 places.add(Place.slot(-1));
@@ -83,8 +82,11 @@ final class PiecewiseRegion implements Step {
             int value = inputs + region.results().get(r);
             if (value - inputs != direct) {
                 Place to = Place.slot(context.slot(node.outputs().get(r)));
-                MovementKernels.Move move =
-                        MovementLowering.expansion(movement, types.get(value), shapes.get(value), node.output().shape());
+                MovementKernels.Move move = MovementLowering.expansion(
+                        movement,
+                        types.get(value),
+                        shapes.get(value),
+                        node.output().shape());
                 spreads.add(new Spread(move, places.get(value), to));
             }
         }
@@ -111,7 +113,8 @@ final class PiecewiseRegion implements Step {
     private static int[] lastUses(WideRegion region, int inputs) {
         int[] lastUse = new int[inputs + region.steps().size()];
         Arrays.fill(lastUse, -1);
-        region.results().forEach(result -> lastUse[inputs + result] = region.steps().size());
+        region.results()
+                .forEach(result -> lastUse[inputs + result] = region.steps().size());
         for (int i = region.steps().size() - 1; i >= 0; i--) {
             if (lastUse[inputs + i] >= 0) {
                 for (int argument : region.steps().get(i).arguments()) {
@@ -129,13 +132,7 @@ final class PiecewiseRegion implements Step {
             for (Place input : piece.inputs()) {
                 arguments.add(input.address(frame));
             }
-            piece.launch()
-                    .enqueue(
-                            frame.stream(),
-                            arguments,
-                            piece.output().address(frame),
-                            frame.faults(),
-                            number);
+            piece.launch().enqueue(frame.stream(), arguments, piece.output().address(frame), frame.faults(), number);
         }
         for (Spread spread : spreads) {
             spread.move()

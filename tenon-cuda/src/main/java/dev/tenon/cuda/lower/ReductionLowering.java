@@ -18,8 +18,7 @@ final class ReductionLowering {
     private record Reduction(ReduceKernels.Launch launch, int input, int output) implements Step {
         @Override
         public void enqueue(Frame frame) {
-            launch.enqueue(
-                    frame.stream(), frame.arguments(), frame.at(input), frame.at(output), frame.workspace());
+            launch.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output), frame.workspace());
         }
 
         @Override

@@ -2,7 +2,8 @@
 // arXiv:2307.08691): 64 queries a block, 16 a warp, tiles of keys staged in shared memory, the next keys on their way while this tile's
 // values are mixed. Sums in f32. Rows as in attention.cu with plain; keys that a mask keeps out must have finite values.
 //
-// Launch: 128 threads, grid (ceil(queries / 64), heads, min(batches, 65535)), static shared memory. Rows of q, k, v and y start on 16-byte
+// Launch: 128 threads, grid (ceil(queries / 64), heads, min(batches, 65535)); dynamic shared memory for the larger of the queries and twice
+// a tile's keys, in rows of D + 4 floats or D + 8 halves. Rows of q, k, v and y start on 16-byte
 // boundaries and d is a multiple of 16 bytes.
 // Variants: TENON_T one of float (TF32), f16, bf16. From sm_80.
 #include "attention.cuh"
@@ -35,8 +36,8 @@ __device__ __forceinline__ void attend(Heads<const T> qs, Heads<const T> ks, Hea
                                        int group, int d, float scale, int plain) {
     typedef Fragments<T, D> Frag;
     constexpr int STRIDE = Frag::STRIDE;
-    constexpr int ROWS = QUERIES > 2 * KEYS ? QUERIES : 2 * KEYS;
-    __shared__ __align__(16) T staged[ROWS][STRIDE];
+    TENON_DYNAMIC_SHARED(T, dynamic);
+    T(*const staged)[STRIDE] = reinterpret_cast<T(*)[STRIDE]>(dynamic);
     T(*const keys)[STRIDE] = staged;
     T(*const values)[STRIDE] = staged + KEYS;
     release_successor();
