@@ -76,7 +76,7 @@ final class AttentionCases {
         return new KernelCase("attention", what, stage -> {
             Random random = new Random(size[1] * 31L + size[3]);
             List<NdArray> inputs = new ArrayList<>(List.of(
-                    random(random, dtype, 2, 2 * size[2], size[0], size[3]),
+                    random(random, dtype, 2, 2L * size[2], size[0], size[3]),
                     random(random, dtype, 2, size[2], size[1], size[3]),
                     random(random, dtype, 2, size[2], size[1], size[3])));
             compare(stage, precision, attention(false, 0, AttentionMask.NONE, 0), inputs, size);

@@ -5,8 +5,8 @@ import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
@@ -106,7 +106,11 @@ public final class StepRun {
         try (BlasHandle handle =
                 blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
             DeviceBuffer faults = stage.zeroed(FAULT.bytes());
-            runTwice(step, frame(step, buffers, faults, handle), buffers.subList(inputs.size(), buffers.size()), captured);
+            runTwice(
+                    step,
+                    frame(step, buffers, faults, handle),
+                    buffers.subList(inputs.size(), buffers.size()),
+                    captured);
             List<NdArray> outputs = new ArrayList<>();
             for (int i = 0; i < results.size(); i++) {
                 outputs.add(stage.download(results.get(i).type(), buffers.get(inputs.size() + i)));

@@ -88,7 +88,7 @@ public final class ReduceKernels {
     }
 
     private static int lanes(long count, int most) {
-        return (int) Math.clamp(Long.highestOneBit(Math.max(1, count)), 1, most);
+        return Math.clamp(Long.highestOneBit(Math.max(1, count)), 1, most);
     }
 
     private static int code(ReduceFn fn) {
