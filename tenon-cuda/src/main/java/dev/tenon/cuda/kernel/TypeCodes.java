@@ -29,6 +29,10 @@ public final class TypeCodes {
         };
     }
 
+    static boolean isFloat(int code) {
+        return code <= 3;
+    }
+
     /** Whether kernels know the type. */
     public static boolean has(DType dtype) {
         return switch (dtype) {

@@ -7,14 +7,13 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
-import dev.tenon.cuda.kernel.RegionProgram;
 import dev.tenon.cuda.port.KernelArguments;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * A region that no kernel takes whole: a launch a step, results in between in the workspace, rounded to their types. The node's outputs are written after every input has been read for the last time, because an output may lie over an
+ * A region that no kernel takes whole: a launch a step, results in between in the workspace, short floats as f32. The node's outputs are written after every input has been read for the last time, because an output may lie over an
  * input.
  */
 final class PiecewiseRegion implements Step {
@@ -39,11 +38,12 @@ final class PiecewiseRegion implements Step {
     private final int number;
     private final String why;
 
-    PiecewiseRegion(Region region, Node node, LoweringContext context, String why) {
+    PiecewiseRegion(Region given, Node node, LoweringContext context, String why) {
         this.number = context.stepNumber();
         this.why = why;
         int inputs = node.inputs().size();
-        List<DType> types = RegionProgram.types(region, ElementwiseLowering.types(node.inputs()));
+        WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
+        List<DType> types = region.types();
         List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
         List<Place> places = new ArrayList<>();
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
@@ -93,7 +93,7 @@ final class PiecewiseRegion implements Step {
     }
 
     /** The step that may write the node's only output itself: the last one, in the output's shape; -1 for none. */
-    private static int direct(Region region, Node node, int inputs, int[] lastUse) {
+    private static int direct(WideRegion region, Node node, int inputs, int[] lastUse) {
         int last = region.steps().size() - 1;
         while (lastUse[inputs + last] < 0) {
             last--;
@@ -110,7 +110,7 @@ final class PiecewiseRegion implements Step {
         return shapes.get(inputs + last).equals(node.output().shape()) ? last : -1;
     }
 
-    private static int[] lastUses(Region region, int inputs) {
+    private static int[] lastUses(WideRegion region, int inputs) {
         int[] lastUse = new int[inputs + region.steps().size()];
         Arrays.fill(lastUse, -1);
         region.results()
