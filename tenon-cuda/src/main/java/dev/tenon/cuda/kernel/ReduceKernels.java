@@ -25,13 +25,17 @@ public final class ReduceKernels {
         this.modules = modules;
     }
 
-    /**
-     * Some dims of x, outermost first.
-     *
-     * @param strides in elements
-     */
-    public record Dims(long[] sizes, long[] strides) {
-        public long elements() {
+    /** Some dims of x, outermost first, with its strides in elements. Immutable. */
+    public static final class Dims {
+        private final long[] sizes;
+        private final long[] strides;
+
+        public Dims(long[] sizes, long[] strides) {
+            this.sizes = sizes.clone();
+            this.strides = strides.clone();
+        }
+
+        private long elements() {
             long product = 1;
             for (long size : sizes) {
                 product = Math.multiplyExact(product, size);
@@ -41,6 +45,10 @@ public final class ReduceKernels {
 
         private boolean isContiguous() {
             return strides.length > 0 && strides[strides.length - 1] == 1;
+        }
+
+        private MemorySegment walk() {
+            return WalkStruct.of(1, sizes, strides);
         }
     }
 
@@ -80,8 +88,8 @@ public final class ReduceKernels {
                 TypeCodes.of(dtype),
                 results,
                 count,
-                WalkStruct.of(1, kept.sizes(), kept.strides()),
-                WalkStruct.of(1, reduced.sizes(), reduced.strides()),
+                kept.walk(),
+                reduced.walk(),
                 parts,
                 along,
                 stateBytes);
