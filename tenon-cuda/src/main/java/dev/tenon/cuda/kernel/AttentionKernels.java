@@ -126,9 +126,11 @@ public final class AttentionKernels {
         }
         String entry = "attention_mma_" + padded;
         GpuFunction function = modules.function(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()));
-        int staged = Math.max(MMA_QUERIES, 2 * (padded == HEADS[HEADS.length - 1] ? 32 : 64));
+        int keys = padded == HEADS[HEADS.length - 1] ? 32 : 64;
         int row = padded * problem.dtype().bytes() + PADDING_BYTES;
-        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(staged * row);
+        int shared = (MMA_QUERIES + 2 * keys) * row + 2 * keys * Float.BYTES;
+        function.allowSharedBytes(shared);
+        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(shared);
         return new Launch(problem, entry, shape, function);
     }
 
