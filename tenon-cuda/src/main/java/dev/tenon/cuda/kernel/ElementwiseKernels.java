@@ -101,6 +101,17 @@ public final class ElementwiseKernels {
                 program.struct());
     }
 
+    /** A whole expression, compiled. */
+    public FusedLaunch fused(FusedRegion region) {
+        return new FusedLaunch(
+                modules.function(KernelCatalog.FUSED, "elementwise_fused", region.variant()),
+                region.shape(),
+                region.inputs(),
+                region.results(),
+                region.elements(),
+                region.layout());
+    }
+
     private Launch launch(
             KernelFile file,
             String entry,

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
@@ -11,13 +12,14 @@ import dev.tenon.core.ir.op.Region;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Elementwise operations: single ones, pairs that have a kernel, regions that the interpreter takes, and regions piece by piece. */
+/** Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece. */
 final class ElementwiseLowering {
     private ElementwiseLowering() {}
 
@@ -40,10 +42,16 @@ final class ElementwiseLowering {
         if (pair != null) {
             return pair;
         }
+        List<String> passedOver = new ArrayList<>();
+        Step fused = fused(region, node, context, passedOver);
+        if (fused != null) {
+            return fused;
+        }
         List<DType> types = types(node.inputs());
         String misfit = RegionProgram.misfit(region, types);
         if (!misfit.isEmpty()) {
-            return new PiecewiseRegion(region, node, context, misfit);
+            passedOver.add("elementwise_region: " + misfit);
+            return new PiecewiseRegion(region, node, context, passedOver);
         }
         RegionProgram program = new RegionProgram(region, types);
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
@@ -55,7 +63,38 @@ final class ElementwiseLowering {
                 context.stepNumber(),
                 "elementwise_region of " + region.steps().size() + " steps"
                         + (program.wide() ? ", 64 bits a register" : ""),
-                List.of());
+                passedOver);
+    }
+
+    /** The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles. */
+    private static @Nullable Step fused(
+            Region region, Node node, LoweringContext context, List<String> passedOver) {
+        List<DType> types = types(node.inputs());
+        Shape shape = node.output().shape();
+        String reason = context.regions()
+                .notCompiled(
+                        shape.elements(), RegionProgram.misfit(region, types).isEmpty());
+        if (reason.isEmpty()) {
+            reason = FusedRegion.misfit(region, shape, types);
+        }
+        if (reason.isEmpty()) {
+            FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
+            try {
+                return new FusedStep(
+                        new ElementwiseKernels(context.modules()).fused(fused),
+                        IntStream.concat(
+                                        IntStream.of(slots(node.inputs(), context)),
+                                        IntStream.of(slots(node.outputs(), context)))
+                                .toArray(),
+                        context.stepNumber(),
+                        fused.tier(),
+                        List.of());
+            } catch (UnsupportedException e) { // kernels built ahead, and no compiler
+                reason = String.valueOf(e.getMessage());
+            }
+        }
+        passedOver.add("elementwise_fused: " + reason);
+        return null;
     }
 
     private static Step single(
