@@ -6,10 +6,9 @@ import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.collective.Request;
 import dev.tenon.core.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;
-import dev.tenon.mpi.Agreement.Call;
-import dev.tenon.mpi.Agreement.Operation;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;
 import dev.tenon.nativelib.mpi.MpiLibrary;
@@ -198,7 +197,7 @@ public final class MpiCommunicator implements Communicator {
     public void barrier() {
         // reaching an agreement is one: nobody has it before everybody has spoken
         exclusively(deadline ->
-                agreement.reach(deadline, () -> new Call(Operation.BARRIER, dev.tenon.core.ir.DType.F32, 0, null, -1)));
+                agreement.reach(deadline, () -> Request.BARRIER));
     }
 
     /** Ends all processes of the job, this one too. */

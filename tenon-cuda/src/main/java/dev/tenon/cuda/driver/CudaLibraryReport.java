@@ -5,6 +5,7 @@ import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibraryName;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.LibraryVersions;
+import dev.tenon.nativelib.nccl.NcclLibrary;
 import dev.tenon.nativelib.nvrtc.NvrtcLibrary;
 import java.util.List;
 
@@ -25,9 +26,11 @@ public record CudaLibraryReport(LibrarySearch search, String version) {
     }
 
     private static LibrarySearch search(LibraryName library) {
-        // the compiler that fits the driver is the one that is used
+        // the compiler that fits the driver is the one that is used; NCCL has its environment set before it is opened
         return library.equals(CudaLibraries.NVRTC)
                 ? NvrtcLibrary.search()
-                : LibraryFinder.here().search(library);
+                : library.equals(CudaLibraries.NCCL)
+                        ? NcclLibrary.search()
+                        : LibraryFinder.here().search(library);
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
@@ -62,6 +63,11 @@ public final class KernelCatalog {
             List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
             List.of(BYTES));
 
+    /** All-reduce over peer memory, the fast form and the plain one. */
+    public static final KernelFile ONESHOT = oneshot("oneshot");
+
+    public static final KernelFile ONESHOT_FLAGS = oneshot("oneshot_flags");
+
     private KernelCatalog() {}
 
     public static List<KernelFile> all() {
@@ -74,7 +80,9 @@ public final class KernelCatalog {
                 LAYERNORM_BLOCK,
                 RMSNORM_WARP,
                 RMSNORM_BLOCK,
-                COPY);
+                COPY,
+                ONESHOT,
+                ONESHOT_FLAGS);
     }
 
     private static List<KernelVariant> floats() {
@@ -90,6 +98,16 @@ public final class KernelCatalog {
     /** The softmax or log-softmax variant of a type. */
     static KernelVariant log(DType dtype, boolean log) {
         return KernelVariant.of(dtype).with(log ? "log" : "", "TENON_LOG=" + (log ? 1 : 0));
+    }
+
+    private static KernelFile oneshot(String name) {
+        String path = "collective/" + name + ".cu";
+        return new KernelFile(
+                path,
+                List.of(new KernelSpec(path, name, List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32))),
+                Stream.of(DType.F32, DType.F16, DType.BF16)
+                        .map(KernelVariant::of)
+                        .toList());
     }
 
     /** A file whose entries are named after it and a form each, with the same parameters. */

@@ -14,6 +14,7 @@ public final class KernelSources {
     private static final List<String> HEADERS = List.of(
             "tenon.cuh",
             "pack.cuh",
+            "oneshot.cuh",
             "row_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",
