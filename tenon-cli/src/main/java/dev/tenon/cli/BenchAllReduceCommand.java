@@ -59,8 +59,7 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "BYTES",
             description = "With --device cuda: bytes of each vector; 1 KiB to 1 GiB by default.")
-    List<Long> sizes = List.of(
-            1L << 10, 8L << 10, 64L << 10, 256L << 10, 1L << 20, 16L << 20, 256L << 20, 1L << 30);
+    List<Long> sizes = List.of(1L << 10, 8L << 10, 64L << 10, 256L << 10, 1L << 20, 16L << 20, 256L << 20, 1L << 30);
 
     @Mixin
     MeasureOptions measuring = new MeasureOptions(20, 0.5);

@@ -75,7 +75,8 @@ final class GpuAllReduceBench implements AutoCloseable {
         }
         threads = Executors.newFixedThreadPool(
                 ranks, Thread.ofPlatform().daemon().name("rank-", 0).factory());
-        group = GpuGroup.open(platform, contexts, GpuCollectiveOptions.defaults().withOneShot(false));
+        group = GpuGroup.open(
+                platform, contexts, GpuCollectiveOptions.defaults().withOneShot(false));
         for (int rank = 0; rank < ranks; rank++) {
             communicators.add(group.communicator(rank).on(streams.get(rank)));
         }
@@ -114,8 +115,7 @@ final class GpuAllReduceBench implements AutoCloseable {
                             bytes,
                             OneShotGroup.Form.values()[form] == OneShotGroup.Form.FAST ? "oneshot" : "oneshot_flags",
                             data,
-                            (rank, stream, slice) ->
-                                    oneShot.rank(rank).enqueue(stream, slice, slice, ReduceOp.SUM)));
+                            (rank, stream, slice) -> oneShot.rank(rank).enqueue(stream, slice, slice, ReduceOp.SUM)));
                 }
             }
             return measured;

@@ -25,8 +25,7 @@ final class GpuAllReduceReport {
         }
         PrintWriter out = command.getOut();
         GpuPlatform platform = GpuPlatforms.named(device);
-        Table table = new Table(
-                "bytes", "variant", "median", "p95", "min", "max", "in graph", "alg GB/s", "bus GB/s");
+        Table table = new Table("bytes", "variant", "median", "p95", "min", "max", "in graph", "alg GB/s", "bus GB/s");
         try (Progress progress = new Progress(command.getErr());
                 GpuAllReduceBench bench = new GpuAllReduceBench(platform, world)) {
             for (long bytes : sizes) {

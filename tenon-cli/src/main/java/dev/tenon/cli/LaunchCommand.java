@@ -44,8 +44,8 @@ final class LaunchCommand implements Callable<Integer> {
         if (ranks < 1 || ranks > MOST) {
             throw new InputException("-n " + ranks + ": expected 1 to " + MOST + " ranks");
         }
-        try (RankProcesses processes =
-                new RankProcesses(spec.commandLine().getOut(), spec.commandLine().getErr())) {
+        try (RankProcesses processes = new RankProcesses(
+                spec.commandLine().getOut(), spec.commandLine().getErr())) {
             processes.start(command, ranks, port != 0 ? port : freePort());
             return processes.await();
         }

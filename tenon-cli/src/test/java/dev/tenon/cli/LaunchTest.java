@@ -43,8 +43,8 @@ class LaunchTest {
     @Test
     void aFailingRankEndsTheOthers() {
         long began = System.nanoTime();
-        Cli result =
-                Cli.run("launch", "-n", "3", "--", "sh", "-c", "if [ $RANK = 1 ]; then exit 7; fi; sleep 50; echo never");
+        Cli result = Cli.run(
+                "launch", "-n", "3", "--", "sh", "-c", "if [ $RANK = 1 ]; then exit 7; fi; sleep 50; echo never");
         assertThat(result.code()).isEqualTo(7);
         assertThat(result.err()).contains("rank 1 ended with 7").contains("the other ranks were ended");
         assertThat(result.out()).doesNotContain("never");
@@ -54,7 +54,13 @@ class LaunchTest {
     @Test
     void oneThatDoesNotListenIsEndedByForce() {
         Cli result = Cli.run(
-                "launch", "-n", "2", "--", "sh", "-c", "if [ $RANK = 1 ]; then sleep 1; exit 3; fi; trap '' TERM; while true; do sleep 1; done");
+                "launch",
+                "-n",
+                "2",
+                "--",
+                "sh",
+                "-c",
+                "if [ $RANK = 1 ]; then sleep 1; exit 3; fi; trap '' TERM; while true; do sleep 1; done");
         assertThat(result.code()).isEqualTo(3);
     }
 

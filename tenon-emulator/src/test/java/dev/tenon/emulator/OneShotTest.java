@@ -99,7 +99,8 @@ class OneShotTest {
                 }
                 double expected = rounded(dtype, op == ReduceOp.MEAN ? sum / world : sum);
                 assertThat(result[i])
-                        .as(world + " ranks, " + op + " of " + length + " " + dtype + ", rank " + rank + ", element " + i)
+                        .as(world + " ranks, " + op + " of " + length + " " + dtype + ", rank " + rank + ", element "
+                                + i)
                         .isEqualTo(Double.valueOf(expected));
             }
         }
@@ -142,7 +143,9 @@ class OneShotTest {
                 for (int rank = 0; rank < world; rank++) {
                     double[] result = download(rank, DType.F32, buffers.get(rank), 3000, 0);
                     for (int i = 0; i < 3000; i++) {
-                        assertThat(result[i]).as("replay " + replay + ", element " + i).isEqualTo(i == replay ? 0.0 : i);
+                        assertThat(result[i])
+                                .as("replay " + replay + ", element " + i)
+                                .isEqualTo(i == replay ? 0.0 : i);
                     }
                 }
             }

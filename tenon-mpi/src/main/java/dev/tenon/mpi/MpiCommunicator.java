@@ -196,8 +196,7 @@ public final class MpiCommunicator implements Communicator {
     @Override
     public void barrier() {
         // reaching an agreement is one: nobody has it before everybody has spoken
-        exclusively(deadline ->
-                agreement.reach(deadline, () -> Request.BARRIER));
+        exclusively(deadline -> agreement.reach(deadline, () -> Request.BARRIER));
     }
 
     /** Ends all processes of the job, this one too. */

@@ -10,8 +10,8 @@ public final class Environment {
     /** Sets a variable for native libraries of this process, where the platform has {@code setenv}; to be done before the library that reads it is opened. */
     public static void set(String name, String value, boolean overwrite) {
         Downcalls.standard("setenv").ifPresent(function -> {
-            MethodHandle setenv = Downcalls.handle(
-                    function, Downcalls.status(Downcalls.LONG, Downcalls.LONG, Downcalls.INT));
+            MethodHandle setenv =
+                    Downcalls.handle(function, Downcalls.status(Downcalls.LONG, Downcalls.LONG, Downcalls.INT));
             try (Arena arena = Arena.ofConfined()) {
                 int _ = (int) setenv.invokeExact(
                         arena.allocateFrom(name).address(),

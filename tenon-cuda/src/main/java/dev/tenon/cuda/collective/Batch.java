@@ -63,7 +63,8 @@ final class Batch {
         Set<NcclHandle> handles = new LinkedHashSet<>();
         calls.stream()
                 .map(entry -> entry.rank().nccl)
-                .sorted(Comparator.comparingInt(handle -> handle.context.device().ordinal()))
+                .sorted(Comparator.comparingInt(
+                        handle -> handle.context.device().ordinal()))
                 .forEach(handles::add);
         List<NcclHandle> held = new ArrayList<>();
         NcclHandle first = handles.iterator().next();

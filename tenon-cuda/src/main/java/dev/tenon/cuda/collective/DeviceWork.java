@@ -45,8 +45,7 @@ record DeviceWork(String what, GpuStream stream, boolean grouped, Calls calls) {
     }
 
     /** Chunks of one size in one call, others each as a reduction to its rank. */
-    static DeviceWork reduceScatter(
-            GpuStream stream, DeviceSlice source, DeviceSlice target, ReduceOp op, int world) {
+    static DeviceWork reduceScatter(GpuStream stream, DeviceSlice source, DeviceSlice target, ReduceOp op, int world) {
         int type = NcclTypes.type(source.dtype());
         int by = NcclTypes.op(source.dtype(), op);
         Chunks chunks = new Chunks(source.length(), world);

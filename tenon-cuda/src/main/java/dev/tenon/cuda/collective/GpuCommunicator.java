@@ -196,8 +196,8 @@ public final class GpuCommunicator implements Communicator {
     @Override
     public void abort(String reason) {
         int by = rank();
-        rank.nccl.fate.breakUp(at -> new CollectiveAbortedException(
-                "rank " + at + ": the group was aborted by rank " + by + ": " + reason));
+        rank.nccl.fate.breakUp(at ->
+                new CollectiveAbortedException("rank " + at + ": the group was aborted by rank " + by + ": " + reason));
     }
 
     /** Leaves, once the work that is under way is done; ranks that wait for this one end by their timeout. Idempotent. */

@@ -24,8 +24,7 @@ public final class GpuRank {
         long deadline = options.deadline();
         byte[] id = Rendezvous.share(here, NcclLibrary::newUniqueId, deadline);
         long comm = Joining.one(context, here.rank(), here.world(), id, deadline);
-        NcclHandle handle =
-                new NcclHandle(comm, context, here.rank(), here.world(), new Fate(), options.timeout());
+        NcclHandle handle = new NcclHandle(comm, context, here.rank(), here.world(), new Fate(), options.timeout());
         return new GpuCommunicator(new RankState(handle, null), options);
     }
 }

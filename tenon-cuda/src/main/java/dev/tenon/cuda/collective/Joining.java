@@ -39,7 +39,8 @@ final class Joining {
                         Nccl.ncclCommInitAll(
                                 comms.address(),
                                 world,
-                                arena.allocateFrom(ValueLayout.JAVA_INT, ordinals).address()),
+                                arena.allocateFrom(ValueLayout.JAVA_INT, ordinals)
+                                        .address()),
                         "ncclCommInitAll(%d devices)",
                         world);
                 return comms.toArray(ValueLayout.JAVA_LONG);
@@ -89,7 +90,9 @@ final class Joining {
             Thread.currentThread().interrupt();
             throw new NativeException(what + ": interrupted", e);
         } catch (ExecutionException e) {
-            throw e.getCause() instanceof TenonException known ? known : new NativeException(what + ": " + e.getCause(), e);
+            throw e.getCause() instanceof TenonException known
+                    ? known
+                    : new NativeException(what + ": " + e.getCause(), e);
         }
     }
 }

@@ -97,8 +97,9 @@ public final class OneShotRank implements AutoCloseable {
      */
     public void enqueue(GpuStream stream, DeviceSlice source, DeviceSlice target, ReduceOp op) {
         if (!takes(source.dtype(), source.length(), op)) {
-            throw new UnsupportedException("all-reduce over peer memory: " + op + " of " + source + "; it does sums and means of 1 to "
-                    + MOST_BYTES / source.dtype().bytes() + " elements of " + DTYPES);
+            throw new UnsupportedException(
+                    "all-reduce over peer memory: " + op + " of " + source + "; it does sums and means of 1 to "
+                            + MOST_BYTES / source.dtype().bytes() + " elements of " + DTYPES);
         }
         int packs = Math.toIntExact(Math.ceilDiv(source.bytes(), PACK));
         LaunchShape shape = LaunchShape.of(Math.ceilDiv(packs, THREADS), THREADS);

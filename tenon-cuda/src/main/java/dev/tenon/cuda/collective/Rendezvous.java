@@ -64,7 +64,8 @@ final class Rendezvous {
             BitSet missing = (BitSet) joined.clone();
             missing.flip(0, here.world());
             throw new CollectiveTimeoutException(
-                    "joining at port " + here.port() + ": rank(s) " + missing + " of " + here.world() + " did not come", e);
+                    "joining at port " + here.port() + ": rank(s) " + missing + " of " + here.world() + " did not come",
+                    e);
         } catch (IOException e) {
             throw new NativeException(
                     "rank 0 cannot listen at port " + here.port() + " (MASTER_PORT): " + e.getMessage(), e);
@@ -112,8 +113,8 @@ final class Rendezvous {
                 DataInputStream in = new DataInputStream(socket.getInputStream());
                 int length = in.readInt();
                 if (length == -1) {
-                    throw new NativeException("joining the ranks at " + here.address() + ":" + here.port() + ": "
-                            + in.readUTF());
+                    throw new NativeException(
+                            "joining the ranks at " + here.address() + ":" + here.port() + ": " + in.readUTF());
                 }
                 if (length < 0 || length > LONGEST) {
                     throw new NativeException("what listens at " + here.address() + ":" + here.port()

@@ -96,8 +96,8 @@ final class Requests {
     }
 
     private static InputException overlapping(String operation) {
-        return new InputException(operation
-                + ": source and target overlap, but are not the same place; use one buffer, or two apart");
+        return new InputException(
+                operation + ": source and target overlap, but are not the same place; use one buffer, or two apart");
     }
 
     private static boolean overlap(Buffer one, Buffer other) {

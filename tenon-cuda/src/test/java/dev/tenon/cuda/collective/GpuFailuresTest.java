@@ -42,7 +42,8 @@ class GpuFailuresTest {
             assertThatThrownBy(() -> alone.allReduce(data, data, ReduceOp.SUM)).isInstanceOf(CollectiveException.class);
             assertThatThrownBy(() -> group.communicator(1).barrier()).isInstanceOf(CollectiveException.class);
             gpus.streams.get(0).synchronize(); // the device has let go, and is usable
-            assertThat(gpus.download(0, gpus.upload(0, DType.F32, new double[] {5}))).containsExactly(5);
+            assertThat(gpus.download(0, gpus.upload(0, DType.F32, new double[] {5})))
+                    .containsExactly(5);
         }
     }
 

@@ -22,8 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuGroupTest {
     private static final int[] LENGTHS = {0, 1, 3, 1023, 4099, 1 << 20};
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
-    private static final List<DType> OTHERS =
-            List.of(DType.I32, DType.I64, DType.U8, DType.I8, DType.U32, DType.U64);
+    private static final List<DType> OTHERS = List.of(DType.I32, DType.I64, DType.U8, DType.I8, DType.U32, DType.U64);
 
     private static List<DType> dtypes() {
         List<DType> all = new ArrayList<>(FLOATS);
@@ -40,8 +39,7 @@ class GpuGroupTest {
     void allReduce(int world) {
         try (Gpus gpus = Gpus.open(world)) {
             for (boolean oneShot : new boolean[] {true, false}) {
-                try (GpuGroup group =
-                        gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                try (GpuGroup group = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
                     gpus.parallel(rank -> {
                         for (DType dtype : dtypes()) {
                             for (ReduceOp op : ReduceOp.values()) {
@@ -64,9 +62,7 @@ class GpuGroupTest {
         double[] expected = Numbers.reduced(rank.world(), 0, length, op);
         rank.allReduce(source, target, op);
         rank.await();
-        assertThat(gpus.download(rank.rank(), target))
-                .as(op + " of " + target)
-                .isEqualTo(expected);
+        assertThat(gpus.download(rank.rank(), target)).as(op + " of " + target).isEqualTo(expected);
         assertThat(gpus.download(rank.rank(), source)).as("the source").isEqualTo(values);
         rank.allReduce(source, source, op);
         rank.await();
@@ -129,9 +125,7 @@ class GpuGroupTest {
         gpus.write(me, source, values);
         rank.broadcast(source, root);
         rank.await();
-        assertThat(gpus.download(me, source))
-                .as("broadcast" + what)
-                .isEqualTo(Numbers.of(root, length, ReduceOp.SUM));
+        assertThat(gpus.download(me, source)).as("broadcast" + what).isEqualTo(Numbers.of(root, length, ReduceOp.SUM));
 
         gpus.write(me, source, values);
         rank.sendRecv(source, (me + 1) % world, whole, (me + world - 1) % world);
@@ -189,7 +183,9 @@ class GpuGroupTest {
         rank.allReduce(halves, DType.BF16, ReduceOp.MEAN);
         double[] mean = Numbers.reduced(world, 0, length, ReduceOp.MEAN);
         for (int i = 0; i < length; i++) {
-            assertThat(Elements.getDouble(DType.BF16, halves, i)).as("mean, element " + i).isEqualTo(mean[i]);
+            assertThat(Elements.getDouble(DType.BF16, halves, i))
+                    .as("mean, element " + i)
+                    .isEqualTo(mean[i]);
         }
         rank.barrier();
     }

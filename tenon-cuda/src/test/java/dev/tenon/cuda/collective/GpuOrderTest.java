@@ -100,7 +100,8 @@ class GpuOrderTest {
                     gpus.upload(0, DType.F32, filled(1 << 20, 1)), gpus.upload(1, DType.F32, filled(1 << 20, 2)));
             assertThatThrownBy(() -> group.together(() -> {
                         group.communicator(0).allReduce(slices.get(0), slices.get(0), ReduceOp.SUM);
-                        group.communicator(1).allReduce(slices.get(1), slices.get(1).slice(0, 1), ReduceOp.SUM);
+                        group.communicator(1)
+                                .allReduce(slices.get(1), slices.get(1).slice(0, 1), ReduceOp.SUM);
                     }))
                     .isInstanceOf(InputException.class);
             assertThatThrownBy(() -> group.together(() -> group.communicator(0).allReduce(new float[1], ReduceOp.SUM)))

@@ -36,14 +36,22 @@ class GpuProcessesTest {
                         "MASTER_ADDR", "127.0.0.1",
                         "MASTER_PORT", "" + port);
                 processes.add(ChildJvm.start(
-                        RankProcess.class, environment, folder.resolve("out" + rank), folder.resolve("err" + rank), what));
+                        RankProcess.class,
+                        environment,
+                        folder.resolve("out" + rank),
+                        folder.resolve("err" + rank),
+                        what));
             }
             List<String> outputs = new ArrayList<>();
             for (int rank = 0; rank < world; rank++) {
                 boolean ended = processes.get(rank).waitFor(90, TimeUnit.SECONDS);
                 outputs.add(Files.readString(folder.resolve("out" + rank)));
-                assertThat(ended).as("rank " + rank + " ended; it said: " + outputs.get(rank)).isTrue();
-                assertThat(processes.get(rank).exitValue()).as(outputs.get(rank)).isZero();
+                assertThat(ended)
+                        .as("rank " + rank + " ended; it said: " + outputs.get(rank))
+                        .isTrue();
+                assertThat(processes.get(rank).exitValue())
+                        .as(outputs.get(rank))
+                        .isZero();
             }
             return outputs;
         } finally {

@@ -51,7 +51,8 @@ final class Gpus implements AutoCloseable {
         String reason = !driver.unavailable().isEmpty()
                 ? driver.unavailable()
                 : driver.devices().size() < count
-                        ? count + " GPUs are needed, there are " + driver.devices().size()
+                        ? count + " GPUs are needed, there are "
+                                + driver.devices().size()
                         : GpuGroup.unavailable();
         if (!reason.isEmpty()) {
             String required = System.getenv("TENON_REQUIRE_GPUS");

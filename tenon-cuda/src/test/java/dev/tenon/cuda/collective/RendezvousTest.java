@@ -125,8 +125,8 @@ class RendezvousTest {
 
     @Test
     void theEnvironmentIsRead() {
-        Map<String, String> all =
-                Map.of("RANK", "3", "WORLD_SIZE", "4", "LOCAL_RANK", "1", "MASTER_ADDR", "host", "MASTER_PORT", "29500");
+        Map<String, String> all = Map.of(
+                "RANK", "3", "WORLD_SIZE", "4", "LOCAL_RANK", "1", "MASTER_ADDR", "host", "MASTER_PORT", "29500");
         assertThat(RankEnvironment.of(all)).isEqualTo(new RankEnvironment(3, 4, 1, "host", 29500));
         assertThatThrownBy(() -> RankEnvironment.of(Map.of("WORLD_SIZE", "4")))
                 .isInstanceOf(InputException.class)
@@ -147,9 +147,7 @@ class RendezvousTest {
         }
         assertThat(GpuGroup.unavailable()).contains("libnccl.so.2");
         assertThatThrownBy(() -> GpuGroup.open(
-                        dev.tenon.cuda.platform.GpuPlatforms.named("cuda"),
-                        List.of(),
-                        GpuCollectiveOptions.defaults()))
+                        dev.tenon.cuda.platform.GpuPlatforms.named("cuda"), List.of(), GpuCollectiveOptions.defaults()))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessage(GpuGroup.unavailable());
     }

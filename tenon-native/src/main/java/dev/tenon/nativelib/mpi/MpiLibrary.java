@@ -35,7 +35,8 @@ public final class MpiLibrary {
     }
 
     private static LibrarySearch look() {
-        // UCX, which Open MPI may load, takes SIGSEGV for itself, and HotSpot lives on that signal: its next implicit null check would kill the process
+        // UCX, which Open MPI may load, takes SIGSEGV for itself, and HotSpot lives on that signal: its next implicit
+        // null check would kill the process
         Environment.set("UCX_ERROR_SIGNALS", "", true);
         return LibraryFinder.here().search(NAME);
     }

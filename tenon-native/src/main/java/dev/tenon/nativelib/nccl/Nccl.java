@@ -49,7 +49,8 @@ public final class Nccl {
 
     public static int ncclCommInitRankConfig(long comm, int ranks, MemorySegment id, int rank, long config) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclCommInitRankConfig", status(LONG, INT, UNIQUE_ID, INT, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclCommInitRankConfig", status(LONG, INT, UNIQUE_ID, INT, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(comm, ranks, id, rank, config);
@@ -137,7 +138,8 @@ public final class Nccl {
 
     public static int ncclAllReduce(long source, long target, long count, int type, int op, long comm, long stream) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclAllReduce", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclAllReduce", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, count, type, op, comm, stream);
@@ -146,9 +148,11 @@ public final class Nccl {
         }
     }
 
-    public static int ncclReduce(long source, long target, long count, int type, int op, int root, long comm, long stream) {
+    public static int ncclReduce(
+            long source, long target, long count, int type, int op, int root, long comm, long stream) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclReduce", status(LONG, LONG, LONG, INT, INT, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclReduce", status(LONG, LONG, LONG, INT, INT, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, count, type, op, root, comm, stream);
@@ -157,9 +161,11 @@ public final class Nccl {
         }
     }
 
-    public static int ncclReduceScatter(long source, long target, long countEach, int type, int op, long comm, long stream) {
+    public static int ncclReduceScatter(
+            long source, long target, long countEach, int type, int op, long comm, long stream) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclReduceScatter", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclReduceScatter", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, countEach, type, op, comm, stream);
@@ -170,7 +176,8 @@ public final class Nccl {
 
     public static int ncclAllGather(long source, long target, long countEach, int type, long comm, long stream) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclAllGather", status(LONG, LONG, LONG, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclAllGather", status(LONG, LONG, LONG, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, countEach, type, comm, stream);
@@ -181,7 +188,8 @@ public final class Nccl {
 
     public static int ncclBroadcast(long source, long target, long count, int type, int root, long comm, long stream) {
         class Function {
-            static final MethodHandle HANDLE = NcclLibrary.bind("ncclBroadcast", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
+            static final MethodHandle HANDLE =
+                    NcclLibrary.bind("ncclBroadcast", status(LONG, LONG, LONG, INT, INT, LONG, LONG));
         }
         try {
             return (int) Function.HANDLE.invokeExact(source, target, count, type, root, comm, stream);

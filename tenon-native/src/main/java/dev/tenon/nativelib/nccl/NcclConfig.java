@@ -23,7 +23,10 @@ public final class NcclConfig {
         config.set(ValueLayout.JAVA_INT, MAGIC_AT, MAGIC);
         config.set(ValueLayout.JAVA_INT, VERSION_AT, VERSION);
         config.set(ValueLayout.JAVA_INT, BLOCKING_AT, blocking ? 1 : 0);
-        config.set(ValueLayout.JAVA_INT, PADDING_AT, Integer.MIN_VALUE); // NCCL's word for "not set", should it be read as the next field
+        config.set(
+                ValueLayout.JAVA_INT,
+                PADDING_AT,
+                Integer.MIN_VALUE); // NCCL's word for "not set", should it be read as the next field
         return config;
     }
 }

@@ -31,7 +31,8 @@ public final class NcclLibrary {
         private static LibrarySearch look() {
             // multicast over NVLink is off unless asked for: not every virtual machine and container has it whole
             Environment.set("NCCL_NVLS_ENABLE", "0", false);
-            // connect when a communicator opens, not within the first collective of a kind: there a missing rank would hold up a call that should only enqueue
+            // connect when a communicator opens, not within the first collective of a kind: there a missing rank would
+            // hold up a call that should only enqueue
             Environment.set("NCCL_RUNTIME_CONNECT", "0", false);
             return LibraryFinder.here().search(CudaLibraries.NCCL);
         }
