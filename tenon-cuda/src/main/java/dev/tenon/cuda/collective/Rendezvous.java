@@ -138,6 +138,6 @@ final class Rendezvous {
     }
 
     private static int millis(long deadline) {
-        return (int) Math.clamp(TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()), 1, Integer.MAX_VALUE);
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()), 1, Integer.MAX_VALUE);
     }
 }
