@@ -4,6 +4,7 @@ module dev.tenon.nativelib {
     requires transitive dev.tenon.core;
 
     exports dev.tenon.nativelib;
+    exports dev.tenon.nativelib.cublas;
     exports dev.tenon.nativelib.cuda;
     exports dev.tenon.nativelib.emulated;
     exports dev.tenon.nativelib.mpi;

@@ -6,7 +6,6 @@ import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -58,8 +57,14 @@ final class BenchModelCommand implements Callable<Integer> {
     @Mixin
     MeasureOptions measuring = new MeasureOptions(20, 1);
 
+    @Option(names = "--copies", description = "On a GPU: with the copies of inputs and outputs from and to the host.")
+    boolean copies;
+
     @Option(names = "--json", description = "One object a measurement.")
     boolean json;
+
+    @Mixin
+    CompileSettings settings = new CompileSettings();
 
     @Mixin
     DeviceOptions device = new DeviceOptions();
@@ -72,11 +77,11 @@ final class BenchModelCommand implements Callable<Integer> {
         List<String> dims = new ArrayList<>(ModelInputs.dims(onnx.graph().inputs()));
         Table table = new Table("shape", "threads", "median", "p95", "min", "max", "runs");
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
-            for (int threads : device.threads != 0 ? List.of(device.threads) : threadCounts) {
+            for (int threads : threads()) {
                 try (Runtime runtime =
                                 Runtime.open(device.target(), device.options().withThreads(threads));
-                        CompiledModel compiled =
-                                runtime.compile(onnx.graph(), Weights.none(), CompileOptions.defaults());
+                        CompiledModel compiled = runtime.compile(
+                                onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()));
                         Session session = compiled.newSession()) {
                     for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
@@ -87,7 +92,7 @@ final class BenchModelCommand implements Callable<Integer> {
                                     .println(
                                             "some loops are not compiled yet; the figures may be slower than later ones");
                         }
-                        Samples samples = Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);
+                        Samples samples = measure(runtime, session, inputs);
                         table.row(
                                 shape,
                                 threads,
@@ -109,11 +114,35 @@ final class BenchModelCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {
+    /** On a GPU inputs and outputs lie in its memory, as the other side of a comparison has them, unless the copies are asked for. */
+    private Samples measure(Runtime runtime, Session session, Map<String, Tensor> inputs) {
+        if (copies) {
+            return Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);
+        }
+        Map<String, Tensor> there = new LinkedHashMap<>();
+        inputs.forEach((name, tensor) -> there.put(name, runtime.upload(tensor)));
+        try {
+            return Samples.measure(
+                    () -> session.runOnDevice(there).values().forEach(Tensor::close),
+                    measuring.runs,
+                    measuring.seconds);
+        } finally {
+            there.values().forEach(Tensor::close);
+        }
+    }
+
+    private Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {
         Map<String, Object> params = new LinkedHashMap<>();
         params.put("model", String.valueOf(file.getFileName()));
         params.put("shape", shape);
-        params.put("threads", threads);
+        if (runtime.device().backend().equals("cpu")) {
+            params.put("threads", threads);
+        } else {
+            params.put("mode", settings.mode);
+            params.put("precision", settings.precision);
+            params.put("copies", copies);
+        }
+        params.put("weights", settings.weights);
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("bench", "model");
         object.put("device", runtime.target().toString());
@@ -122,6 +151,14 @@ final class BenchModelCommand implements Callable<Integer> {
         samples.into(object);
         object.put("runs", samples.count());
         return object;
+    }
+
+    /** A GPU is measured once. */
+    private List<Integer> threads() {
+        if (device.threads != 0) {
+            return List.of(device.threads);
+        }
+        return device.target().backend().equals("cpu") ? threadCounts : List.of(1);
     }
 
     private static List<String> defaultShapes(int dims) {

@@ -10,7 +10,7 @@ final class DeviceOptions {
             names = "--device",
             paramLabel = "D",
             defaultValue = "best",
-            description = "cpu, cuda, cuda:N or best (the default).")
+            description = "cpu, cuda, cuda:N, emulator or best (the default).")
     String device = "best";
 
     @Option(

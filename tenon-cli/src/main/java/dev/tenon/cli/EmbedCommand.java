@@ -1,5 +1,6 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.models.embedding.EmbeddingEncoder;
 import dev.tenon.models.embedding.EncoderOptions;
 import java.io.BufferedReader;
@@ -59,6 +60,9 @@ final class EmbedCommand implements Callable<Integer> {
     boolean json;
 
     @Mixin
+    CompileSettings settings = new CompileSettings();
+
+    @Mixin
     DeviceOptions device = new DeviceOptions();
 
     @Override
@@ -70,8 +74,11 @@ final class EmbedCommand implements Callable<Integer> {
         float[][] vectors;
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
             progress.say("loading " + file.getFileName() + " …");
-            EncoderOptions options =
-                    EncoderOptions.defaults().withRuntime(device.options()).withMaxTokens(maxTokens);
+            EncoderOptions options = EncoderOptions.defaults()
+                    .withRuntime(device.options())
+                    .withCompile(settings.apply(CompileOptions.defaults()))
+                    .withWeights(settings.stored())
+                    .withMaxTokens(maxTokens);
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
                 vectors = encoder.encode(all);

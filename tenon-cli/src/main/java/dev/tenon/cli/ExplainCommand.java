@@ -7,7 +7,6 @@ import dev.tenon.core.runtime.PlanReport;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.StepReport;
-import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -57,16 +56,19 @@ final class ExplainCommand implements Callable<Integer> {
     boolean json;
 
     @Mixin
+    CompileSettings settings = new CompileSettings();
+
+    @Mixin
     DeviceOptions device = new DeviceOptions();
 
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
-        CompileOptions options = CompileOptions.defaults()
+        CompileOptions options = settings.apply(CompileOptions.defaults())
                 .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         try (Runtime runtime = Runtime.open(device.target(), device.options());
-                CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), options)) {
+                CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options)) {
             try (Session session = compiled.newSession()) {
                 // one run, so that plans that hang on values of the run are there as well
                 session.run(ModelInputs.generate(compiled.inputs(), dims));

@@ -17,7 +17,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 
 /** Measures a row kernel on one open device. */
 final class RowBench implements AutoCloseable {
@@ -76,19 +75,19 @@ final class RowBench implements AutoCloseable {
         long bytes = rows * cols * dtype.bytes();
         List<Measured> measured = new ArrayList<>();
         RowKernels.Rows launch = kernels.rows(rule, dtype, rows, cols, true);
-        long workspaceBytes = launch.plan().workspaceBytes();
         try (DeviceBuffer x = random(bytes);
                 DeviceBuffer y = context.allocate(bytes);
                 DeviceBuffer gamma = random(cols * dtype.bytes());
                 DeviceBuffer beta = random(cols * dtype.bytes());
-                DeviceBuffer workspace = workspaceBytes > 0 ? zeroed(workspaceBytes) : null) {
+                DeviceBuffer state = context.allocate(Math.max(1, launch.plan().stateBytes()));
+                DeviceBuffer counters = zeroed(Math.max(1, launch.plan().counterBytes()))) {
             double copy = Math.min(
                     DeviceTiming.inGraph(context, stream, () -> stream.copy(x, 0, y, 0, bytes)),
                     DeviceTiming.inGraph(
                             context, stream, () -> copier.enqueue(stream, arguments, x.address(), y.address(), bytes)));
-            Runnable once = () -> enqueue(launch, x, gamma, beta, y, workspace);
+            Runnable once = () -> enqueue(launch, x, gamma, beta, y, state, counters);
             RowKernels.Rows overlapping = launch.plan().blocks() == 1 ? launch.overlapping() : launch;
-            Runnable inGraph = () -> enqueue(overlapping, x, gamma, beta, y, workspace);
+            Runnable inGraph = () -> enqueue(overlapping, x, gamma, beta, y, state, counters);
             String form = launch.plan().entry() + ", " + launch.plan().reason();
             measured.add(measured(rows, cols, "fast", form, once, once, copy, bytes));
             measured.add(measured(rows, cols, "overlapping", form, inGraph, inGraph, copy, bytes));
@@ -107,9 +106,18 @@ final class RowBench implements AutoCloseable {
             DeviceBuffer gamma,
             DeviceBuffer beta,
             DeviceBuffer y,
-            @Nullable DeviceBuffer workspace) {
+            DeviceBuffer state,
+            DeviceBuffer counters) {
         launch.enqueue(
-                stream, arguments, x.address(), gamma.address(), beta.address(), y.address(), EPSILON, workspace);
+                stream,
+                arguments,
+                x.address(),
+                gamma.address(),
+                beta.address(),
+                y.address(),
+                EPSILON,
+                state.address(),
+                counters.address());
     }
 
     private Measured measured(

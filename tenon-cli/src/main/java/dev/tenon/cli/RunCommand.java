@@ -8,7 +8,6 @@ import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.ShapeProfile;
 import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import dev.tenon.formats.onnx.OnnxModel;
@@ -77,6 +76,9 @@ final class RunCommand implements Callable<Integer> {
     boolean json;
 
     @Mixin
+    CompileSettings settings = new CompileSettings();
+
+    @Mixin
     DeviceOptions device = new DeviceOptions();
 
     @Override
@@ -89,7 +91,7 @@ final class RunCommand implements Callable<Integer> {
         OnnxModel onnx = OnnxModel.load(model);
         Map<String, Tensor> given = read();
         try (Runtime runtime = Runtime.open(device.target(), device.options())) {
-            try (CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), options());
+            try (CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options());
                     Session session = compiled.newSession()) {
                 double loaded = millis(start);
                 Map<String, Tensor> all = ModelInputs.complete(compiled.inputs(), given, dims);
@@ -108,7 +110,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private CompileOptions options() {
-        CompileOptions options = CompileOptions.defaults()
+        CompileOptions options = settings.apply(CompileOptions.defaults())
                 .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         if (compile == CompileMode.JIT) {
             return options;

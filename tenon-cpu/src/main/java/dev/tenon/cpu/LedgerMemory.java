@@ -10,8 +10,7 @@ final class LedgerMemory {
     private LedgerMemory() {}
 
     /** Memory of the arena, 64-byte aligned and zero, entered under {@code use}. @throws OutOfMemoryException past the cap, or when the JVM has none left; nothing is entered then */
-    static MemorySegment allocate(
-            MemoryLedger ledger, Arena arena, long bytes, MemoryLedger.Use use, String purpose) {
+    static MemorySegment allocate(MemoryLedger ledger, Arena arena, long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);
         try {
             return arena.allocate(bytes, 64);

@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
@@ -107,6 +108,11 @@ final class EmulatedStream implements GpuStream {
         EmulatedBuffer own = EmulatedBuffer.of(buffer);
         own.part(offset, bytes);
         enqueue(new Work.Fill(own, offset, bytes, value));
+    }
+
+    @Override
+    public void call(Runnable calls) {
+        throw new UnsupportedException("the emulator has no libraries of CUDA's");
     }
 
     @Override

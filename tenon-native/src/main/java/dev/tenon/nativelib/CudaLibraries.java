@@ -47,6 +47,22 @@ public final class CudaLibraries {
             "matrix products with bias and activation in one call",
             TOOLKIT + "pip install nvidia-cublas");
 
+    /** The same two for a driver of CUDA 12, on which those of CUDA 13 do not start. */
+    public static final LibraryName CUBLAS_12 = new LibraryName(
+                    "cublas 12",
+                    List.of("libcublas.so.12"),
+                    List.of("cublas64_12.dll"),
+                    CUBLAS.lost(),
+                    TOOLKIT + "pip install nvidia-cublas-cu12")
+            .withCompanions("libcublasLt.so.12*");
+
+    public static final LibraryName CUBLAS_LT_12 = new LibraryName(
+            "cublasLt 12",
+            List.of("libcublasLt.so.12"),
+            List.of("cublasLt64_12.dll"),
+            CUBLAS_LT.lost(),
+            TOOLKIT + "pip install nvidia-cublas-cu12");
+
     public static final LibraryName CUDNN = new LibraryName(
             "cudnn",
             List.of("libcudnn.so.9", "libcudnn.so"),

@@ -9,15 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for libraries: in the folders that {@code TENON_LIBRARY_PATH} names, on the loader's own path, then where toolkits, Python packages and distributions put them. A search never throws, runs once, and its answer is kept.
+ * Looks for libraries: in the folders that {@code TENON_LIBRARY_PATH} names, on the loader's own path, then where toolkits, Python packages and distributions put them; not for those that {@code TENON_HIDE_LIBRARIES} names. A search never throws, runs once, and its answer is kept.
  * Thread-safe.
  */
 public final class LibraryFinder {
     /** What stands for the loader's own path in an {@link Attempt}. */
     public static final String LOADER = "the loader's path";
+
+    /** Names of libraries, with commas, that are as good as absent: to try what happens without them. */
+    public static final String HIDE = "TENON_HIDE_LIBRARIES";
 
     private static final LibraryFinder HERE = new LibraryFinder(Machine.here());
 
@@ -40,6 +44,10 @@ public final class LibraryFinder {
 
     private LibrarySearch look(LibraryName library) {
         List<Attempt> attempts = new ArrayList<>();
+        if (hidden(library)) {
+            attempts.add(new Attempt(library.name(), HIDE, Outcome.REFUSED, "hidden by " + HIDE));
+            return new LibrarySearch(library, attempts, null);
+        }
         List<String> files = library.files(machine.system());
         for (Path folder : Places.named(machine)) {
             NativeLibrary found = inFolder(library, folder, files, attempts);
@@ -60,6 +68,12 @@ public final class LibraryFinder {
             }
         }
         return new LibrarySearch(library, attempts, null);
+    }
+
+    /** Both {@code nvrtc} and {@code nvrtc 12} go by the first word. */
+    private boolean hidden(LibraryName library) {
+        String name = library.name().split(" ")[0];
+        return Stream.of(machine.variable(HIDE).split(",")).map(String::strip).anyMatch(name::equals);
     }
 
     private @Nullable NativeLibrary inFolder(

@@ -31,6 +31,20 @@ class LibraryFinderTest {
     }
 
     @Test
+    void aHiddenLibraryIsNotLookedFor() {
+        LibraryName twelve =
+                new LibraryName("thing 12", List.of("libtenonthing.so.12"), List.of(), "things", "install it");
+        for (LibraryName library : List.of(NONE, twelve)) {
+            LibrarySearch search = search(library, Map.of("TENON_HIDE_LIBRARIES", "other, thing"));
+            assertThat(search.found()).isNull();
+            assertThat(search.attempts()).hasSize(1);
+            assertThat(search.reason()).contains("hidden by TENON_HIDE_LIBRARIES");
+        }
+        assertThat(search(NONE, Map.of("TENON_HIDE_LIBRARIES", "some,thin")).attempts())
+                .hasSizeGreaterThan(1);
+    }
+
+    @Test
     void everyPlaceIsTriedInOrder() throws IOException {
         Path own = folder("own");
         List<Path> inOrder = List.of(

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
@@ -25,6 +26,7 @@ public final class Compiler {
             new CommonSubexpressions(),
             new SpelledForms(),
             new SpelledAttention(),
+            new HalfPrecision(),
             new FuseEpilogues(),
             new FuseElementwise());
 
@@ -33,10 +35,15 @@ public final class Compiler {
     private final CompilerOptions options;
     private final PassContext context;
 
-    /** @param claims whether the backend runs a composite of concrete types whole */
+    /** @param claims whether the backend runs a node of concrete types whole, rather than the pieces that stand for it */
     public Compiler(CompilerOptions options, Predicate<Node> claims) {
+        this(options, claims, null);
+    }
+
+    /** @param half keeps f32 weights in 16 bits; null for as they are */
+    public Compiler(CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half) {
         this.options = options;
-        this.context = new PassContext(claims);
+        this.context = new PassContext(claims, half);
     }
 
     /** The names that {@code dumpAfter} knows, in the order of the passes. */

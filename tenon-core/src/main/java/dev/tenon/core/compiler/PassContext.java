@@ -2,10 +2,12 @@ package dev.tenon.core.compiler;
 
 import dev.tenon.core.ir.Node;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What passes may know beside the graph.
  *
  * @param claims whether the backend runs a node whole, rather than the pieces that stand for it
+ * @param half where the model's weights are kept in 16 bits; null where they stay as they are
  */
-record PassContext(Predicate<Node> claims) {}
+record PassContext(Predicate<Node> claims, @Nullable HalfStore half) {}

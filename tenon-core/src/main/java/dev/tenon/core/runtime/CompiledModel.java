@@ -40,7 +40,7 @@ public final class CompiledModel implements AutoCloseable {
         this.runtime = runtime;
         this.device = device;
         this.options = options;
-        this.compiler = new Compiler(options.compiler(), device::claims);
+        this.compiler = new Compiler(options.compiler(), device::claims, given.halfStore());
         this.prepared = compiler.prepare(graph, given.constants());
         this.weights = device.newWeights();
         this.plans = new PlanCache<>(options.maxPlans());

@@ -80,6 +80,17 @@ public final class Runtime implements AutoCloseable {
         return true;
     }
 
+    /**
+     * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied once. Whoever asks for it closes it. On the CPU, the tensor itself.
+     *
+     * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
+     */
+    public Tensor upload(Tensor tensor) {
+        requireOpen();
+        tensor.requireReadable("tensor " + tensor.type());
+        return device.upload(tensor);
+    }
+
     /** Compiles a graph without parameters. */
     public CompiledModel compile(Graph graph) {
         return compile(graph, Weights.none(), CompileOptions.defaults());

@@ -86,7 +86,9 @@ final class PartialEvaluatorTest {
             g.output("y", g.add(new If(twice, thrice), small, x));
         });
         Graph bound = PartialEvaluator.evaluate(graph, Map.of("x", TensorType.of(DType.F32, 5)), Map.of());
-        assertThat(new DeadCode().apply(bound, new PassContext(node -> false)).nodes())
+        assertThat(new DeadCode()
+                        .apply(bound, new PassContext(node -> false, null))
+                        .nodes())
                 .singleElement()
                 .satisfies(node -> assertThat(Match.splat(node.input(1))).isEqualTo(2.0));
     }

@@ -48,6 +48,7 @@ final class PassesTest {
                         "cse",
                         "spelled-forms",
                         "spelled-attention",
+                        "half-precision",
                         "fuse-epilogues",
                         "fuse-elementwise",
                         "dce",

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 final class RulesTest {
     /** The mnemonics of what is left of a graph over {@code x: f32[3,4]}. */
     private static List<String> ops(Pass pass, BiFunction<GraphBuilder, Value, Value> body) {
-        PassContext context = new PassContext(node -> false);
+        PassContext context = new PassContext(node -> false, null);
         return ops(new DeadCode().apply(pass.apply(graph(body), context), context));
     }
 
@@ -86,7 +86,7 @@ final class RulesTest {
         Graph graph = new Canonicalise()
                 .apply(
                         graph((g, x) -> g.binary(BinaryFn.POW, x, g.scalar(DType.F32, 2))),
-                        new PassContext(node -> false));
+                        new PassContext(node -> false, null));
         assertThat(graph.nodes()).hasSize(1);
         assertThat(graph.nodes().getFirst().op()).isEqualTo(new dev.tenon.core.ir.op.Binary(BinaryFn.MUL));
     }
@@ -94,7 +94,7 @@ final class RulesTest {
     @Test
     void transposedOperandsBecomeFlags() {
         Graph graph = new Canonicalise()
-                .apply(graph((g, x) -> g.matmul(x, g.transpose(x, 1, 0))), new PassContext(node -> false));
+                .apply(graph((g, x) -> g.matmul(x, g.transpose(x, 1, 0))), new PassContext(node -> false, null));
         assertThat(ops(graph)).containsExactly("mat_mul");
         assertThat(((MatMul) graph.nodes().getFirst().op()).transposeB()).isTrue();
     }
@@ -125,7 +125,7 @@ final class RulesTest {
         Graph graph = new FuseEpilogues()
                 .apply(
                         graph((g, x) -> g.plus(x, g.relu(g.plus(g.matmul(x, constant(g, 4, 4)), constant(g, 4))))),
-                        new PassContext(node -> false));
+                        new PassContext(node -> false, null));
         assertThat(ops(graph)).containsExactly("mat_mul");
         MatMul op = (MatMul) graph.nodes().getFirst().op();
         assertThat(op.epilogue().bias()).isTrue();
@@ -148,7 +148,7 @@ final class RulesTest {
         Graph graph = new FuseElementwise()
                 .apply(
                         graph((g, x) -> g.times(g.plus(g.unary(UnaryFn.EXP, x), constant(g, 4)), x)),
-                        new PassContext(node -> false));
+                        new PassContext(node -> false, null));
         assertThat(ops(graph)).containsExactly("region");
         assertThat(((Region) graph.nodes().getFirst().op()).steps()).hasSize(3);
         assertThat(graph.nodes().getFirst().inputs()).hasSize(2);

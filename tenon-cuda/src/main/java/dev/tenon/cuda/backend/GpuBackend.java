@@ -42,7 +42,8 @@ public abstract class GpuBackend implements Backend {
     }
 
     static DeviceInfo info(GpuDriver driver, DeviceProperties device) {
-        String detail = "compute capability " + device.architecture().major() + "." + device.architecture().minor() + ", "
+        String detail = "compute capability " + device.architecture().major() + "."
+                + device.architecture().minor() + ", "
                 + device.multiprocessors() + " multiprocessors"
                 + (driver.version().isEmpty() ? "" : ", driver " + driver.version());
         return new DeviceInfo(driver.platform(), device.ordinal(), device.name(), detail, device.memoryBytes());

@@ -6,6 +6,7 @@ import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
 import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
 import dev.tenon.core.runtime.spi.Program;
@@ -14,6 +15,7 @@ import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.cuda.port.GpuStream;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,7 +45,9 @@ final class GpuDevice implements Device {
                 info,
                 context,
                 new KernelModules(context, platform.compiler()),
-                Blas.none(platform.name() + " has none"),
+                platform.takesLibraries()
+                        ? Blas.of(context)
+                        : Blas.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger);
     }
 
@@ -72,6 +76,22 @@ final class GpuDevice implements Device {
         return new GpuSession(this);
     }
 
+    @Override
+    public Tensor upload(Tensor tensor) {
+        if (GpuResident.of(tensor.resident(), context) != null) {
+            return tensor;
+        }
+        DeviceMemory memory = forResult(tensor.byteSize());
+        try (GpuStream stream = context.newStream()) {
+            stream.copyToDevice(tensor.segment(), memory.buffer(), 0);
+            stream.synchronize();
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+        return Tensor.on(resident(memory), tensor.type());
+    }
+
     GpuContext context() {
         return context;
     }
@@ -88,10 +108,9 @@ final class GpuDevice implements Device {
         return ledger;
     }
 
-    /** Memory for a result that stays on the device. */
+    /** Memory for a tensor on the device. */
     DeviceMemory forResult(long bytes) {
-        return DeviceMemory.allocate(
-                context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a result that stays on the device");
+        return DeviceMemory.allocate(context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a tensor on the device");
     }
 
     /** Makes complete results a tensor's. */

@@ -220,8 +220,8 @@ final class GpuProgram implements Program, LoweringContext {
         }
         for (int i = 0; i < inputs.length; i++) {
             if (!inputs[i].type().equals(io.inputs().get(i))) {
-                throw new InputException("input " + i + " of the plan is "
-                        + io.inputs().get(i) + ", got " + inputs[i].type());
+                throw new InputException(
+                        "input " + i + " of the plan is " + io.inputs().get(i) + ", got " + inputs[i].type());
             }
         }
         return inputs;

@@ -30,7 +30,7 @@ final class GpuResident implements Resident {
 
     /** Null for memory of another device. */
     static @Nullable GpuResident of(@Nullable Resident resident, GpuContext context) {
-        return resident instanceof GpuResident own && own.context == context ? own : null;
+        return resident instanceof GpuResident own && own.context.equals(context) ? own : null;
     }
 
     /** Keeps the memory until {@link #release}. @throws ClosedException after close */

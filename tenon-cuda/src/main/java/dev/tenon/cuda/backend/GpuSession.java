@@ -5,6 +5,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.port.CapturedGraph;
@@ -42,7 +43,9 @@ final class GpuSession implements Device.Context {
     private static final class Prepared {
         final Frame frame;
         boolean ran;
-        @Nullable ExecutableGraph graph;
+
+        @Nullable
+        ExecutableGraph graph;
 
         Prepared(Frame frame) {
             this.frame = frame;
@@ -53,14 +56,10 @@ final class GpuSession implements Device.Context {
         this.device = device;
         context = device.context();
         MemoryLedger ledger = device.ledger();
-        io = new GrowingMemory(
-                context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
-        activations =
-                new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        workspace = new GrowingMemory(
-                context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
-        counters =
-                new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
+        io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
+        activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
+        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
         stream = context.newStream();
         transfers = new Transfers(device, stream, io);
     }
@@ -116,8 +115,11 @@ final class GpuSession implements Device.Context {
     }
 
     private @Nullable BlasHandle handle() {
-        if (blas == null && device.blas().unavailable().isEmpty()) {
-            blas = device.blas().newHandle(stream);
+        Blas libraries = device.blas();
+        boolean any =
+                libraries.unavailable().isEmpty() || libraries.ltUnavailable().isEmpty();
+        if (blas == null && any) {
+            blas = libraries.newHandle(stream);
         }
         return blas;
     }

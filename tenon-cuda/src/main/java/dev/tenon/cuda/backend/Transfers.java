@@ -85,8 +85,7 @@ final class Transfers implements AutoCloseable {
             stream.synchronize();
             check(program, staging);
             for (int i = 0; i < outputs.length; i++) {
-                MemorySegment.copy(
-                        staging, layout.outputOffset(i), outputs[i].segment(), 0, outputs[i].byteSize());
+                MemorySegment.copy(staging, layout.outputOffset(i), outputs[i].segment(), 0, outputs[i].byteSize());
             }
             return outputs;
         }
@@ -115,7 +114,8 @@ final class Transfers implements AutoCloseable {
         }
         Tensor[] outputs = new Tensor[memories.size()];
         for (int i = 0; i < outputs.length; i++) {
-            outputs[i] = Tensor.on(device.resident(memories.get(i)), layout.outputs().get(i));
+            outputs[i] =
+                    Tensor.on(device.resident(memories.get(i)), layout.outputs().get(i));
         }
         return outputs;
     }

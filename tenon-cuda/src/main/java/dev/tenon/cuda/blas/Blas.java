@@ -1,31 +1,221 @@
 package dev.tenon.cuda.blas;
 
+import dev.tenon.core.error.TenonException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.nativelib.cublas.Cublas;
+import dev.tenon.nativelib.cublas.CublasConstants;
+import dev.tenon.nativelib.cublas.CublasLibrary;
+import dev.tenon.nativelib.cublas.CublasLt;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** The matrix libraries of one open device. Thread-safe. */
+/**
+ * The matrix libraries of one open device, cuBLAS and cuBLASLt. Opening it loads nothing: libraries are looked for, and started, when something is first asked. Thread-safe. Close it after its handles and before the context.
+ */
 public final class Blas implements AutoCloseable {
-    private final String unavailable;
+    private static final long MIB = 1 << 20;
 
-    private Blas(String unavailable) {
-        this.unavailable = unavailable;
+    /** A library on this device: its handle, 0 where there is none, and why. */
+    private record Started(long handle, String unavailable) {}
+
+    private final @Nullable GpuContext context;
+    private final String none;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<GemmProblem, LtProduct> products = new HashMap<>();
+    private final Map<GemmProblem, String> refused = new HashMap<>();
+    private @Nullable Started cublas;
+    private @Nullable Started lt;
+    /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
+    private boolean spare;
+
+    private Blas(@Nullable GpuContext context, String none) {
+        this.context = context;
+        this.none = none;
     }
 
     /** No library, and why. */
     public static Blas none(String why) {
-        return new Blas(why);
+        return new Blas(null, why);
     }
 
-    /** One line that says why there is none; empty where there is one. */
+    /** The libraries for an open device of CUDA's driver. */
+    public static Blas of(GpuContext context) {
+        return new Blas(context, "");
+    }
+
+    /** One line that says why there is no cuBLAS; empty where there is one. Starts it when first asked. */
     public String unavailable() {
-        return unavailable;
+        return cublas().unavailable();
     }
 
-    /** A handle bound to a stream. */
+    /** One line that says why there is no cuBLASLt; empty where there is one. Starts it when first asked. */
+    public String ltUnavailable() {
+        lock.lock();
+        try {
+            return lt().unavailable();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes of device memory that each library call is given. The makers' advice: 32 MiB from compute capability 9.0, else 4. */
+    public long workspaceBytes() {
+        return context != null && context.device().architecture().number() >= 90 ? 32 * MIB : 4 * MIB;
+    }
+
+    /**
+     * A handle for one stream. It may be made where there is only cuBLASLt, too, and then serves that alone.
+     *
+     * @throws UnsupportedException where there is neither library
+     * @throws dev.tenon.core.error.NativeException when the library refuses
+     */
     public BlasHandle newHandle(GpuStream stream) {
-        throw new UnsupportedException(unavailable);
+        lock.lock();
+        try {
+            Started first = cublas();
+            GpuContext device = context;
+            if (device == null || (first.handle() == 0 && lt().handle() == 0)) {
+                throw new UnsupportedException(first.unavailable());
+            }
+            if (first.handle() == 0) {
+                return new BlasHandle(this, stream, 0);
+            }
+            BlasHandle[] made = new BlasHandle[1];
+            device.call(() -> {
+                long handle = spare ? first.handle() : create();
+                made[0] = new BlasHandle(this, stream, handle);
+            });
+            spare = false;
+            return made[0];
+        } finally {
+            lock.unlock();
+        }
     }
 
+    /**
+     * Asks cuBLASLt for the algorithm of a product; the answer is kept for the life of this.
+     *
+     * @throws UnsupportedException where there is no cuBLASLt, or it has none for this problem
+     */
+    public LtProduct prepare(GemmProblem problem) {
+        lock.lock();
+        try {
+            LtProduct known = products.get(problem);
+            if (known != null) {
+                return known;
+            }
+            String refusal = refused.get(problem);
+            Started library = lt();
+            GpuContext device = context;
+            if (refusal != null || device == null || library.handle() == 0) {
+                throw new UnsupportedException(refusal == null ? library.unavailable() : refusal);
+            }
+            LtProduct[] made = new LtProduct[1];
+            try {
+                device.call(() -> made[0] = new LtProduct(problem, library.handle(), workspaceBytes()));
+            } catch (UnsupportedException e) {
+                refused.put(problem, String.valueOf(e.getMessage()));
+                throw e;
+            }
+            products.put(problem, made[0]);
+            return made[0];
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Started cublas() {
+        lock.lock();
+        try {
+            if (cublas == null) {
+                cublas = start(CublasLibrary.search().reason(), Blas::create);
+                spare = cublas.handle() != 0;
+            }
+            return cublas;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Started lt() {
+        if (lt == null) {
+            lt = start(CublasLibrary.searchLt().reason(), Blas::createLt);
+        }
+        return lt;
+    }
+
+    private Started start(String absent, LongSupplier create) {
+        GpuContext device = context;
+        if (device == null || !absent.isEmpty()) {
+            return new Started(0, device == null ? none : absent);
+        }
+        long[] handle = new long[1];
+        try {
+            device.call(() -> handle[0] = create.getAsLong());
+            return new Started(handle[0], "");
+        } catch (TenonException e) {
+            return new Started(0, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static long create() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            CublasLibrary.CHECK.check(Cublas.cublasCreate(out.address()), "cublasCreate()");
+            long handle = out.get(ValueLayout.JAVA_LONG, 0);
+            // no mode of the handle decides about precision: each call states it
+            CublasLibrary.CHECK.check(
+                    Cublas.cublasSetMathMode(handle, CublasConstants.DEFAULT_MATH), "cublasSetMathMode()");
+            return handle;
+        }
+    }
+
+    private static long createLt() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            CublasLibrary.CHECK_LT.check(CublasLt.cublasLtCreate(out.address()), "cublasLtCreate()");
+            return out.get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    void destroy(long handle) {
+        GpuContext device = context;
+        if (handle != 0 && device != null && device.healthy()) {
+            device.call(() -> CublasLibrary.CHECK.check(Cublas.cublasDestroy(handle), "cublasDestroy()"));
+        }
+    }
+
+    /** Idempotent. A library that was started can be asked again afterwards, which starts it anew. */
     @Override
-    public void close() {}
+    public void close() {
+        lock.lock();
+        try {
+            GpuContext device = context;
+            Started library = lt;
+            if (spare && cublas != null) {
+                destroy(cublas.handle());
+            }
+            if (device != null && library != null && library.handle() != 0 && device.healthy()) {
+                device.call(() -> {
+                    products.values().forEach(LtProduct::destroy);
+                    CublasLibrary.CHECK_LT.check(CublasLt.cublasLtDestroy(library.handle()), "cublasLtDestroy()");
+                });
+            }
+            products.clear();
+            refused.clear();
+            spare = false;
+            cublas = null;
+            lt = null;
+        } finally {
+            lock.unlock();
+        }
+    }
 }

@@ -2,6 +2,8 @@ package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -42,6 +44,10 @@ public final class KernelStage implements AutoCloseable {
         return arguments;
     }
 
+    public KernelModules modules() {
+        return modules;
+    }
+
     public RowKernels rows() {
         return new RowKernels(modules);
     }
@@ -68,6 +74,27 @@ public final class KernelStage implements AutoCloseable {
             stream.copyToDevice(host, buffer, (long) shift * dtype.bytes());
         }
         return buffer;
+    }
+
+    /** Device memory with an array in it. */
+    DeviceBuffer upload(NdArray values) {
+        DeviceBuffer buffer = poisoned(values.type().bytes());
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment host = scratch.allocate(values.type().bytes(), 16);
+            values.write(host);
+            stream.copyToDevice(host, buffer, 0);
+        }
+        return buffer;
+    }
+
+    /** Waits for the stream and reads an array. */
+    NdArray download(TensorType type, DeviceBuffer buffer) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment host = scratch.allocate(type.bytes(), 16);
+            stream.copyToHost(buffer, 0, host);
+            stream.synchronize();
+            return NdArray.read(type, host);
+        }
     }
 
     /** Device memory full of junk, so that an element that nobody wrote shows. */

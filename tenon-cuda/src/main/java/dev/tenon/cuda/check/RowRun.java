@@ -40,10 +40,11 @@ final class RowRun {
         DeviceBuffer onY = stage.poisoned((long) (x.length + shiftY) * dtype.bytes());
         long g = gamma.length > 0 ? stage.upload(dtype, gamma, 0).address() : 0;
         long b = beta.length > 0 ? stage.upload(dtype, beta, 0).address() : 0;
-        long workspaceBytes = launch.plan().workspaceBytes();
-        DeviceBuffer workspace = workspaceBytes > 0 ? stage.zeroed(workspaceBytes) : null;
+        boolean shared = launch.plan().counterBytes() > 0;
+        DeviceBuffer state = stage.poisoned(launch.plan().stateBytes());
+        DeviceBuffer counters = stage.zeroed(launch.plan().counterBytes());
         double[] y = NONE;
-        for (int run = 0; run < (workspace == null ? 1 : 2); run++) {
+        for (int run = 0; run < (shared ? 2 : 1); run++) {
             stage.poison(onY);
             launch.enqueue(
                     stage.stream(),
@@ -53,7 +54,8 @@ final class RowRun {
                     b,
                     onY.address() + (long) shiftY * dtype.bytes(),
                     EPSILON,
-                    workspace);
+                    state.address(),
+                    counters.address());
             y = stage.download(dtype, onY, x.length, shiftY);
             check.accept(y);
         }

@@ -239,6 +239,16 @@ final class CudaContext implements GpuContext {
     }
 
     @Override
+    public void call(Runnable calls) {
+        enter();
+        try {
+            calls.run();
+        } finally {
+            exit();
+        }
+    }
+
+    @Override
     public void close() {
         if (!gate.close()) {
             return;

@@ -5,6 +5,7 @@ import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibraryName;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.LibraryVersions;
+import dev.tenon.nativelib.cublas.CublasLibrary;
 import dev.tenon.nativelib.nccl.NcclLibrary;
 import dev.tenon.nativelib.nvrtc.NvrtcLibrary;
 import java.util.List;
@@ -26,11 +27,19 @@ public record CudaLibraryReport(LibrarySearch search, String version) {
     }
 
     private static LibrarySearch search(LibraryName library) {
-        // the compiler that fits the driver is the one that is used; NCCL has its environment set before it is opened
-        return library.equals(CudaLibraries.NVRTC)
-                ? NvrtcLibrary.search()
-                : library.equals(CudaLibraries.NCCL)
-                        ? NcclLibrary.search()
-                        : LibraryFinder.here().search(library);
+        // those that fit the driver are the ones that are used
+        if (library.equals(CudaLibraries.NVRTC)) {
+            return NvrtcLibrary.search();
+        }
+        if (library.equals(CudaLibraries.CUBLAS)) {
+            return CublasLibrary.search();
+        }
+        if (library.equals(CudaLibraries.CUBLAS_LT)) {
+            return CublasLibrary.searchLt();
+        }
+        if (library.equals(CudaLibraries.NCCL)) {
+            return NcclLibrary.search(); // which sets its environment before it is opened
+        }
+        return LibraryFinder.here().search(library);
     }
 }

@@ -175,6 +175,21 @@ final class CudaStream extends Owned implements GpuStream {
     }
 
     @Override
+    public void call(Runnable calls) {
+        enter();
+        try {
+            calls.run();
+        } catch (TenonException e) {
+            if (!capturing) {
+                throw e;
+            }
+            throw endedBy(e);
+        } finally {
+            exit();
+        }
+    }
+
+    @Override
     public void record(GpuEvent event) {
         CudaEvent mark = own(event);
         enter();
@@ -392,9 +407,10 @@ final class CudaStream extends Owned implements GpuStream {
     /** During capture every failed call ends it: a refused copy need not make the driver's capture invalid, and the graph would silently lack it. */
     private TenonException failure(int status, String call, Object... arguments) {
         TenonException failure = primary.failure(status, call, arguments);
-        if (!capturing || failure instanceof DeviceLostException) {
-            return failure;
-        }
+        return !capturing || failure instanceof DeviceLostException ? failure : endedBy(failure);
+    }
+
+    private CaptureException endedBy(TenonException failure) {
         discard();
         String message = failure.getMessage() + "; the recording is thrown away";
         broken = message;

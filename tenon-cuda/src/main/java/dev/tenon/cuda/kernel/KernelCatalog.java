@@ -5,9 +5,11 @@ import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -63,12 +65,87 @@ public final class KernelCatalog {
             List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
             List.of(BYTES));
 
+    /** Integers and booleans, their type an argument. */
+    static final KernelVariant INTEGERS = new KernelVariant("_int", DType.U8, List.of("TENON_INTEGERS=1"));
+
+    static final KernelFile UNARY = elementwise("unary", 1, typed(), "unary");
+    static final KernelFile BINARY = elementwise("binary", 2, typed(), "binary", "fused_binary_unary");
+    static final KernelFile COMPARE = elementwise("compare", 2, typed(), "compare");
+    static final KernelFile WHERE_SELECT = elementwise("where_select", 3, widths(8), "where_select");
+    static final KernelFile CAST = elementwise("cast", 1, typed(), "cast");
+    static final KernelFile REGION =
+            elementwise("elementwise_region", 8, List.of(region(false), region(true)), "elementwise_region");
+
+    static final KernelFile STRIDED_COPY = new KernelFile(
+            "movement/strided_copy.cu",
+            List.of(new KernelSpec(
+                    "movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
+            widths(16));
+    static final KernelFile TRANSPOSE = new KernelFile(
+            "movement/transpose.cu",
+            List.of(new KernelSpec(
+                    "movement/transpose.cu",
+                    "transpose",
+                    List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
+            widths(8));
+    static final KernelFile GATHER = new KernelFile(
+            "indexing/gather.cu",
+            List.of(
+                    new KernelSpec(
+                            "indexing/gather.cu",
+                            "gather",
+                            List.of(POINTER, POINTER, POINTER, I32, I64, I64, I64, I64, POINTER, I32)),
+                    new KernelSpec(
+                            "indexing/gather.cu",
+                            "gather_elements",
+                            List.of(POINTER, POINTER, POINTER, I32, I64, I64, I64, STRUCT, POINTER, I32))),
+            widths(16));
+    static final KernelFile MATMUL = file(
+            "contraction/matmul.cu",
+            List.of("matmul", "matmul_v4"),
+            floats(),
+            together(
+                    Collections.nCopies(5, POINTER),
+                    Collections.nCopies(4, I64),
+                    List.of(I32, I32),
+                    Collections.nCopies(11, I64),
+                    List.of(I32, COMPUTE, COMPUTE)));
+    static final KernelFile MATMUL_EPILOGUE = file(
+            "contraction/matmul_epilogue.cu",
+            List.of("matmul_epilogue", "matmul_epilogue_vw"),
+            FLOATS.stream()
+                    .flatMap(dtype -> dtype.bytes() == 2
+                            ? Stream.of(from(dtype, false), from(dtype, true))
+                            : Stream.of(from(dtype, false)))
+                    .toList(),
+            together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
+
+    private static final List<List<ParameterType>> ATTENTION_PARAMETERS = List.of(
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64, I64),
+            List.of(I64, I32, I64, I64, I32, I32, I32, I32, I64));
+    static final KernelFile ATTENTION =
+            file("attention/attention.cu", List.of("attention"), floats(), attention(List.of(COMPUTE, COMPUTE, I32)));
+    static final KernelFile ATTENTION_MMA = file(
+            "attention/attention_mma.cu",
+            List.of("attention_mma_32", "attention_mma_64", "attention_mma_128"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            attention(List.of(F32, F32, I32)));
+
     /** All-reduce over peer memory, the fast form and the plain one. */
     public static final KernelFile ONESHOT = oneshot("oneshot");
 
     public static final KernelFile ONESHOT_FLAGS = oneshot("oneshot_flags");
 
     private KernelCatalog() {}
+
+    private static List<ParameterType> attention(List<ParameterType> last) {
+        return Stream.concat(ATTENTION_PARAMETERS.stream().flatMap(List::stream), last.stream())
+                .toList();
+    }
 
     public static List<KernelFile> all() {
         return List.of(
@@ -81,6 +158,19 @@ public final class KernelCatalog {
                 RMSNORM_WARP,
                 RMSNORM_BLOCK,
                 COPY,
+                UNARY,
+                BINARY,
+                COMPARE,
+                WHERE_SELECT,
+                CAST,
+                REGION,
+                STRIDED_COPY,
+                TRANSPOSE,
+                GATHER,
+                MATMUL,
+                MATMUL_EPILOGUE,
+                ATTENTION,
+                ATTENTION_MMA,
                 ONESHOT,
                 ONESHOT_FLAGS);
     }
@@ -95,19 +185,66 @@ public final class KernelCatalog {
                 .toList();
     }
 
+    /** Floats by type, integers in one. */
+    private static List<KernelVariant> typed() {
+        return Stream.concat(FLOATS.stream(), Stream.of(DType.BOOL))
+                .map(KernelCatalog::typed)
+                .toList();
+    }
+
+    /** The variant for a type. @throws dev.tenon.core.error.DTypeException for f8 and the packed types */
+    static KernelVariant typed(DType dtype) {
+        return dtype.isFloat() ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
+    }
+
+    private static List<KernelVariant> widths(int widest) {
+        return Stream.of(1, 2, 4, 8, 16)
+                .filter(bytes -> bytes <= widest)
+                .map(KernelCatalog::width)
+                .toList();
+    }
+
+    /** Elements of that many bytes, 1 to 16, moved as bits. */
+    static KernelVariant width(int bytes) {
+        String type = bytes == 16 ? "uint4" : "u" + 8 * bytes;
+        return new KernelVariant("_b" + bytes, DType.U8, List.of("TENON_T=" + type));
+    }
+
+    /** The region interpreter for every type, or for floats of at most 32 bits and booleans. */
+    static KernelVariant region(boolean wide) {
+        return new KernelVariant(wide ? "_wide" : "_f32", DType.U8, List.of("TENON_WIDE=" + (wide ? 1 : 0)));
+    }
+
+    private static KernelFile elementwise(String name, int inputs, List<KernelVariant> variants, String... entries) {
+        String path = "elementwise/" + name + ".cu";
+        List<ParameterType> all = new ArrayList<>(Collections.nCopies(inputs + 1, POINTER));
+        all.addAll(List.of(I64, STRUCT, STRUCT, POINTER, I32));
+        return new KernelFile(
+                path,
+                Stream.of(entries)
+                        .map(entry -> new KernelSpec(path, entry, all))
+                        .toList(),
+                variants);
+    }
+
     /** The softmax or log-softmax variant of a type. */
     static KernelVariant log(DType dtype, boolean log) {
         return KernelVariant.of(dtype).with(log ? "log" : "", "TENON_LOG=" + (log ? 1 : 0));
     }
 
     private static KernelFile oneshot(String name) {
-        String path = "collective/" + name + ".cu";
-        return new KernelFile(
-                path,
-                List.of(new KernelSpec(path, name, List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32))),
-                Stream.of(DType.F32, DType.F16, DType.BF16)
-                        .map(KernelVariant::of)
-                        .toList());
+        return file(
+                "collective/" + name + ".cu",
+                List.of(name),
+                Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+                List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32));
+    }
+
+    /** The variant of a type that reads its own type, or f32. */
+    static KernelVariant from(DType dtype, boolean wide) {
+        KernelVariant plain = KernelVariant.of(dtype);
+        String read = plain.defines().getFirst().replace("TENON_T=", "");
+        return plain.with(wide ? "wide" : "", "TENON_X=" + (wide ? "float" : read));
     }
 
     /** A file whose entries are named after it and a form each, with the same parameters. */
@@ -115,15 +252,29 @@ public final class KernelCatalog {
     private static KernelFile rows(
             String path, List<String> forms, List<KernelVariant> variants, List<ParameterType>... parameters) {
         String name = path.substring(path.indexOf('/') + 1, path.length() - ".cu".length());
+        List<String> names = forms.isEmpty()
+                ? List.of(name)
+                : forms.stream().map(form -> name + "_" + form).toList();
+        return file(path, names, variants, together(parameters));
+    }
+
+    /** A file whose entries have the same parameters. */
+    private static KernelFile file(
+            String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
+        return new KernelFile(
+                path,
+                names.stream()
+                        .map(name -> new KernelSpec(path, name, parameters))
+                        .toList(),
+                variants);
+    }
+
+    @SafeVarargs
+    private static List<ParameterType> together(List<ParameterType>... parts) {
         List<ParameterType> all = new ArrayList<>();
-        for (List<ParameterType> some : parameters) {
-            all.addAll(some);
+        for (List<ParameterType> part : parts) {
+            all.addAll(part);
         }
-        List<KernelSpec> entries = forms.isEmpty()
-                ? List.of(new KernelSpec(path, name, all))
-                : forms.stream()
-                        .map(form -> new KernelSpec(path, name + "_" + form, all))
-                        .toList();
-        return new KernelFile(path, entries, variants);
+        return all;
     }
 }

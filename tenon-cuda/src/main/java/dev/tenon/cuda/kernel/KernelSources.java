@@ -15,11 +15,18 @@ public final class KernelSources {
             "tenon.cuh",
             "pack.cuh",
             "oneshot.cuh",
+            "attention.cuh",
+            "attention_fragments.cuh",
             "row_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",
             "row_block.cuh",
-            "row_strided.cuh");
+            "row_strided.cuh",
+            "unary_fn.cuh",
+            "types.cuh",
+            "walk.cuh",
+            "elementwise.cuh",
+            "binary_fn.cuh");
 
     private KernelSources() {}
 

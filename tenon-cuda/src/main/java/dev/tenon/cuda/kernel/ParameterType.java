@@ -7,6 +7,8 @@ public enum ParameterType {
     I32,
     I64,
     F32,
+    /** A struct by value. */
+    STRUCT,
     /** float, or double in the variants of f64. */
     COMPUTE
 }

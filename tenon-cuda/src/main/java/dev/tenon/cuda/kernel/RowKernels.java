@@ -1,13 +1,11 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Softmax, log-softmax, LayerNorm and RmsNorm: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32. Thread-safe.
@@ -86,7 +84,8 @@ public final class RowKernels {
          * @param gamma null for none, and for softmax
          * @param beta likewise
          * @param epsilon of the norms
-         * @param workspace {@link RowPlan#workspaceBytes()}, zeroed when it was allocated and used by one stream at a time; null where that is 0
+         * @param state scratch of {@link RowPlan#stateBytes()}; anything where that is 0
+         * @param counters {@link RowPlan#counterBytes()} that are 0 before and after, used by one stream at a time; anything where that is 0
          */
         public void enqueue(
                 GpuStream stream,
@@ -96,7 +95,8 @@ public final class RowKernels {
                 long beta,
                 long y,
                 double epsilon,
-                @Nullable DeviceBuffer workspace) {
+                long state,
+                long counters) {
             arguments.clear().add(x);
             if (rule.gamma) {
                 arguments.add(gamma);
@@ -109,12 +109,7 @@ public final class RowKernels {
                 addCompute(arguments, epsilon);
             }
             if (plan.block()) {
-                arguments.add(plan.blocks()).add(plan.kept());
-                if (workspace == null) {
-                    arguments.add(0L).add(0L);
-                } else {
-                    arguments.add(workspace, plan.counterBytes()).add(workspace);
-                }
+                arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
             }
             stream.launch(function, plan.shape(), arguments);
         }

@@ -147,8 +147,4 @@ public record RowPlan(
         }
         return (int) wanted;
     }
-
-    public long workspaceBytes() {
-        return counterBytes + stateBytes;
-    }
 }

@@ -33,6 +33,7 @@ import dev.tenon.core.ir.op.MatMulInteger;
 import dev.tenon.core.ir.op.MaxPoolIndices;
 import dev.tenon.core.ir.op.OneHot;
 import dev.tenon.core.ir.op.Pad;
+import dev.tenon.core.ir.op.PlainAttention;
 import dev.tenon.core.ir.op.Pool;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.ir.op.Quantize;
@@ -56,22 +57,21 @@ import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
 public final class GpuLowering {
+    /** Of a head of queries and one of values together: what every device has shared memory for, in f64 too. */
+    private static final long MOST_HEAD_ELEMENTS = 256;
+
     private GpuLowering() {}
 
     /** @throws UnsupportedException naming the operation that has no kernel yet */
     public static Step lower(Node node, LoweringContext context) {
+        if (node.op() instanceof PlainAttention op) {
+            return AttentionLowering.lower(op, node, context);
+        }
         if (!(node.op() instanceof Primitive primitive)) {
             throw unsupported(node);
         }
         return switch (primitive) {
-            case Unary _,
-                    Binary _,
-                    Compare _,
-                    Where _,
-                    Cast _,
-                    Region _,
-                    MatMul _,
-                    GroupedMatMul _,
+            case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
@@ -80,28 +80,17 @@ public final class GpuLowering {
                     MaxPoolIndices _,
                     Resize _,
                     Pad _,
-                    Softmax _,
-                    LogSoftmax _,
-                    LayerNorm _,
-                    RmsNorm _,
                     InstanceNorm _,
                     LocalResponseNorm _,
                     Reduce _,
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
-                    Transpose _,
-                    Slice _,
-                    Concat _,
-                    Expand _,
-                    Gather _,
-                    GatherElements _,
                     GatherNd _,
                     ScatterElements _,
                     ScatterNd _,
                     Trilu _,
                     OneHot _,
-                    Attention _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -110,18 +99,28 @@ public final class GpuLowering {
                     Dequantize _,
                     DynamicQuantize _,
                     InUnits _ -> throw unsupported(node);
+            case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
-            case Copy _ -> unfinished();
+            case Attention op -> AttentionLowering.lower(op, node, context);
+            case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
+            case Softmax op -> NormLowering.lower(op, node, context);
+            case LogSoftmax op -> NormLowering.lower(op, node, context);
+            case LayerNorm op -> NormLowering.lower(op, node, context);
+            case RmsNorm op -> NormLowering.lower(op, node, context);
+            case Copy op -> MovementLowering.lower(op, node, context);
+            case Transpose op -> MovementLowering.lower(op, node, context);
+            case Slice op -> MovementLowering.lower(op, node, context);
+            case Concat op -> MovementLowering.lower(op, node, context);
+            case Expand op -> MovementLowering.lower(op, node, context);
+            case Gather op -> GatherLowering.lower(op, node, context);
+            case GatherElements op -> GatherLowering.lower(op, node, context);
         };
     }
 
     /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
     public static boolean claims(Node whole) {
-        return false;
-    }
-
-    private static Step unfinished() {
-        throw new UnsupportedException("copy");
+        return whole.op() instanceof PlainAttention
+                && whole.input(0).shape().size(3) + whole.input(2).shape().size(3) <= MOST_HEAD_ELEMENTS;
     }
 
     private static UnsupportedException unsupported(Node node) {

@@ -26,6 +26,11 @@ public final class CudaPlatform implements GpuPlatform {
     }
 
     @Override
+    public boolean takesLibraries() {
+        return true;
+    }
+
+    @Override
     public KernelCompiler compiler() {
         return compiler;
     }

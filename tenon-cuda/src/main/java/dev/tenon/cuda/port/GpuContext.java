@@ -27,6 +27,11 @@ public interface GpuContext extends AutoCloseable {
     /** Page-locked host memory, from and to which copies are asynchronous. */
     PinnedBuffer allocatePinned(long bytes);
 
+    /** Runs calls of a library with this device's context current; they must not block. @throws UnsupportedException where the platform has no libraries */
+    default void call(Runnable calls) {
+        throw new UnsupportedException(device().name() + " has no libraries of CUDA's");
+    }
+
     /** A stream that does not wait for the legacy default stream. */
     GpuStream newStream();
 

@@ -9,6 +9,11 @@ public interface GpuPlatform {
 
     GpuDriver driver();
 
+    /** Whether CUDA's own libraries work on its contexts and streams. */
+    default boolean takesLibraries() {
+        return false;
+    }
+
     /** With the kernel cache before it. */
     KernelCompiler compiler();
 }

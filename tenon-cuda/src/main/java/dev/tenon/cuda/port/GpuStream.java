@@ -24,6 +24,13 @@ public interface GpuStream extends AutoCloseable {
     /** Sets bytes. */
     void fill(DeviceBuffer buffer, long offset, long bytes, byte value);
 
+    /**
+     * Runs calls of a library that enqueues on {@link #handle}, with the device's context current; they must not block. A failure while the stream captures ends the recording.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException where the platform has no libraries
+     */
+    void call(Runnable calls);
+
     /** Marks this point of the stream. */
     void record(GpuEvent event);
 

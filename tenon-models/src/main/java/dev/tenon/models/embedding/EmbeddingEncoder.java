@@ -2,13 +2,11 @@ package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.Weights;
 import dev.tenon.formats.onnx.OnnxModel;
 import dev.tenon.models.tokenizer.Encoding;
 import dev.tenon.models.tokenizer.Tokenizer;
@@ -63,7 +61,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         EncoderInputs.check(onnx.graph().inputs());
         Runtime runtime = Runtime.open(target, options.runtime());
         try {
-            CompiledModel compiled = runtime.compile(onnx.graph(), Weights.none(), CompileOptions.defaults());
+            CompiledModel compiled = runtime.compile(onnx.graph(), options.weights(), options.compile());
             return new EmbeddingEncoder(words, options, runtime, compiled);
         } catch (RuntimeException e) {
             runtime.close();

@@ -191,6 +191,9 @@ public final class ScalarMath {
     }
 
     private static double acosh(double x) {
+        if (x < 1) {
+            return Double.NaN; // far below, the terms of the formula cancel to 0
+        }
         double t = x - 1;
         return x > 0x1p500 ? Math.log(x) + LN2 : Math.log1p(t + Math.sqrt(t * (t + 2)));
     }

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
+import dev.tenon.core.runtime.Tensor;
 
 /** An open device. Thread-safe. */
 public interface Device extends AutoCloseable {
@@ -28,6 +29,11 @@ public interface Device extends AutoCloseable {
 
     /** What one session needs: an arena that grows to its largest plan, a stream. */
     Context newContext();
+
+    /** The same elements in the device's own memory, where it has one; else the tensor itself. */
+    default Tensor upload(Tensor tensor) {
+        return tensor;
+    }
 
     /** Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up to now have asked for it. */
     default boolean settled() {

@@ -45,6 +45,13 @@ class ScalarMathTest {
     }
 
     @Test
+    void inverseHyperbolicCosineHasNoValueBelowOne() {
+        for (double x : new double[] {0.999, 0, -1, -2, -3e38, -INF}) {
+            assertThat(unary(UnaryFn.ACOSH, x)).isNaN();
+        }
+    }
+
+    @Test
     void roundsHalfToEven() {
         double[] x = {0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 8388609};
         double[] y = {0, 2, 2, -0.0, -2, -2, 0, 8388609};

@@ -154,6 +154,12 @@ __device__ __forceinline__ void release_successor() {
 #endif
 }
 
+// Says that a step met a value which has no result. The 16 bytes at `faults`, zeroed before the run, keep the first report: step + 1, 4
+// bytes unused, and the value.
+__device__ __forceinline__ void report_fault(void* faults, int step, i64 value) {
+    if (atomicCAS(static_cast<u32*>(faults), 0u, static_cast<u32>(step) + 1u) == 0u) static_cast<i64*>(faults)[1] = value;
+}
+
 #if __CUDA_ARCH__ >= 750
 // Four 8×8 matrices of 16-bit elements from shared memory, in the layout that mma takes. Each lane gives the address of one row.
 __device__ __forceinline__ void load_matrix_x4(u32 (&r)[4], const void* shared_row) {
@@ -183,6 +189,13 @@ __device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], cons
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// The nearest number that tf32 has.
+__device__ __forceinline__ float to_tf32(float v) {
+    u32 r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
+    return __uint_as_float(r);
 }
 
 // The same for a 16×8, b 8×8 in tf32 (mma.m16n8k8); the operands are floats whose low 13 bits are ignored.

@@ -62,3 +62,10 @@ TENON_DEVICE unsigned int atomicInc(unsigned int* p, unsigned int limit) {
 TENON_DEVICE unsigned int atomicDec(unsigned int* p, unsigned int limit) {
     return tenon::exchange_by(p, [limit](unsigned int old) { return old == 0u || old > limit ? limit : old - 1u; });
 }
+
+// The first report stays: step + 1, 4 bytes unused, the value.
+TENON_DEVICE void report_fault(void* faults, int step, long long value) {
+    if (atomicCAS(static_cast<unsigned int*>(faults), 0u, static_cast<unsigned int>(step) + 1u) == 0u) {
+        static_cast<long long*>(faults)[1] = value;
+    }
+}

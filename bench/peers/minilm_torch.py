@@ -1,0 +1,73 @@
+"""PyTorch's all-MiniLM-L6-v2 shape (Hugging Face BertModel with SDPA, random weights), timed like `tenon bench model --device cuda`: host time
+of a replayed CUDA graph and a wait, inputs and outputs on the device. One JSON object a line.
+    python3 minilm_torch.py [--eager] [f32|f16|bf16] BATCHxTOKENS…      (f32 runs in TF32)"""
+import json
+import statistics
+import sys
+import time
+
+import torch
+from transformers import BertConfig, BertModel
+
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+SHAPES = "1x16 1x128 32x128 256x128".split()
+
+
+def median_us(work, least=50, seconds=1.0):
+    for _ in range(10):
+        work()
+    torch.cuda.synchronize()
+    times = []
+    end = time.perf_counter() + seconds
+    while len(times) < least or time.perf_counter() < end:
+        before = time.perf_counter_ns()
+        work()
+        torch.cuda.synchronize()
+        times.append((time.perf_counter_ns() - before) / 1000)
+    times.sort()
+    return statistics.median(times), times[int(len(times) * 0.95)], times[0], times[-1]
+
+
+def main():
+    arguments = sys.argv[1:]
+    eager = "--eager" in arguments
+    arguments = [a for a in arguments if a != "--eager"]
+    dtype = arguments[0] if arguments else "f32"
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cudnn.allow_tf32 = True
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536, hidden_act="gelu",
+        max_position_embeddings=512, attn_implementation="sdpa")
+    model = BertModel(config, add_pooling_layer=False).eval().to("cuda", DTYPES[dtype])
+    for shape in arguments[1:] or SHAPES:
+        batch, tokens = map(int, shape.split("x"))
+        ids = torch.randint(0, 30522, (batch, tokens), device="cuda")
+        mask = torch.ones_like(ids)
+        types = torch.zeros_like(ids)
+
+        def run():
+            return model(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+
+        with torch.inference_mode():
+            variants = {}
+            if eager:
+                variants["eager"] = run
+            side = torch.cuda.Stream()
+            with torch.cuda.stream(side):
+                for _ in range(3):
+                    run()
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                run()
+            variants["cuda graph"] = graph.replay
+            for name, work in variants.items():
+                median, p95, low, high = median_us(work)
+                print(json.dumps({
+                    "bench": "model", "peer": "pytorch " + torch.__version__, "card": torch.cuda.get_device_name(),
+                    "params": {"model": "MiniLM-L6", "shape": shape, "weights": dtype}, "variant": name,
+                    "median_us": round(median, 1), "p95_us": round(p95, 1), "min_us": round(low, 1), "max_us": round(high, 1)}), flush=True)
+
+
+main()

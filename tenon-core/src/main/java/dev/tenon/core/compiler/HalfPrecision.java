@@ -1,0 +1,186 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Attention;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.Cast;
+import dev.tenon.core.ir.op.Concat;
+import dev.tenon.core.ir.op.Contraction;
+import dev.tenon.core.ir.op.Copy;
+import dev.tenon.core.ir.op.Expand;
+import dev.tenon.core.ir.op.Gather;
+import dev.tenon.core.ir.op.LayerNorm;
+import dev.tenon.core.ir.op.PlainAttention;
+import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.ir.op.RmsNorm;
+import dev.tenon.core.ir.op.Rope;
+import dev.tenon.core.ir.op.Slice;
+import dev.tenon.core.ir.op.Softmax;
+import dev.tenon.core.ir.op.Transpose;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.UnaryFn;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code contraction(x, w) → cast(contraction(cast(x), half w))} for f32 weights kept in 16 bits, and on from there through all that bears it: products, norms, softmax, attention, activations, sums and movement, whose kernels count in
+ * f32 inside. What has a wider range of numbers than that (masks, exponentials, sums of squares, small epsilons) stays f32, and so do the graph's inputs and outputs. Casts of computed values saturate.
+ */
+final class HalfPrecision implements Pass {
+    /** A table with fewer elements is no reason to leave f32. */
+    private static final long TABLE = 1 << 12;
+
+    @Override
+    public String name() {
+        return "half-precision";
+    }
+
+    @Override
+    public Graph apply(Graph graph, PassContext context) {
+        HalfStore store = context.half();
+        if (store == null) {
+            return graph;
+        }
+        Walk walk = new Walk(store);
+        return Rewriter.rewrite(graph, walk::rewrite);
+    }
+
+    private static final class Walk {
+        private final HalfStore store;
+        /** The short twin of an f32 value of the new graph, and the other way round. */
+        private final Map<Value, Value> shorts = new HashMap<>();
+
+        private final Map<Value, Value> wides = new HashMap<>();
+
+        Walk(HalfStore store) {
+            this.store = store;
+        }
+
+        @Nullable
+        List<Value> rewrite(Node node, Rewriter into) {
+            boolean floats = node.outputs().stream().allMatch(value -> value.dtype() == DType.F32);
+            if (floats && bears(node.op()) && startsOrFollows(node, into)) {
+                List<Value> inputs = halves(node, into);
+                if (inputs != null) {
+                    List<Value> results = into.addAll(node.op(), inputs);
+                    return outward(node, results, into);
+                }
+            }
+            boolean anyShort = node.inputs().stream().anyMatch(input -> isShort(input, into));
+            return anyShort
+                    ? into.addAll(
+                            node.op(),
+                            node.inputs().stream()
+                                    .map(input -> isShort(input, into) ? wide(into.map(input), into) : into.map(input))
+                                    .toList())
+                    : null;
+        }
+
+        /** Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. */
+        private static boolean bears(Op op) {
+            return switch (op) {
+                case Contraction _, Softmax _, LayerNorm _, RmsNorm _, Attention _, PlainAttention _, Rope _ -> true;
+                case Gather _, Reshape _, Transpose _, Slice _, Concat _, Expand _, Copy _ -> true;
+                case Binary binary ->
+                    switch (binary.fn()) {
+                        case ADD, SUB, MUL, MAX, MIN -> true;
+                        default -> false;
+                    };
+                case Unary unary ->
+                    switch (unary.fn()) {
+                        case NEG,
+                                ABS,
+                                TANH,
+                                ERF,
+                                RELU,
+                                LEAKY_RELU,
+                                GELU,
+                                GELU_TANH,
+                                SILU,
+                                SIGMOID,
+                                HARD_SIGMOID,
+                                HARD_SWISH,
+                                CLIP -> true;
+                        default -> false;
+                    };
+                default -> false;
+            };
+        }
+
+        private boolean startsOrFollows(Node node, Rewriter into) {
+            ConstantData data = node.op() instanceof Gather ? Match.constant(node.input(0)) : null;
+            boolean table = data != null
+                    && data.type().dtype() == DType.F32
+                    && data.type().shape().elements() >= TABLE;
+            return table
+                    || node.op() instanceof Contraction
+                    || node.inputs().stream().anyMatch(input -> isShort(input, into));
+        }
+
+        private boolean isShort(Value old, Rewriter into) {
+            return old.dtype() == DType.F32
+                    && Match.constant(old) == null
+                    && into.map(old).dtype() == store.dtype();
+        }
+
+        /** The operands in the short type; null where a constant does not fit it. */
+        private @Nullable List<Value> halves(Node node, Rewriter into) {
+            List<Value> operands = new ArrayList<>();
+            for (Value input : node.inputs()) {
+                if (input.dtype() != DType.F32) {
+                    operands.add(into.map(input));
+                    continue;
+                }
+                ConstantData data = Match.constant(input);
+                if (data != null) {
+                    ConstantData half = store.of(data).orElse(null);
+                    if (half == null) {
+                        return null;
+                    }
+                    operands.add(into.constant(half));
+                } else {
+                    operands.add(shortened(into.map(input), into));
+                }
+            }
+            return operands;
+        }
+
+        private Value shortened(Value value, Rewriter into) {
+            if (value.dtype() == store.dtype()) {
+                return value;
+            }
+            return shorts.computeIfAbsent(value, wide -> {
+                Unary clip = new Unary(UnaryFn.CLIP, -store.largest(), store.largest());
+                return into.add(new Cast(store.dtype(), false), into.add(clip, wide));
+            });
+        }
+
+        private Value wide(Value value, Rewriter into) {
+            return wides.computeIfAbsent(value, small -> into.cast(small, DType.F32));
+        }
+
+        /** The results as the rest of the walk sees them: outputs of the graph are f32 again. */
+        private List<Value> outward(Node node, List<Value> results, Rewriter into) {
+            List<Value> seen = new ArrayList<>();
+            for (int i = 0; i < results.size(); i++) {
+                Value result = results.get(i);
+                if (into.isOutput(node.outputs().get(i))) {
+                    Value wide = wide(result, into);
+                    shorts.put(wide, result);
+                    seen.add(wide);
+                } else {
+                    seen.add(result);
+                }
+            }
+            return seen;
+        }
+    }
+}

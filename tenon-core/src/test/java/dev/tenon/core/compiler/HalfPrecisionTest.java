@@ -1,0 +1,86 @@
+package dev.tenon.core.compiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tenon.core.error.DTypeException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.testkit.Seeded;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class HalfPrecisionTest {
+    private static Value weight(dev.tenon.core.ir.GraphBuilder g, Seeded random, long... sizes) {
+        NdArray array = random.floats(DType.F32, -1, 1, sizes);
+        return g.constant(array.toConstant());
+    }
+
+    private static Graph plan(Graph graph, DType half) {
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false, new HalfStore(half));
+        Map<String, TensorType> types = new HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                .plan()
+                .graph();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F16", "BF16"})
+    void carriesProductsAndKeepsWhatNeedsRange(DType half) {
+        Seeded random = new Seeded(7);
+        Graph graph = Graph.build("head", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 3, 8));
+            Value keep = g.input("keep", TensorType.of(DType.F32, 3, 1));
+            Value h = g.unary(UnaryFn.GELU, g.plus(g.matmul(x, weight(g, random, 8, 16)), weight(g, random, 16)));
+            // a mask as exporters write it: far outside f16
+            Value mask = g.times(g.minus(g.scalar(DType.F32, 1), keep), g.scalar(DType.F32, -3.4028234663852886e38));
+            g.output("p", g.softmax(g.plus(g.matmul(h, weight(g, random, 16, 5)), mask), 1));
+        });
+        Graph planned = plan(graph, half);
+        assertThat(planned.nodes().stream().filter(node -> node.op() instanceof MatMul))
+                .as("%s", planned)
+                .hasSize(2)
+                .allMatch(node -> node.output().dtype() == half);
+        assertThat(planned.outputs().get("p")).extracting(Value::dtype).isEqualTo(DType.F32);
+        assertThat(planned.nodes()).noneMatch(HalfPrecisionTest::multipliesShortMask);
+        Map<String, NdArray> inputs = Map.of(
+                "x",
+                random.floats(DType.F32, -1, 1, 3, 8),
+                "keep",
+                NdArray.of(TensorType.of(DType.F32, 3, 1), 1, 0, 1));
+        double[] expected = Interpreter.run(graph, inputs).get("p").toDoubles();
+        double[] actual = Interpreter.run(planned, inputs).get("p").toDoubles();
+        assertThat(actual).containsExactly(expected, within(half == DType.F16 ? 5e-3 : 4e-2));
+    }
+
+    private static boolean multipliesShortMask(Node node) {
+        return node.op() instanceof Binary(BinaryFn fn)
+                && fn == BinaryFn.MUL
+                && node.output().dtype() != DType.F32;
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F32", "F64", "I8", "F8E4M3"})
+    void refusesOtherTypes(DType dtype) {
+        assertThatThrownBy(() -> new HalfStore(dtype))
+                .isInstanceOf(DTypeException.class)
+                .hasMessageContaining(dtype.toString());
+    }
+}

@@ -1,0 +1,187 @@
+package dev.tenon.cuda.blas;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.nativelib.cublas.CublasConstants;
+import dev.tenon.nativelib.cublas.CublasLibrary;
+import dev.tenon.nativelib.cublas.CublasLt;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A product that cuBLASLt has been asked about: descriptors, layouts and the algorithm it would take. Made once for a problem and a device, and used by all sessions; lives as long as its {@link Blas}. Row-major operands are the
+ * transposes of column-major ones, so the library computes {@code dᵀ = bᵀ aᵀ}, and its bias of a number a row is ours of a number a column.
+ */
+public final class LtProduct {
+    /** What the library may rely on: values start on 64-byte boundaries. */
+    private static final int ALIGNMENT = 64;
+
+    final GemmProblem problem;
+    final long handle;
+    final long workspaceBytes;
+    /** The bias's address is part of the descriptor, which sessions share: held from setting it until the call has read it. */
+    final ReentrantLock lock = new ReentrantLock();
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment algorithm = arena.allocate(CublasConstants.ALGO_BYTES, 8);
+    private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+    private long desc;
+    private long layoutA;
+    private long layoutB;
+    private long layoutD;
+
+    /** The context is current. @throws UnsupportedException where the library has no algorithm for the problem */
+    LtProduct(GemmProblem problem, long handle, long workspaceBytes) {
+        this.problem = problem;
+        this.handle = handle;
+        this.workspaceBytes = workspaceBytes;
+        try {
+            describe();
+            ask();
+        } catch (RuntimeException e) {
+            destroy();
+            throw e;
+        }
+    }
+
+    private void describe() {
+        check(
+                CublasLt.cublasLtMatmulDescCreate(out.address(), GemmTypes.compute(problem), GemmTypes.scale(problem)),
+                "cublasLtMatmulDescCreate");
+        desc = created();
+        set(CublasConstants.MATMUL_DESC_TRANSA, GemmTypes.operation(problem.transposeB()));
+        set(CublasConstants.MATMUL_DESC_TRANSB, GemmTypes.operation(problem.transposeA()));
+        int epilogue = switch (problem.activation()) {
+            case NONE -> 0;
+            case RELU -> CublasConstants.EPILOGUE_RELU;
+            case GELU_TANH -> CublasConstants.EPILOGUE_GELU;
+        };
+        epilogue |= problem.bias() ? CublasConstants.EPILOGUE_BIAS : 0;
+        set(CublasConstants.MATMUL_DESC_EPILOGUE, epilogue == 0 ? CublasConstants.EPILOGUE_DEFAULT : epilogue);
+        if (problem.bias()) {
+            set(CublasConstants.MATMUL_DESC_BIAS_DATA_TYPE, GemmTypes.data(problem.operands()));
+        }
+        int operands = GemmTypes.data(problem.operands());
+        layoutB = layout(operands, problem.rowB(), problem.transposeB() ? problem.n() : problem.k(), problem.strideB());
+        layoutA = layout(operands, problem.rowA(), problem.transposeA() ? problem.k() : problem.m(), problem.strideA());
+        layoutD = layout(GemmTypes.data(problem.result()), problem.n(), problem.m(), problem.m() * problem.n());
+    }
+
+    private void ask() {
+        check(CublasLt.cublasLtMatmulPreferenceCreate(out.address()), "cublasLtMatmulPreferenceCreate");
+        long preference = created();
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment value = scratch.allocate(ValueLayout.JAVA_LONG);
+            value.set(ValueLayout.JAVA_LONG, 0, workspaceBytes);
+            check(
+                    CublasLt.cublasLtMatmulPreferenceSetAttribute(
+                            preference, CublasConstants.MATMUL_PREF_MAX_WORKSPACE_BYTES, value.address(), 8),
+                    "cublasLtMatmulPreferenceSetAttribute");
+            value.set(ValueLayout.JAVA_INT, 0, ALIGNMENT);
+            for (int attribute = CublasConstants.MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
+                    attribute <= CublasConstants.MATMUL_PREF_MIN_ALIGNMENT_D_BYTES;
+                    attribute++) {
+                check(
+                        CublasLt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, value.address(), 4),
+                        "cublasLtMatmulPreferenceSetAttribute");
+            }
+            MemorySegment result = scratch.allocate(CublasConstants.HEURISTIC_RESULT_BYTES, 8);
+            MemorySegment found = scratch.allocate(ValueLayout.JAVA_INT);
+            int status = CublasLt.cublasLtMatmulAlgoGetHeuristic(
+                    handle, desc, layoutB, layoutA, layoutD, layoutD, preference, 1, result.address(), found.address());
+            int state = result.get(ValueLayout.JAVA_INT, CublasConstants.HEURISTIC_RESULT_STATE);
+            if (status != 0 || found.get(ValueLayout.JAVA_INT, 0) == 0 || state != 0) {
+                throw new UnsupportedException("cuBLASLt has no algorithm for it"
+                        + (status == 0
+                                ? ""
+                                : ": " + CublasLibrary.CHECK_LT.message(status, "cublasLtMatmulAlgoGetHeuristic")));
+            }
+            MemorySegment.copy(result, 0, algorithm, 0, CublasConstants.ALGO_BYTES);
+        } finally {
+            CublasLt.cublasLtMatmulPreferenceDestroy(preference);
+        }
+    }
+
+    /** The context is current, and where there is a bias the lock is held. */
+    void call(long a, long b, long c, long d, long bias, long workspace, long stream) {
+        if (problem.bias()) {
+            set(CublasConstants.MATMUL_DESC_BIAS_POINTER, bias);
+        }
+        int status = CublasLt.cublasLtMatmul(
+                handle,
+                desc,
+                GemmTypes.one(problem),
+                b,
+                layoutB,
+                a,
+                layoutA,
+                problem.addend() ? GemmTypes.one(problem) : GemmTypes.zero(problem),
+                problem.addend() ? c : d,
+                layoutD,
+                d,
+                layoutD,
+                algorithm.address(),
+                workspace,
+                workspaceBytes,
+                stream);
+        if (status != 0) {
+            CublasLibrary.CHECK_LT.check(status, "cublasLtMatmul(%s)", problem);
+        }
+    }
+
+    void destroy() {
+        if (desc != 0) {
+            CublasLt.cublasLtMatmulDescDestroy(desc);
+        }
+        for (long layout : new long[] {layoutA, layoutB, layoutD}) {
+            if (layout != 0) {
+                CublasLt.cublasLtMatrixLayoutDestroy(layout);
+            }
+        }
+        arena.close();
+    }
+
+    /** A column-major matrix, and how far the next one is. */
+    private long layout(int type, long rows, long columns, long stride) {
+        check(
+                CublasLt.cublasLtMatrixLayoutCreate(out.address(), type, rows, columns, rows),
+                "cublasLtMatrixLayoutCreate");
+        long layout = created();
+        if (problem.batches() > 1) {
+            out.set(ValueLayout.JAVA_INT, 0, Math.toIntExact(problem.batches()));
+            check(
+                    CublasLt.cublasLtMatrixLayoutSetAttribute(
+                            layout, CublasConstants.MATRIX_LAYOUT_BATCH_COUNT, out.address(), 4),
+                    "cublasLtMatrixLayoutSetAttribute");
+            out.set(ValueLayout.JAVA_LONG, 0, stride);
+            check(
+                    CublasLt.cublasLtMatrixLayoutSetAttribute(
+                            layout, CublasConstants.MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, out.address(), 8),
+                    "cublasLtMatrixLayoutSetAttribute");
+        }
+        return layout;
+    }
+
+    private void set(int attribute, int value) {
+        out.set(ValueLayout.JAVA_INT, 0, value);
+        check(
+                CublasLt.cublasLtMatmulDescSetAttribute(desc, attribute, out.address(), 4),
+                "cublasLtMatmulDescSetAttribute");
+    }
+
+    private void set(int attribute, long value) {
+        out.set(ValueLayout.JAVA_LONG, 0, value);
+        check(
+                CublasLt.cublasLtMatmulDescSetAttribute(desc, attribute, out.address(), 8),
+                "cublasLtMatmulDescSetAttribute");
+    }
+
+    private long created() {
+        return out.get(ValueLayout.JAVA_LONG, 0);
+    }
+
+    private static void check(int status, String call) {
+        CublasLibrary.CHECK_LT.check(status, call);
+    }
+}

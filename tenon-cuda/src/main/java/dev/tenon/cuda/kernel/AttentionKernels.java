@@ -1,0 +1,181 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GpuFunction;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import dev.tenon.cuda.port.LaunchShape;
+
+/** Attention: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32. Thread-safe. */
+public final class AttentionKernels {
+    private static final int THREADS = 128;
+    private static final int SCALAR_QUERIES = 16;
+    private static final int MMA_QUERIES = 64;
+    private static final int PADDING_BYTES = 16; // of a staged row
+    private static final int MOST_BLOCKS = 65535;
+    private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
+    /** Head sizes that the tensor-core kernel is compiled for. */
+    private static final int[] HEADS = {32, 64, 128};
+
+    private final KernelModules modules;
+
+    public AttentionKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    /**
+     * Strides of an operand [batch, token, head, element], in elements; its elements are neighbours.
+     *
+     * @param batch from one batch to the next
+     * @param token likewise
+     * @param head likewise
+     */
+    public record Strides(long batch, long token, long head) {}
+
+    /** What a mask is; the numbers are the kernels'. */
+    public enum Mask {
+        NONE,
+        ADDED,
+        BOOLEAN
+    }
+
+    /**
+     * A problem. Sizes are at least 1, but for {@code keys}.
+     *
+     * @param group query heads that share a key head
+     * @param size of a head of queries and keys
+     * @param sizeV of a head of values
+     * @param maskStrides along batch, head, query and key; 0 where it is repeated
+     * @param window 0 for none
+     * @param cap 0 for none
+     * @param plain whether nothing is left out: a row of -inf is NaN then, otherwise 0
+     */
+    public record Problem(
+            DType dtype,
+            long batches,
+            long heads,
+            int group,
+            long queries,
+            long keys,
+            int size,
+            int sizeV,
+            Strides q,
+            Strides k,
+            Strides v,
+            Strides y,
+            Mask mask,
+            long[] maskStrides,
+            boolean causal,
+            long window,
+            double scale,
+            double cap,
+            boolean plain) {}
+
+    /** Why the tensor-core kernel does not take a problem; empty where it does. */
+    public static String refusal(Problem problem, DeviceProperties device) {
+        int pack = 16 / problem.dtype().bytes();
+        if (problem.dtype() == DType.F64) {
+            return "tensor cores take f16, bf16 and TF32, not f64";
+        }
+        if (device.architecture().number() < 80) {
+            return "compute capability " + device.architecture() + " is below 8.0";
+        }
+        if (problem.size() != problem.sizeV() || problem.size() > HEADS[HEADS.length - 1]) {
+            return "heads of " + problem.size() + " and " + problem.sizeV()
+                    + " elements; it takes equal ones of at most " + HEADS[HEADS.length - 1];
+        }
+        boolean packed = problem.size() % pack == 0
+                && isPacked(problem.q(), pack)
+                && isPacked(problem.k(), pack)
+                && isPacked(problem.v(), pack)
+                && isPacked(problem.y(), pack);
+        if (!packed) {
+            return "heads do not start on 16-byte boundaries";
+        }
+        return !problem.plain() && (problem.mask() != Mask.NONE || problem.causal() || problem.window() > 0)
+                ? "a key that is kept out must not count whatever its value"
+                : "";
+    }
+
+    private static boolean isPacked(Strides strides, int pack) {
+        return strides.batch() % pack == 0 && strides.token() % pack == 0 && strides.head() % pack == 0;
+    }
+
+    /** A launch of the tensor-core kernel, for a problem without {@link #refusal}. */
+    public Launch tensorCores(Problem problem) {
+        int padded = HEADS[0];
+        for (int i = 1; padded < problem.size(); i++) {
+            padded = HEADS[i];
+        }
+        String entry = "attention_mma_" + padded;
+        GpuFunction function = modules.function(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()));
+        int staged = Math.max(MMA_QUERIES, 2 * (padded == HEADS[HEADS.length - 1] ? 32 : 64));
+        int row = padded * problem.dtype().bytes() + PADDING_BYTES;
+        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(staged * row);
+        return new Launch(problem, entry, shape, function);
+    }
+
+    /** A launch of the plain kernel. @throws UnsupportedException where a head is too large for a block's shared memory */
+    public Launch scalar(Problem problem) {
+        int each = problem.dtype().accumulator().bytes();
+        long shared = (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
+        int most = modules.context().device().sharedBytesPerBlockOptIn() - STATIC_SHARED;
+        if (shared > most) {
+            throw new UnsupportedException("attention: heads of " + problem.size() + " and " + problem.sizeV()
+                    + " elements take " + shared + " bytes of shared memory; a block has " + most + " left");
+        }
+        GpuFunction function =
+                modules.function(KernelCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()));
+        function.allowSharedBytes((int) shared);
+        return new Launch(problem, "attention", shape(problem, SCALAR_QUERIES).withSharedBytes((int) shared), function);
+    }
+
+    private static LaunchShape shape(Problem problem, int queries) {
+        if (problem.heads() > MOST_BLOCKS) {
+            throw new UnsupportedException("attention: " + problem.heads() + " heads are more than " + MOST_BLOCKS);
+        }
+        return LaunchShape.of(
+                Math.toIntExact(Math.ceilDiv(problem.queries(), queries)),
+                (int) problem.heads(),
+                (int) Math.min(problem.batches(), MOST_BLOCKS),
+                THREADS);
+    }
+
+    /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
+    public record Launch(Problem problem, String entry, LaunchShape shape, GpuFunction function) {
+        /** Enqueues it. @param mask 0 for none */
+        public void enqueue(GpuStream stream, KernelArguments arguments, long q, long k, long v, long mask, long y) {
+            arguments.clear();
+            add(arguments, q, problem.q());
+            add(arguments, k, problem.k());
+            add(arguments, v, problem.v());
+            add(arguments, y, problem.y());
+            arguments.add(mask);
+            for (int i = 0; i < 4; i++) {
+                arguments.add(problem.mask() == Mask.NONE ? 0 : problem.maskStrides()[i]);
+            }
+            arguments
+                    .add(problem.batches())
+                    .add(problem.group())
+                    .add(problem.queries())
+                    .add(problem.keys())
+                    .add(problem.size())
+                    .add(problem.sizeV())
+                    .add(problem.mask().ordinal())
+                    .add(problem.causal() ? 1 : 0)
+                    .add(problem.window());
+            if (problem.dtype() == DType.F64) {
+                arguments.add(problem.scale()).add(problem.cap());
+            } else {
+                arguments.add((float) problem.scale()).add((float) problem.cap());
+            }
+            stream.launch(function, shape, arguments.add(problem.plain() ? 1 : 0));
+        }
+
+        private static void add(KernelArguments arguments, long address, Strides strides) {
+            arguments.add(address).add(strides.batch()).add(strides.token()).add(strides.head());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.Cast;
+import dev.tenon.core.ir.op.Compare;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.Where;
+import dev.tenon.cuda.port.GpuFunction;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import dev.tenon.cuda.port.LaunchShape;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** Elementwise operations, one or several in a launch: prepares launches over at least one element. Thread-safe. */
+public final class ElementwiseKernels {
+    private final KernelModules modules;
+
+    public ElementwiseKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    /**
+     * One unary, binary, compare, where or cast.
+     *
+     * @param inputs the operands' types
+     * @param broadcast of the operands under the result's shape
+     */
+    public Launch single(Primitive op, List<DType> inputs, Broadcast broadcast, long elements) {
+        DType type = inputs.getLast();
+        return switch (op) {
+            case Unary unary -> {
+                DType result = op.dtypes(inputs).getFirst();
+                Options options = new Options(
+                        BinaryCodes.of(unary.fn()),
+                        0,
+                        TypeCodes.of(type),
+                        TypeCodes.of(result),
+                        unary.alpha(),
+                        unary.beta());
+                yield launch(KernelCatalog.UNARY, "unary", KernelCatalog.typed(type), 1, broadcast, elements, options);
+            }
+            case Binary binary ->
+                launch(
+                        KernelCatalog.BINARY,
+                        "binary",
+                        KernelCatalog.typed(type),
+                        2,
+                        broadcast,
+                        elements,
+                        Options.of(BinaryCodes.of(binary.fn()), type));
+            case Compare compare ->
+                launch(
+                        KernelCatalog.COMPARE,
+                        "compare",
+                        KernelCatalog.typed(type),
+                        2,
+                        broadcast,
+                        elements,
+                        Options.of(BinaryCodes.of(compare.fn()), type));
+            case Where _ ->
+                launch(
+                        KernelCatalog.WHERE_SELECT,
+                        "where_select",
+                        KernelCatalog.width(type.bytes()),
+                        3,
+                        broadcast,
+                        elements,
+                        Options.of(0, type));
+            case Cast cast -> {
+                Options options = new Options(0, 0, TypeCodes.of(type), TypeCodes.of(cast.to()), 0, 0);
+                yield launch(KernelCatalog.CAST, "cast", KernelCatalog.typed(type), 1, broadcast, elements, options);
+            }
+            default -> throw new IllegalArgumentException(op + " is not elementwise");
+        };
+    }
+
+    /** then(fn(a, b)), all of one type. */
+    public Launch binaryUnary(BinaryFn fn, Unary then, DType type, Broadcast broadcast, long elements) {
+        Options options = new Options(
+                BinaryCodes.of(fn), BinaryCodes.of(then.fn()), TypeCodes.of(type), 0, then.alpha(), then.beta());
+        return launch(
+                KernelCatalog.BINARY,
+                "fused_binary_unary",
+                KernelCatalog.typed(type),
+                2,
+                broadcast,
+                elements,
+                options);
+    }
+
+    /** A whole expression. */
+    public Launch region(RegionProgram program, Broadcast broadcast, int inputs, long elements) {
+        int each = program.wide() ? 2 : 4;
+        LaunchShape shape =
+                Grids.of(Math.ceilDiv(elements, (long) each), RegionProgram.THREADS).withSharedBytes(program.sharedBytes());
+        return new Launch(
+                modules.function(KernelCatalog.REGION, "elementwise_region", KernelCatalog.region(program.wide())),
+                shape,
+                RegionProgram.MAX_INPUTS - inputs,
+                elements,
+                WalkStruct.of(RegionProgram.MAX_INPUTS, broadcast, inputs),
+                program.struct());
+    }
+
+    private Launch launch(
+            KernelFile file,
+            String entry,
+            KernelVariant variant,
+            int inputs,
+            Broadcast broadcast,
+            long elements,
+            Options options) {
+        return new Launch(
+                modules.function(file, entry, variant),
+                Grids.of(elements),
+                0,
+                elements,
+                WalkStruct.of(inputs, broadcast, inputs),
+                options.struct());
+    }
+
+    /** The struct of that name in elementwise.cuh. */
+    private record Options(int fn, int then, int type, int to, double p0, double p1) {
+        static Options of(int fn, DType type) {
+            return new Options(fn, 0, TypeCodes.of(type), 0, 0, 0);
+        }
+
+        MemorySegment struct() {
+            return MemorySegment.ofArray(new long[] {
+                        pair(fn, then), pair(type, to), Double.doubleToRawLongBits(p0), Double.doubleToRawLongBits(p1)
+                    })
+                    .asReadOnly();
+        }
+
+        private static long pair(int low, int high) {
+            return Integer.toUnsignedLong(low) | (long) high << 32;
+        }
+    }
+
+    /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
+    public record Launch(
+            GpuFunction function,
+            LaunchShape shape,
+            int unused,
+            long elements,
+            MemorySegment walk,
+            MemorySegment options) {
+        /**
+         * Enqueues it.
+         *
+         * @param arguments holds the addresses of the operands, all on 16-byte boundaries, and nothing else
+         * @param y the result's address; may be that of an operand of its shape and width
+         */
+        public void enqueue(GpuStream stream, KernelArguments arguments, long y, long faults, int step) {
+            for (int i = 0; i < unused; i++) {
+                arguments.add(0L);
+            }
+            arguments
+                    .add(y)
+                    .add(elements)
+                    .add(walk, WalkStruct.ALIGNMENT)
+                    .add(options, WalkStruct.ALIGNMENT)
+                    .add(faults)
+                    .add(step);
+            stream.launch(function, shape, arguments);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.cuda.port.GpuFunction;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import dev.tenon.cuda.port.LaunchShape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Copies of elements between places a fixed distance apart: prepares launches. Thread-safe. */
+public final class MovementKernels {
+    private static final int TILE = 32;
+    private static final int TILE_ROWS = 8;
+    private static final int GRID_YZ = 65535;
+    private static final long LEAST_TILED = 4; // narrower matrices leave most of a tile idle
+
+    private final KernelModules modules;
+
+    public MovementKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    /** A prepared copy. Immutable. */
+    public interface Move {
+        /** Enqueues it; both addresses on 16-byte boundaries, values not overlapping. */
+        void enqueue(GpuStream stream, KernelArguments arguments, long x, long y);
+
+        /** Which implementation it is. */
+        String tier();
+    }
+
+    /**
+     * y[toOffset + i · toStrides] = x[fromOffset + i · fromStrides] for all i below the sizes, at least one; in elements of {@code bytes} bytes (1, 2, 4, 8). Strides of x may be negative or 0.
+     */
+    public Move strided(
+            int bytes, long[] sizes, long fromOffset, long[] fromStrides, long toOffset, long[] toStrides) {
+        Dims dims = Dims.collapsed(sizes, fromStrides, toStrides);
+        int last = dims.count() - 1;
+        long x = fromOffset * bytes;
+        long y = toOffset * bytes;
+        if (last < 0 || (dims.from(last) == 1 && dims.to(last) == 1)) {
+            int unit = unit(bytes, dims, x, y);
+            if (last == 0 && x % 16 == 0 && y % 16 == 0) {
+                return new Whole(new CopyKernel(modules), x, y, dims.size(0) * bytes);
+            }
+            return copy(unit, dims.inUnits(unit / bytes), x, y);
+        }
+        int tiled = dims.to(last) == 1 && dims.size(last) >= LEAST_TILED ? dims.contiguousInput() : -1;
+        return tiled >= 0 ? tiles(bytes, dims, tiled, x, y) : copy(bytes, dims, x, y);
+    }
+
+    /** The widest access, up to 16 bytes, that cuts every run and meets every address on its boundary. */
+    private static int unit(int bytes, Dims dims, long x, long y) {
+        long all = x | y | 16;
+        int last = dims.count() - 1;
+        for (int d = 0; d <= last; d++) {
+            all |= d == last ? dims.size(d) * bytes : dims.from(d) * bytes | dims.to(d) * bytes;
+        }
+        return last < 0 ? bytes : (int) Math.min(16, Long.lowestOneBit(all));
+    }
+
+    private Move copy(int unit, Dims dims, long x, long y) {
+        return new Strided(
+                modules.function(KernelCatalog.STRIDED_COPY, "strided_copy", KernelCatalog.width(unit)),
+                Grids.of(dims.elements()),
+                x,
+                y,
+                dims.elements(),
+                dims.walk(),
+                "strided_copy, " + unit + (unit == 1 ? " byte" : " bytes") + " an access");
+    }
+
+    private Move tiles(int bytes, Dims dims, int row, long x, long y) {
+        int last = dims.count() - 1;
+        long rows = dims.size(row);
+        long cols = dims.size(last);
+        Dims batch = dims.without(row, last);
+        LaunchShape shape = new LaunchShape(
+                (int) Math.min(Math.ceilDiv(cols, TILE), Integer.MAX_VALUE),
+                (int) Math.min(Math.ceilDiv(rows, TILE), GRID_YZ),
+                (int) Math.min(batch.elements(), GRID_YZ),
+                TILE,
+                TILE_ROWS,
+                1,
+                0,
+                false,
+                1,
+                false);
+        return new Tiled(
+                modules.function(KernelCatalog.TRANSPOSE, "transpose", KernelCatalog.width(bytes)),
+                shape,
+                x,
+                y,
+                batch.elements(),
+                batch.walk(),
+                rows,
+                cols,
+                dims.from(last),
+                dims.to(row));
+    }
+
+    /** The dims of a copy: those of one element are gone, and neighbours that both sides walk as one are one. */
+    private record Dims(List<long[]> all) {
+        static Dims collapsed(long[] sizes, long[] from, long[] to) {
+            List<long[]> kept = new ArrayList<>();
+            for (int d = 0; d < sizes.length; d++) {
+                long[] outer = kept.isEmpty() ? null : kept.getLast();
+                if (sizes[d] == 1) {
+                    continue;
+                }
+                if (outer != null && outer[1] == from[d] * sizes[d] && outer[2] == to[d] * sizes[d]) {
+                    kept.set(kept.size() - 1, new long[] {outer[0] * sizes[d], from[d], to[d]});
+                } else {
+                    kept.add(new long[] {sizes[d], from[d], to[d]});
+                }
+            }
+            return new Dims(kept);
+        }
+
+        int count() {
+            return all.size();
+        }
+
+        long size(int d) {
+            return all.get(d)[0];
+        }
+
+        long from(int d) {
+            return all.get(d)[1];
+        }
+
+        long to(int d) {
+            return all.get(d)[2];
+        }
+
+        long elements() {
+            return all.stream().mapToLong(dim -> dim[0]).reduce(1, Math::multiplyExact);
+        }
+
+        /** A dim, not the last, along which the input's elements are neighbours; -1 for none. */
+        int contiguousInput() {
+            for (int d = 0; d < count() - 1; d++) {
+                if (from(d) == 1 && size(d) >= LEAST_TILED) {
+                    return d;
+                }
+            }
+            return -1;
+        }
+
+        Dims without(int one, int other) {
+            List<long[]> rest = new ArrayList<>();
+            for (int d = 0; d < count(); d++) {
+                if (d != one && d != other) {
+                    rest.add(all.get(d));
+                }
+            }
+            return new Dims(rest);
+        }
+
+        /** The same in elements {@code factor} times as wide; the last dim is contiguous on both sides. */
+        Dims inUnits(int factor) {
+            List<long[]> wider = new ArrayList<>();
+            for (int d = 0; d < count(); d++) {
+                long[] dim = all.get(d);
+                wider.add(
+                        d == count() - 1
+                                ? new long[] {dim[0] / factor, 1, 1}
+                                : new long[] {dim[0], dim[1] / factor, dim[2] / factor});
+            }
+            return new Dims(wider);
+        }
+
+        MemorySegment walk() {
+            return WalkStruct.of(
+                    2,
+                    all.stream().mapToLong(dim -> dim[0]).toArray(),
+                    all.stream().mapToLong(dim -> dim[1]).toArray(),
+                    all.stream().mapToLong(dim -> dim[2]).toArray());
+        }
+    }
+
+    private record Whole(CopyKernel kernel, long fromByte, long toByte, long bytes) implements Move {
+        @Override
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            kernel.enqueue(stream, arguments, x + fromByte, y + toByte, bytes);
+        }
+
+        @Override
+        public String tier() {
+            return "copy";
+        }
+    }
+
+    private record Strided(
+            GpuFunction function,
+            LaunchShape shape,
+            long fromByte,
+            long toByte,
+            long elements,
+            MemorySegment walk,
+            String tier)
+            implements Move {
+        @Override
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            stream.launch(
+                    function,
+                    shape,
+                    arguments
+                            .clear()
+                            .add(x + fromByte)
+                            .add(y + toByte)
+                            .add(elements)
+                            .add(walk, WalkStruct.ALIGNMENT));
+        }
+    }
+
+    private record Tiled(
+            GpuFunction function,
+            LaunchShape shape,
+            long fromByte,
+            long toByte,
+            long batches,
+            MemorySegment batch,
+            long rows,
+            long cols,
+            long strideX,
+            long strideY)
+            implements Move {
+        @Override
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            stream.launch(
+                    function,
+                    shape,
+                    arguments
+                            .clear()
+                            .add(x + fromByte)
+                            .add(y + toByte)
+                            .add(batches)
+                            .add(batch, WalkStruct.ALIGNMENT)
+                            .add(rows)
+                            .add(cols)
+                            .add(strideX)
+                            .add(strideY));
+        }
+
+        @Override
+        public String tier() {
+            return "transpose, tiles of 32 x 32";
+        }
+    }
+}

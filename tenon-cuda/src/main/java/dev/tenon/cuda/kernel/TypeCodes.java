@@ -1,0 +1,39 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+
+/** The numbers by which kernels know element types: {@code types.cuh}, with which a test compares them. Floats come first, the unsigned integers and bool last. */
+public final class TypeCodes {
+    private TypeCodes() {}
+
+    /** @throws UnsupportedException for f8 and the packed types */
+    public static int of(DType dtype) {
+        return switch (dtype) {
+            case F64 -> 0;
+            case F32 -> 1;
+            case F16 -> 2;
+            case BF16 -> 3;
+            case I64 -> 4;
+            case I32 -> 5;
+            case I16 -> 6;
+            case I8 -> 7;
+            case U64 -> 8;
+            case U32 -> 9;
+            case U16 -> 10;
+            case U8 -> 11;
+            case BOOL -> 12;
+            case F8E4M3, F8E5M2, I4, U4 ->
+                throw new UnsupportedException(
+                        "the CUDA backend has no kernel yet for elements of " + dtype + "; the CPU runs it (--device cpu)");
+        };
+    }
+
+    /** Whether kernels know the type. */
+    public static boolean has(DType dtype) {
+        return switch (dtype) {
+            case F8E4M3, F8E5M2, I4, U4 -> false;
+            case F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL -> true;
+        };
+    }
+}

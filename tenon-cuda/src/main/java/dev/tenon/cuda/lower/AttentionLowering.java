@@ -1,0 +1,136 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Attention;
+import dev.tenon.core.ir.op.AttentionMask;
+import dev.tenon.core.ir.op.PlainAttention;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.cuda.kernel.AttentionKernels;
+import dev.tenon.cuda.kernel.AttentionKernels.Mask;
+import dev.tenon.cuda.kernel.AttentionKernels.Problem;
+import dev.tenon.cuda.kernel.AttentionKernels.Strides;
+import java.util.List;
+
+/** Attention in one launch: on tensor cores, else by the plain kernel. */
+final class AttentionLowering {
+    private AttentionLowering() {}
+
+    static Step lower(PlainAttention op, Node node, LoweringContext context) {
+        Shape q = node.input(0).shape();
+        Shape v = node.input(2).shape();
+        Problem problem = new Problem(
+                node.output().dtype(),
+                q.size(0),
+                q.size(2),
+                1,
+                q.size(1),
+                v.size(1),
+                Math.toIntExact(q.size(3)),
+                Math.toIntExact(v.size(3)),
+                strides(q, 1, 2),
+                strides(node.input(1).shape(), 1, 2),
+                strides(v, 1, 2),
+                strides(node.output().shape(), 1, 2),
+                op.mask() ? Mask.ADDED : Mask.NONE,
+                maskStrides(node, op.mask()),
+                false,
+                0,
+                op.scale(),
+                0,
+                true);
+        return step(problem, node, context);
+    }
+
+    static Step lower(Attention op, Node node, LoweringContext context) {
+        Shape q = node.input(0).shape();
+        Shape k = node.input(1).shape();
+        Shape v = node.input(2).shape();
+        Mask mask = switch (op.mask()) {
+            case NONE -> Mask.NONE;
+            case ADDITIVE -> Mask.ADDED;
+            case BOOLEAN -> Mask.BOOLEAN;
+        };
+        Problem problem = new Problem(
+                node.output().dtype(),
+                q.size(0),
+                q.size(1),
+                Math.toIntExact(q.size(1) / Math.max(1, k.size(1))),
+                q.size(2),
+                k.size(2),
+                Math.toIntExact(q.size(3)),
+                Math.toIntExact(v.size(3)),
+                strides(q, 2, 1),
+                strides(k, 2, 1),
+                strides(v, 2, 1),
+                strides(node.output().shape(), 2, 1),
+                mask,
+                maskStrides(node, op.mask() != AttentionMask.NONE),
+                op.causal(),
+                op.window(),
+                op.scaleFor(q.size(3)),
+                op.softCap(),
+                false);
+        return step(problem, node, context);
+    }
+
+    private static Step step(Problem problem, Node node, LoweringContext context) {
+        if (node.output().shape().elements() == 0) {
+            return new NoWork("none: the result is empty");
+        }
+        AttentionKernels kernels = new AttentionKernels(context.modules());
+        String reason = problem.dtype() == DType.F32 && context.precision() == Precision.STRICT
+                ? "f32 is asked for, not TF32"
+                : AttentionKernels.refusal(problem, context.modules().context().device());
+        boolean tensorCores = reason.isEmpty();
+        AttentionKernels.Launch launch = tensorCores ? kernels.tensorCores(problem) : kernels.scalar(problem);
+        String type = tensorCores && problem.dtype() == DType.F32
+                ? "TF32"
+                : problem.dtype().toString();
+        return new AttentionStep(
+                launch,
+                launch.entry() + ", " + type,
+                tensorCores ? List.of() : List.of("attention_mma: " + reason),
+                context.slot(node.input(0)),
+                context.slot(node.input(1)),
+                context.slot(node.input(2)),
+                problem.mask() == Mask.NONE ? -1 : context.slot(node.input(3)),
+                context.slot(node.output()));
+    }
+
+    private record AttentionStep(
+            AttentionKernels.Launch launch, String tier, List<String> passedOver, int q, int k, int v, int mask, int y)
+            implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            launch.enqueue(
+                    frame.stream(),
+                    frame.arguments(),
+                    frame.at(q),
+                    frame.at(k),
+                    frame.at(v),
+                    mask < 0 ? 0 : frame.at(mask),
+                    frame.at(y));
+        }
+    }
+
+    private static Strides strides(Shape shape, int token, int head) {
+        long[] all = shape.strides();
+        return new Strides(all[0], all[token], all[head]);
+    }
+
+    /** Along batch, head, query and key, for a mask that is broadcast. */
+    private static long[] maskStrides(Node node, boolean masked) {
+        long[] strides = new long[4];
+        if (masked) {
+            Shape mask = node.input(3).shape();
+            long[] own = mask.strides();
+            int lead = strides.length - mask.rank();
+            for (int axis = 0; axis < mask.rank(); axis++) {
+                strides[lead + axis] = mask.size(axis) == 1 ? 0 : own[axis];
+            }
+        }
+        return strides;
+    }
+}

@@ -1,0 +1,129 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.kernel.RegionProgram;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Elementwise operations: single ones, pairs that have a kernel, regions that the interpreter takes, and regions piece by piece. */
+final class ElementwiseLowering {
+    private ElementwiseLowering() {}
+
+    static Step lower(Node node, LoweringContext context) {
+        long elements = node.output().shape().elements();
+        if (elements == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        return node.op() instanceof Region region
+                ? region(region, node, elements, context)
+                : single((Primitive) node.op(), identity(node.inputs().size()), node, elements, context);
+    }
+
+    private static Step region(Region region, Node node, long elements, LoweringContext context) {
+        if (region.steps().size() == 1 && region.results().size() == 1 && coversInputs(region, node)) {
+            Region.Step only = region.steps().getFirst();
+            return single(only.op(), only.arguments(), node, elements, context);
+        }
+        Step pair = pair(region, node, elements, context);
+        if (pair != null) {
+            return pair;
+        }
+        List<DType> types = types(node.inputs());
+        String misfit = RegionProgram.misfit(region, types);
+        if (!misfit.isEmpty()) {
+            return new PiecewiseRegion(region, node, context, misfit);
+        }
+        RegionProgram program = new RegionProgram(region, types);
+        Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.modules())
+                        .region(program, broadcast, node.inputs().size(), elements),
+                slots(node.inputs(), context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                "elementwise_region of " + region.steps().size() + " steps"
+                        + (program.wide() ? ", 64 bits a register" : ""),
+                List.of());
+    }
+
+    private static Step single(
+            Primitive op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
+        List<Value> operands = arguments.stream().map(node::input).toList();
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.modules())
+                        .single(
+                                op,
+                                types(operands),
+                                Broadcast.of(node.output().shape(), shapes(operands)),
+                                elements),
+                slots(operands, context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                op.mnemonic(),
+                List.of());
+    }
+
+    /** then(fn(a, b)) where nothing else is wanted of the region. */
+    private static @Nullable Step pair(Region region, Node node, long elements, LoweringContext context) {
+        int inputs = node.inputs().size();
+        if (region.steps().size() != 2 || !region.results().equals(List.of(1)) || !coversInputs(region, node)) {
+            return null;
+        }
+        Region.Step first = region.steps().get(0);
+        Region.Step second = region.steps().get(1);
+        if (!(first.op() instanceof Binary binary)
+                || !(second.op() instanceof Unary unary)
+                || unary.fn() == UnaryFn.IS_NAN
+                || unary.fn() == UnaryFn.IS_INF
+                || second.arguments().getFirst() != inputs) {
+            return null;
+        }
+        List<Value> operands = first.arguments().stream().map(node::input).toList();
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.modules())
+                        .binaryUnary(
+                                binary.fn(),
+                                unary,
+                                operands.getFirst().dtype(),
+                                Broadcast.of(node.output().shape(), shapes(operands)),
+                                elements),
+                slots(operands, context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                "fused_binary_unary",
+                List.of());
+    }
+
+    /** Whether the first step reads every input, so that its shape is the region's. */
+    private static boolean coversInputs(Region region, Node node) {
+        return region.steps().getFirst().arguments().containsAll(identity(node.inputs().size()));
+    }
+
+    private static List<Integer> identity(int count) {
+        return IntStream.range(0, count).boxed().toList();
+    }
+
+    static List<DType> types(List<Value> values) {
+        return values.stream().map(Value::dtype).toList();
+    }
+
+    static List<Shape> shapes(List<Value> values) {
+        return new ArrayList<>(values.stream().map(Value::shape).toList());
+    }
+
+    private static int[] slots(List<Value> values, LoweringContext context) {
+        return values.stream().mapToInt(context::slot).toArray();
+    }
+}

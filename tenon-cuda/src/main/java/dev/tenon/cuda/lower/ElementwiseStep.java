@@ -1,0 +1,49 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.port.KernelArguments;
+import java.util.List;
+
+/** One elementwise launch. */
+final class ElementwiseStep implements Step {
+    private final ElementwiseKernels.Launch launch;
+    private final int[] inputs;
+    private final int output;
+    private final int number;
+    private final String tier;
+    private final List<String> passedOver;
+
+    ElementwiseStep(
+            ElementwiseKernels.Launch launch,
+            int[] inputs,
+            int output,
+            int number,
+            String tier,
+            List<String> passedOver) {
+        this.launch = launch;
+        this.inputs = inputs;
+        this.output = output;
+        this.number = number;
+        this.tier = tier;
+        this.passedOver = passedOver;
+    }
+
+    @Override
+    public void enqueue(Frame frame) {
+        KernelArguments arguments = frame.arguments().clear();
+        for (int input : inputs) {
+            arguments.add(frame.at(input));
+        }
+        launch.enqueue(frame.stream(), arguments, frame.at(output), frame.faults(), number);
+    }
+
+    @Override
+    public String tier() {
+        return tier;
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return passedOver;
+    }
+}

@@ -1,0 +1,78 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Gather;
+import dev.tenon.core.ir.op.GatherElements;
+import dev.tenon.cuda.kernel.GatherKernels;
+
+/** Reads from places that indices name. */
+final class GatherLowering {
+    private GatherLowering() {}
+
+    private record Indexed(GatherKernels.Launch launch, int data, int indices, int output, int number) implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            launch.enqueue(
+                    frame.stream(),
+                    frame.arguments(),
+                    frame.at(data),
+                    frame.at(indices),
+                    frame.at(output),
+                    frame.faults(),
+                    number);
+        }
+
+        @Override
+        public String tier() {
+            return launch.tier();
+        }
+    }
+
+    static Step lower(Gather op, Node node, LoweringContext context) {
+        if (node.output().shape().elements() == 0) {
+            return new NoWork(op.mnemonic());
+        }
+        Shape data = node.input(0).shape();
+        GatherKernels.Launch launch = new GatherKernels(context.modules())
+                .axis(
+                        MovementLowering.width(node),
+                        node.input(1).dtype() == DType.I64,
+                        data.elements(0, op.axis()),
+                        data.size(op.axis()),
+                        node.input(1).shape().elements(),
+                        data.elements(op.axis() + 1, data.rank()));
+        return step(launch, node, context);
+    }
+
+    static Step lower(GatherElements op, Node node, LoweringContext context) {
+        Shape indices = node.output().shape();
+        if (indices.elements() == 0) {
+            return new NoWork(op.mnemonic());
+        }
+        Shape data = node.input(0).shape();
+        long[] strides = data.strides();
+        long along = strides[op.axis()];
+        strides[op.axis()] = 0;
+        GatherKernels.Launch launch = new GatherKernels(context.modules())
+                .elements(
+                        MovementLowering.width(node),
+                        node.input(1).dtype() == DType.I64,
+                        indices.sizes(),
+                        strides,
+                        indices.elements(),
+                        data.size(op.axis()),
+                        along);
+        return step(launch, node, context);
+    }
+
+    private static Step step(GatherKernels.Launch launch, Node node, LoweringContext context) {
+        return new Indexed(
+                launch,
+                context.slot(node.input(0)),
+                context.slot(node.input(1)),
+                context.slot(node.output()),
+                context.stepNumber());
+    }
+}

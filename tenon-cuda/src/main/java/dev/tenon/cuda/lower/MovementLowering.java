@@ -1,0 +1,140 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Concat;
+import dev.tenon.core.ir.op.Copy;
+import dev.tenon.core.ir.op.Expand;
+import dev.tenon.core.ir.op.Slice;
+import dev.tenon.core.ir.op.Transpose;
+import dev.tenon.cuda.kernel.CopyKernel;
+import dev.tenon.cuda.kernel.MovementKernels;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Operations that only move elements: strided copies, one an input. */
+final class MovementLowering {
+    private MovementLowering() {}
+
+    /** One input's part of a result. */
+    private record Part(MovementKernels.Move move, int input) {}
+
+    private record Moves(List<Part> parts, int output, String tier) implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            for (Part part : parts) {
+                part.move().enqueue(frame.stream(), frame.arguments(), frame.at(part.input()), frame.at(output));
+            }
+        }
+    }
+
+    private record Bytes(CopyKernel kernel, long bytes, int input, int output) implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            kernel.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output), bytes);
+        }
+
+        @Override
+        public String tier() {
+            return "copy";
+        }
+    }
+
+    static Step lower(Copy op, Node node, LoweringContext context) {
+        long bytes = node.output().type().bytes();
+        return bytes == 0
+                ? new NoWork(op.mnemonic())
+                : new Bytes(
+                        new CopyKernel(context.modules()),
+                        bytes,
+                        context.slot(node.input(0)),
+                        context.slot(node.output()));
+    }
+
+    static Step lower(Transpose op, Node node, LoweringContext context) {
+        long[] strides = node.input(0).shape().strides();
+        long[] permuted = new long[strides.length];
+        for (int i = 0; i < permuted.length; i++) {
+            permuted[i] = strides[op.permutation().get(i)];
+        }
+        return copy(node, context, 0, permuted);
+    }
+
+    static Step lower(Slice op, Node node, LoweringContext context) {
+        long[] strides = node.input(0).shape().strides();
+        long offset = 0;
+        for (int i = 0; i < strides.length; i++) {
+            offset += op.starts().get(i) * strides[i];
+            strides[i] *= op.steps().get(i);
+        }
+        return copy(node, context, offset, strides);
+    }
+
+    static Step lower(Expand op, Node node, LoweringContext context) {
+        return copy(node, context, 0, expanded(node.input(0).shape(), node.output().shape()));
+    }
+
+    static Step lower(Concat op, Node node, LoweringContext context) {
+        Shape shape = node.output().shape();
+        if (shape.elements() == 0) {
+            return new NoWork(op.mnemonic());
+        }
+        MovementKernels kernels = new MovementKernels(context.modules());
+        int bytes = width(node);
+        long[] strides = shape.strides();
+        List<Part> parts = new ArrayList<>();
+        long at = 0;
+        for (Value input : node.inputs()) {
+            Shape own = input.shape();
+            if (own.elements() > 0) {
+                MovementKernels.Move move = kernels.strided(
+                        bytes, own.sizes(), 0, own.strides(), at * strides[op.axis()], strides);
+                parts.add(new Part(move, context.slot(input)));
+            }
+            at += own.size(op.axis());
+        }
+        String tier = "concat of " + parts.size() + ": " + parts.getFirst().move().tier();
+        return new Moves(parts, context.slot(node.output()), tier);
+    }
+
+    private static Step copy(Node node, LoweringContext context, long offset, long[] strides) {
+        Shape shape = node.output().shape();
+        if (shape.elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        MovementKernels.Move move = new MovementKernels(context.modules())
+                .strided(width(node), shape.sizes(), offset, strides, 0, shape.strides());
+        return new Moves(
+                List.of(new Part(move, context.slot(node.input(0)))),
+                context.slot(node.output()),
+                node.op().mnemonic() + ": " + move.tier());
+    }
+
+    /** A value broadcast to a shape, at least one element. */
+    static MovementKernels.Move expansion(MovementKernels kernels, DType dtype, Shape from, Shape to) {
+        return kernels.strided(dtype.bytes(), to.sizes(), 0, expanded(from, to), 0, to.strides());
+    }
+
+    private static long[] expanded(Shape from, Shape to) {
+        long[] strides = from.strides();
+        long[] expanded = new long[to.rank()];
+        int added = to.rank() - strides.length;
+        for (int i = 0; i < strides.length; i++) {
+            expanded[added + i] = from.size(i) == 1 ? 0 : strides[i];
+        }
+        return expanded;
+    }
+
+    /** Bytes of an element. @throws UnsupportedException for the packed types */
+    static int width(Node node) {
+        DType dtype = node.input(0).dtype();
+        if (dtype.bits() < 8) {
+            throw new UnsupportedException("the CUDA backend has no kernel yet for "
+                    + node.op().mnemonic() + " of " + dtype + ", whose elements share bytes; the CPU runs it (--device cpu)");
+        }
+        return dtype.bytes();
+    }
+}

@@ -1,0 +1,196 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.LayerNorm;
+import dev.tenon.core.ir.op.LogSoftmax;
+import dev.tenon.core.ir.op.RmsNorm;
+import dev.tenon.core.ir.op.Softmax;
+import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.RowKernels;
+import dev.tenon.cuda.kernel.RowRule;
+import dev.tenon.cuda.kernel.TypeCodes;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Softmax and the norms. */
+final class NormLowering {
+    private NormLowering() {}
+
+    private record Strided(RowKernels.Strided launch, int input, int output) implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            launch.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output));
+        }
+
+        @Override
+        public String tier() {
+            return "softmax_strided";
+        }
+    }
+
+    /**
+     * A factor or summand of each column.
+     *
+     * @param spread brings it to a row's shape in the workspace at {@code offset}; null where it has it
+     */
+    private record Parameter(int slot, MovementKernels.@Nullable Move spread, long offset) {
+        void prepare(Frame frame) {
+            if (spread != null) {
+                spread.enqueue(frame.stream(), frame.arguments(), frame.at(slot), frame.workspace() + offset);
+            }
+        }
+
+        long address(Frame frame) {
+            return spread == null ? frame.at(slot) : frame.workspace() + offset;
+        }
+    }
+
+    /** Rows; the launch's state is at the start of the workspace. */
+    private record Rows(
+            RowKernels.Rows launch,
+            double epsilon,
+            @Nullable Parameter gamma,
+            @Nullable Parameter beta,
+            long workspaceBytes,
+            int input,
+            int output)
+            implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            if (gamma != null) {
+                gamma.prepare(frame);
+            }
+            if (beta != null) {
+                beta.prepare(frame);
+            }
+            launch.enqueue(
+                    frame.stream(),
+                    frame.arguments(),
+                    frame.at(input),
+                    gamma == null ? 0 : gamma.address(frame),
+                    beta == null ? 0 : beta.address(frame),
+                    frame.at(output),
+                    epsilon,
+                    frame.workspace(),
+                    frame.counters());
+        }
+
+        @Override
+        public String tier() {
+            return launch.plan().entry() + ", " + launch.plan().reason();
+        }
+
+        @Override
+        public long counterBytes() {
+            return launch.plan().counterBytes();
+        }
+    }
+
+    static Step lower(Softmax op, Node node, LoweringContext context) {
+        return softmax(op.axis(), false, node, context);
+    }
+
+    static Step lower(LogSoftmax op, Node node, LoweringContext context) {
+        return softmax(op.axis(), true, node, context);
+    }
+
+    private static Step softmax(int axis, boolean log, Node node, LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        if (shape.elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        long outer = shape.elements(0, axis);
+        long size = shape.size(axis);
+        long inner = shape.elements(axis + 1, shape.rank());
+        DType dtype = known(node);
+        if (inner > 1) {
+            return new Strided(
+                    new RowKernels(context.modules()).strided(log, dtype, outer, size, inner),
+                    context.slot(x),
+                    context.slot(node.output()));
+        }
+        RowRule rule = log ? RowRule.LOG_SOFTMAX : RowRule.SOFTMAX;
+        return rows(rule, outer, Shape.of(size), 0, null, null, node, context);
+    }
+
+    static Step lower(LayerNorm op, Node node, LoweringContext context) {
+        @Nullable Value scale = op.scale() ? node.input(1) : null;
+        @Nullable Value bias = op.bias() ? node.inputs().getLast() : null;
+        return norm(RowRule.LAYER_NORM, op.axis(), op.epsilon(), scale, bias, node, context);
+    }
+
+    static Step lower(RmsNorm op, Node node, LoweringContext context) {
+        return norm(
+                RowRule.RMS_NORM, op.axis(), op.epsilon(), op.scale() ? node.input(1) : null, null, node, context);
+    }
+
+    private static Step norm(
+            RowRule rule,
+            int axis,
+            double epsilon,
+            @Nullable Value scale,
+            @Nullable Value bias,
+            Node node,
+            LoweringContext context) {
+        Shape shape = node.input(0).shape();
+        if (shape.elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        Shape row = shape.range(axis, shape.rank());
+        return rows(rule, shape.elements(0, axis), row, epsilon, scale, bias, node, context);
+    }
+
+    private static Step rows(
+            RowRule rule,
+            long rows,
+            Shape row,
+            double epsilon,
+            @Nullable Value scale,
+            @Nullable Value bias,
+            Node node,
+            LoweringContext context) {
+        DType dtype = known(node);
+        RowKernels.Rows launch = new RowKernels(context.modules()).rows(rule, dtype, rows, row.elements(), true);
+        Scratch scratch = new Scratch();
+        scratch.take(launch.plan().stateBytes());
+        return new Rows(
+                launch,
+                epsilon,
+                parameter(scale, row, scratch, context),
+                parameter(bias, row, scratch, context),
+                scratch.bytes(),
+                context.slot(node.input(0)),
+                context.slot(node.output()));
+    }
+
+    private static @Nullable Parameter parameter(
+            @Nullable Value value, Shape row, Scratch scratch, LoweringContext context) {
+        if (value == null) {
+            return null;
+        }
+        int slot = context.slot(value);
+        if (Broadcast.of(row, List.of(value.shape())).isWhole(0) && value.shape().elements() == row.elements()) {
+            return new Parameter(slot, null, 0);
+        }
+        return new Parameter(
+                slot,
+                MovementLowering.expansion(
+                        new MovementKernels(context.modules()), value.dtype(), value.shape(), row),
+                scratch.take(row.elements() * value.dtype().bytes()));
+    }
+
+    private static DType known(Node node) {
+        DType dtype = node.input(0).dtype();
+        if (!TypeCodes.has(dtype)) {
+            throw new UnsupportedException("the CUDA backend has no kernel yet for "
+                    + node.op().mnemonic() + " of " + dtype + "; the CPU runs it (--device cpu)");
+        }
+        return dtype;
+    }
+}

@@ -1,0 +1,164 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.RegionProgram;
+import dev.tenon.cuda.port.KernelArguments;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A region that no kernel takes whole: a launch a step, results in between in the workspace, rounded to their types. The node's outputs are written after every input has been read for the last time, because an output may lie over an
+ * input.
+ */
+final class PiecewiseRegion implements Step {
+    /** Where a value is: in a slot, or that many bytes into the workspace. */
+    private record Place(int slot, long offset) {
+        static Place slot(int slot) {
+            return new Place(slot, 0);
+        }
+
+        long address(Frame frame) {
+            return slot >= 0 ? frame.at(slot) : frame.workspace() + offset;
+        }
+    }
+
+    private record Piece(ElementwiseKernels.Launch launch, List<Place> inputs, Place output) {}
+
+    private record Spread(MovementKernels.Move move, Place from, Place to) {}
+
+    private final List<Piece> pieces = new ArrayList<>();
+    private final List<Spread> spreads = new ArrayList<>();
+    private final Scratch scratch = new Scratch();
+    private final int number;
+    private final String why;
+
+    PiecewiseRegion(Region region, Node node, LoweringContext context, String why) {
+        this.number = context.stepNumber();
+        this.why = why;
+        int inputs = node.inputs().size();
+        List<DType> types = RegionProgram.types(region, ElementwiseLowering.types(node.inputs()));
+        List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
+        List<Place> places = new ArrayList<>();
+        node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
+        int[] lastUse = lastUses(region, inputs);
+        int direct = direct(region, node, inputs, lastUse);
+        ElementwiseKernels kernels = new ElementwiseKernels(context.modules());
+        for (int i = 0; i < region.steps().size(); i++) {
+            Region.Step step = region.steps().get(i);
+            List<Integer> from = step.arguments();
+            Shape shape = step.op()
+                    .shapes(from.stream().map(shapes::get).toList())
+                    .getFirst();
+            shapes.add(shape);
+            if (lastUse[inputs + i] < 0) {
+                places.add(Place.slot(-1));
+                continue;
+            }
+            Broadcast broadcast =
+                    Broadcast.of(shape, from.stream().map(shapes::get).toList());
+            long bytes = types.get(inputs + i).bytesFor(shape.elements());
+            Place place = i == direct ? Place.slot(context.slot(node.output())) : new Place(-1, scratch.take(bytes));
+            places.add(place);
+            pieces.add(new Piece(
+                    kernels.single(step.op(), from.stream().map(types::get).toList(), broadcast, shape.elements()),
+                    from.stream().map(places::get).toList(),
+                    place));
+            for (int argument : from.stream().distinct().toList()) {
+                if (argument >= inputs && lastUse[argument] == i) {
+                    scratch.release(
+                            places.get(argument).offset(),
+                            types.get(argument).bytesFor(shapes.get(argument).elements()));
+                }
+            }
+        }
+        MovementKernels movement = new MovementKernels(context.modules());
+        for (int r = 0; r < node.outputs().size(); r++) {
+            int value = inputs + region.results().get(r);
+            if (value - inputs != direct) {
+                Place to = Place.slot(context.slot(node.outputs().get(r)));
+                MovementKernels.Move move =
+                        MovementLowering.expansion(movement, types.get(value), shapes.get(value), node.output().shape());
+                spreads.add(new Spread(move, places.get(value), to));
+            }
+        }
+    }
+
+    /** The step that may write the node's only output itself: the last one, in the output's shape; -1 for none. */
+    private static int direct(Region region, Node node, int inputs, int[] lastUse) {
+        int last = region.steps().size() - 1;
+        while (lastUse[inputs + last] < 0) {
+            last--;
+        }
+        if (node.outputs().size() != 1 || region.results().getFirst() != last) {
+            return -1;
+        }
+        List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
+        for (Region.Step step : region.steps()) {
+            shapes.add(step.op()
+                    .shapes(step.arguments().stream().map(shapes::get).toList())
+                    .getFirst());
+        }
+        return shapes.get(inputs + last).equals(node.output().shape()) ? last : -1;
+    }
+
+    private static int[] lastUses(Region region, int inputs) {
+        int[] lastUse = new int[inputs + region.steps().size()];
+        Arrays.fill(lastUse, -1);
+        region.results().forEach(result -> lastUse[inputs + result] = region.steps().size());
+        for (int i = region.steps().size() - 1; i >= 0; i--) {
+            if (lastUse[inputs + i] >= 0) {
+                for (int argument : region.steps().get(i).arguments()) {
+                    lastUse[argument] = Math.max(lastUse[argument], i);
+                }
+            }
+        }
+        return lastUse;
+    }
+
+    @Override
+    public void enqueue(Frame frame) {
+        for (Piece piece : pieces) {
+            KernelArguments arguments = frame.arguments().clear();
+            for (Place input : piece.inputs()) {
+                arguments.add(input.address(frame));
+            }
+            piece.launch()
+                    .enqueue(
+                            frame.stream(),
+                            arguments,
+                            piece.output().address(frame),
+                            frame.faults(),
+                            number);
+        }
+        for (Spread spread : spreads) {
+            spread.move()
+                    .enqueue(
+                            frame.stream(),
+                            frame.arguments(),
+                            spread.from().address(frame),
+                            spread.to().address(frame));
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "elementwise, " + pieces.size() + " launches";
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return List.of("elementwise_region: " + why);
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return scratch.bytes();
+    }
+}

@@ -1,0 +1,64 @@
+// gather: y[o][j][i] = data[o][indices[j]][i]; gather_elements: y[p] = data[place of p, with its index along the axis taken from indices[p]].
+// Indices below 0 count from the end; one out of range is reported and gives zeros.
+//
+// Launch: 256 threads, any number of blocks; values on boundaries of an element. Where runs of `inner` are long, they are told as fewer, wider
+// elements, up to 16 bytes. Variants: TENON_T an unsigned integer as wide as the elements, or uint4.
+#include "walk.cuh"
+
+typedef TENON_T T;
+
+__device__ __forceinline__ i64 index_at(const void* indices, i32 wide, i64 at) {
+    return wide ? static_cast<const i64*>(indices)[at] : static_cast<const i32*>(indices)[at];
+}
+
+// The index from the front, or -1 where there is none.
+__device__ __forceinline__ i64 from_front(i64 index, i64 n) {
+    i64 front = index < 0 ? index + n : index;
+    return front < 0 || front >= n ? -1 : front;
+}
+
+template <typename I>
+__device__ __forceinline__ void gather_all(const T* data, const void* indices, i32 wide, T* y, I elements, i64 n, I m, I inner, void* faults, i32 step) {
+    for (i64 at = global_thread(); at < static_cast<i64>(elements); at += global_threads()) {
+        I row = static_cast<I>(at) / inner;
+        I i = static_cast<I>(at) - row * inner;
+        I o = row / m;
+        i64 index = index_at(indices, wide, static_cast<i64>(row - o * m));
+        i64 front = from_front(index, n);
+        if (front < 0) {
+            report_fault(faults, step, index);
+            y[at] = T();
+        } else {
+            y[at] = data[(static_cast<i64>(o) * n + front) * static_cast<i64>(inner) + static_cast<i64>(i)];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(gather)(const void* data, const void* indices, void* y, i32 wide, i64 elements, i64 n, i64 m, i64 inner, void* faults, i32 step) {
+    release_successor();
+    await_predecessor();
+    const T* from = static_cast<const T*>(data);
+    T* to = static_cast<T*>(y);
+    if (elements <= 0x7fffffff) {
+        gather_all<u32>(from, indices, wide, to, static_cast<u32>(elements), n, static_cast<u32>(m), static_cast<u32>(inner), faults, step);
+    } else {
+        gather_all<u64>(from, indices, wide, to, static_cast<u64>(elements), n, static_cast<u64>(m), static_cast<u64>(inner), faults, step);
+    }
+}
+TENON_ENTRY(gather)
+
+// The walk goes over the indices; its one operand is data, with 0 along the axis.
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(gather_elements)(const void* data, const void* indices, void* y, i32 wide, i64 elements, i64 n, i64 stride, Walk1 walk, void* faults, i32 step) {
+    release_successor();
+    await_predecessor();
+    bool small = elements <= 0x7fffffff;
+    for (i64 p = global_thread(); p < elements; p += global_threads()) {
+        i64 at[1];
+        locate(walk, p, small, at);
+        i64 index = index_at(indices, wide, p);
+        i64 front = from_front(index, n);
+        if (front < 0) report_fault(faults, step, index);
+        static_cast<T*>(y)[p] = front < 0 ? T() : static_cast<const T*>(data)[at[0] + front * stride];
+    }
+}
+TENON_ENTRY(gather_elements)

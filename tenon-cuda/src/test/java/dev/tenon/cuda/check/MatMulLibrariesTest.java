@@ -1,0 +1,225 @@
+package dev.tenon.cuda.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.Epilogue;
+import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.cuda.driver.Gpu;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuPlatform;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** Matrix products by the libraries, against float64: every tier, size, transpose, batch and epilogue; captured, too. Faults are gathered, so that one run on a GPU tells all. */
+@Tag("gpu")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MatMulLibrariesTest {
+    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+
+    private GpuContext context;
+    private KernelStage stage;
+    private Blas blas;
+
+    @BeforeAll
+    void open() {
+        Gpu.require();
+        GpuPlatform platform = GpuPlatforms.named("cuda");
+        context = platform.driver().open(0);
+        stage = new KernelStage(context, platform.compiler());
+        blas = Blas.of(context);
+    }
+
+    @AfterAll
+    void close() {
+        if (context != null) {
+            blas.close();
+            stage.close();
+            context.close();
+        }
+    }
+
+    @Test
+    void sizesTransposesAndEpilogues() {
+        Set<String> tiers = new TreeSet<>();
+        List<String> faults = new ArrayList<>();
+        StepRun run = new StepRun(stage, blas, Precision.STRICT);
+        for (DType dtype : FLOATS) {
+            for (long[] size : MatMulCases.SIZES) {
+                for (int flags = 0; flags < 4; flags++) {
+                    for (Epilogue epilogue : MatMulCases.epilogues()) {
+                        MatMul op = new MatMul((flags & 1) != 0, (flags & 2) != 0, epilogue);
+                        gather(faults, dtype + " " + List.of(size[0], size[1], size[2]) + " " + op, _ -> {
+                            List<NdArray> inputs =
+                                    MatMulCases.inputs(dtype, op, new long[0], new long[0], size[0], size[1], size[2]);
+                            tiers.add(
+                                    run.check(op, inputs, size[2]).step().tier().substring(0, 6));
+                        });
+                    }
+                }
+            }
+        }
+        none(faults);
+        requireLibraries();
+        assertThat(tiers).containsExactly("0 mixe", "1 fuse", "2 blas", "4 scal");
+    }
+
+    @Test
+    void batches() {
+        List<String> faults = new ArrayList<>();
+        StepRun run = new StepRun(stage, blas, Precision.STRICT);
+        for (DType dtype : FLOATS) {
+            for (long[][] batch : MatMulCases.BATCHES) {
+                for (Epilogue epilogue : MatMulCases.epilogues()) {
+                    for (boolean transposed : new boolean[] {false, true}) {
+                        MatMul op = new MatMul(transposed, !transposed, epilogue);
+                        String what = dtype + " " + java.util.Arrays.deepToString(batch) + " " + op;
+                        gather(
+                                faults,
+                                what,
+                                _ -> run.check(op, MatMulCases.inputs(dtype, op, batch[0], batch[1], 3, 5, 4), 4));
+                    }
+                }
+            }
+        }
+        none(faults);
+    }
+
+    @Test
+    void resultsKnownByHand() {
+        StepRun run = new StepRun(stage, blas, Precision.STRICT);
+        MatMulCases.emptySums(run);
+        MatMulCases.exact(run);
+        MatMulCases.manyMatrices(run);
+        MatMulCases.repeated(run);
+        KernelCases.all().stream()
+                .filter(one -> one.kernel().equals("matmul") && one.heavy())
+                .forEach(stage::run);
+    }
+
+    /** Case MM-02: strict is f32 throughout; fast may be TF32, and then says so. */
+    @Test
+    void precision() {
+        MatMul op = new MatMul(false, false, Epilogue.NONE);
+        List<NdArray> inputs = MatMulCases.inputs(DType.F32, op, new long[0], new long[0], 512, 512, 512);
+        double[] expected = op.evaluate(inputs).getFirst().toDoubles();
+        StepRun.Result own = new StepRun(stage, Blas.none("not asked"), Precision.FAST).run(op, inputs);
+        assertThat(error(expected, own)).isLessThan(1e-6);
+        requireLibraries();
+        for (Epilogue epilogue : List.of(Epilogue.NONE, Epilogue.NONE.withActivation(Unary.of(UnaryFn.RELU)))) {
+            MatMul one = new MatMul(false, false, epilogue);
+            double[] right = one.evaluate(inputs).getFirst().toDoubles();
+            StepRun.Result strict = new StepRun(stage, blas, Precision.STRICT).run(one, inputs);
+            assertThat(strict.step().tier()).doesNotContain("TF32");
+            assertThat(error(right, strict)).as(strict.step().tier()).isLessThan(1e-6);
+            StepRun.Result fast = new StepRun(stage, blas, Precision.FAST).run(one, inputs);
+            if (context.device().architecture().number() >= 80) {
+                assertThat(fast.step().tier()).contains("TF32");
+            }
+            assertThat(error(right, fast)).as(fast.step().tier()).isLessThan(1e-3);
+        }
+    }
+
+    @Test
+    void capturedBeforeTheyEverRan() {
+        List<String> faults = new ArrayList<>();
+        StepRun run = new StepRun(stage, blas, Precision.STRICT);
+        for (DType dtype : FLOATS) {
+            for (Epilogue epilogue : MatMulCases.epilogues()) {
+                MatMul op = new MatMul(false, true, epilogue);
+                gather(faults, dtype + " captured " + op, _ -> {
+                    List<NdArray> inputs = MatMulCases.inputs(dtype, op, new long[0], new long[0], 130, 70, 96);
+                    Tolerance.of(dtype, 96)
+                            .check(
+                                    "replay",
+                                    op.evaluate(inputs).getFirst(),
+                                    run.replay(op, inputs).output());
+                });
+            }
+        }
+        none(faults);
+    }
+
+    /** Hidden libraries: the tiers below serve, and say why. */
+    @Test
+    void withoutLibraries() throws Exception {
+        for (String hidden : List.of("cublasLt", "cublas", "cublas,cublasLt")) {
+            ChildJvm.Result result = ChildJvm.run(Hidden.class, Map.of("TENON_HIDE_LIBRARIES", hidden));
+            assertThat(result.code()).as(result.out()).isZero();
+            assertThat(result.out()).contains("hidden by TENON_HIDE_LIBRARIES").contains("done");
+        }
+    }
+
+    /** The child: some of the same products with what is left. */
+    static final class Hidden {
+        public static void main(String[] arguments) {
+            MatMulLibrariesTest test = new MatMulLibrariesTest();
+            test.open();
+            StepRun run = new StepRun(test.stage, test.blas, Precision.STRICT);
+            for (DType dtype : FLOATS) {
+                for (Epilogue epilogue : MatMulCases.epilogues()) {
+                    MatMul op = new MatMul(true, false, epilogue);
+                    List<NdArray> inputs = MatMulCases.inputs(dtype, op, new long[0], new long[0], 35, 33, 20);
+                    StepRun.Result result = run.check(op, inputs, 20);
+                    System.out.println(
+                            result.step().tier() + "; " + result.step().passedOver());
+                }
+            }
+            test.close();
+            System.out.println("done");
+        }
+    }
+
+    private void requireLibraries() {
+        String reason = blas.unavailable() + blas.ltUnavailable();
+        if (!reason.isEmpty()) {
+            System.out.println("products by libraries not tested: " + reason);
+            Assumptions.abort(reason);
+        }
+    }
+
+    private static double error(double[] expected, StepRun.Result result) {
+        double[] actual = result.output().toDoubles();
+        double off = 0;
+        double all = 0;
+        for (int i = 0; i < expected.length; i++) {
+            off += (actual[i] - expected[i]) * (actual[i] - expected[i]);
+            all += expected[i] * expected[i];
+        }
+        return Math.sqrt(off / all);
+    }
+
+    private static void gather(List<String> faults, String what, Consumer<String> check) {
+        try {
+            check.accept(what);
+        } catch (AssertionError | TenonException e) {
+            faults.add(what + ": " + e.getMessage());
+        }
+    }
+
+    private static void none(List<String> faults) {
+        if (!faults.isEmpty()) {
+            throw new AssertionError(faults.size() + " products are wrong:\n"
+                    + String.join("\n", faults.subList(0, Math.min(60, faults.size()))));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package dev.tenon.emulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.op.BitCast;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.testkit.OpCase;
+import dev.tenon.core.testkit.OpCases;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.check.KernelCase;
+import dev.tenon.cuda.check.KernelStage;
+import dev.tenon.cuda.check.StepRun;
+import dev.tenon.cuda.compile.CachingCompiler;
+import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.KernelCompiler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+
+/** Every case of the test kit whose operation has a lowering, one node at a time, its kernels checked for stray accesses and races. */
+class LoweredOpsTest {
+    /** What the backend must have; an operation that loses its lowering would otherwise only be counted. */
+    private static final Set<String> LOWERED = Set.of(
+            "Unary",
+            "Binary",
+            "Compare",
+            "Where",
+            "Cast",
+            "Region",
+            "Softmax",
+            "LogSoftmax",
+            "LayerNorm",
+            "RmsNorm",
+            "Copy",
+            "Transpose",
+            "Slice",
+            "Concat",
+            "Expand",
+            "Gather",
+            "GatherElements");
+
+    @Test
+    void agreeWithTheReference() {
+        Harness.require();
+        List<String> faults = new ArrayList<>();
+        Map<String, Integer> ran = new TreeMap<>();
+        Map<String, Integer> without = new TreeMap<>();
+        onStage((stage, steps) -> {
+            for (OpCase one : OpCases.all()) {
+                if (!(one.op() instanceof Primitive op) || op instanceof Reshape || op instanceof BitCast) {
+                    continue;
+                }
+                String kind = op.getClass().getSimpleName();
+                try {
+                    stage.run(new KernelCase(
+                            kind,
+                            one.name(),
+                            _ -> one.verify(steps.run(op, one.inputs()).outputs())));
+                    ran.merge(kind, 1, Integer::sum);
+                } catch (UnsupportedException e) {
+                    without.merge(kind, 1, Integer::sum);
+                } catch (AssertionError | RuntimeException e) {
+                    faults.add(one.name() + ": " + e);
+                }
+            }
+        });
+        System.out.println("lowered on the emulator: " + ran + "; without a kernel: " + without);
+        assertThat(faults).isEmpty();
+        Set<String> missing = new TreeSet<>(LOWERED);
+        missing.removeAll(ran.keySet());
+        assertThat(missing).as("operations without a case that ran").isEmpty();
+    }
+
+    static void onStage(BiConsumer<KernelStage, StepRun> work) {
+        EmulatorDriver driver =
+                new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
+        KernelCompiler compiler =
+                new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
+        try (GpuContext context = driver.open(0);
+                KernelStage stage = new KernelStage(context, compiler)) {
+            work.accept(stage, new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT));
+        }
+    }
+}
