@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class MpiCommunicator implements Communicator {
     /** Elements in flight at once: bounds what is staged to 32 or 64 MiB. */
     private static final int BLOCK = 1 << 23;
+
+    private static final long PAUSE_NANOS = 1_000_000;
 
     private final MpiSession session;
     private final Agreement agreement;
@@ -205,10 +208,17 @@ public final class MpiCommunicator implements Communicator {
         session.abort(reason);
     }
 
-    /** Finalises MPI; waits for the other ranks to do the same. */
+    /** Finalises MPI; waits for an operation that another thread is in, which its timeout ends, and for the other ranks to do the same. */
     @Override
     public void close() {
-        session.close();
+        while (!caller.compareAndSet(null, Thread.currentThread())) {
+            LockSupport.parkNanos(PAUSE_NANOS); // MPI does not bear to be asked after it was finalised
+        }
+        try {
+            session.close();
+        } finally {
+            caller.set(null);
+        }
     }
 
     private interface Work {

@@ -11,6 +11,7 @@ import dev.tenon.cuda.port.GpuStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A graph that holds collectives is closed before the communicator, which waits for it. Thread-safety: any one thread at a time; a second one is refused. {@link #abort} may come from anywhere.
  */
 public final class GpuCommunicator implements Communicator {
+    private static final long PAUSE_NANOS = 1_000_000;
+
     private final RankState rank;
     private final HostCalls host;
     private final GpuStream stream;
@@ -200,7 +203,7 @@ public final class GpuCommunicator implements Communicator {
                 new CollectiveAbortedException("rank " + at + ": the group was aborted by rank " + by + ": " + reason));
     }
 
-    /** Leaves, once the work that is under way is done; ranks that wait for this one end by their timeout. Idempotent. */
+    /** Leaves, once a call that another thread is in has ended and the work that is under way is done; ranks that wait for this one end by their timeout. Idempotent. */
     @Override
     public void close() {
         Thread closing = beginClose();
@@ -213,7 +216,14 @@ public final class GpuCommunicator implements Communicator {
     /** The first half of closing, for all ranks of a process before the second of any. */
     @Nullable
     Thread beginClose() {
-        return rank.beginClose();
+        while (!caller.compareAndSet(null, Thread.currentThread())) {
+            LockSupport.parkNanos(PAUSE_NANOS); // the call ends by its timeout at the latest
+        }
+        try {
+            return rank.beginClose();
+        } finally {
+            caller.set(null);
+        }
     }
 
     void endClose() {
