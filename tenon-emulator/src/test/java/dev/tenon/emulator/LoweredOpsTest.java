@@ -3,14 +3,13 @@ package dev.tenon.emulator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.ir.op.BitCast;
 import dev.tenon.core.ir.op.Primitive;
-import dev.tenon.core.ir.op.Reshape;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.check.KernelCase;
+import dev.tenon.cuda.check.KernelCases;
 import dev.tenon.cuda.check.KernelStage;
 import dev.tenon.cuda.check.StepRun;
 import dev.tenon.cuda.compile.CachingCompiler;
@@ -46,7 +45,10 @@ class LoweredOpsTest {
             "Concat",
             "Expand",
             "Gather",
-            "GatherElements");
+            "GatherElements",
+            "Reduce");
+
+    private static final Set<String> OWN = Set.of("elementwise", "movement", "gather", "reduce");
 
     @Test
     void agreeWithTheReference() {
@@ -56,10 +58,10 @@ class LoweredOpsTest {
         Map<String, Integer> without = new TreeMap<>();
         onStage((stage, steps) -> {
             for (OpCase one : OpCases.all()) {
-                if (!(one.op() instanceof Primitive op) || op instanceof Reshape || op instanceof BitCast) {
+                String kind = one.op().getClass().getSimpleName();
+                if (!LOWERED.contains(kind) || !(one.op() instanceof Primitive op)) {
                     continue;
                 }
-                String kind = op.getClass().getSimpleName();
                 try {
                     stage.run(new KernelCase(
                             kind,
@@ -80,9 +82,27 @@ class LoweredOpsTest {
         assertThat(missing).as("operations without a case that ran").isEmpty();
     }
 
-    static void onStage(BiConsumer<KernelStage, StepRun> work) {
-        EmulatorDriver driver =
-                new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
+    /** The cases that the command runs on a GPU: sizes at which the fast forms are taken, values that have no result. */
+    @Test
+    void theirOwnCases() {
+        Harness.require();
+        List<String> faults = new ArrayList<>();
+        onStage((stage, _) -> {
+            for (KernelCase one : KernelCases.all()) {
+                if (OWN.contains(one.kernel())) {
+                    try {
+                        stage.run(one);
+                    } catch (AssertionError | RuntimeException e) {
+                        faults.add(one + ": " + e);
+                    }
+                }
+            }
+        });
+        assertThat(faults).isEmpty();
+    }
+
+    private static void onStage(BiConsumer<KernelStage, StepRun> work) {
+        EmulatorDriver driver = new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
         KernelCompiler compiler =
                 new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
         try (GpuContext context = driver.open(0);

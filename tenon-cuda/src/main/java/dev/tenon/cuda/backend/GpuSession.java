@@ -64,7 +64,11 @@ final class GpuSession implements Device.Context {
         transfers = new Transfers(device, stream, io);
     }
 
-    /** Runs a program on inputs of exactly its types. @param stay whether results stay in device memory */
+    /**
+     * Runs a program on inputs of exactly its types.
+     *
+     * @param stay whether results stay in device memory
+     */
     Tensor[] run(GpuProgram program, Tensor[] inputs, boolean stay) {
         if (closed) {
             throw new ClosedException("the session is closed");

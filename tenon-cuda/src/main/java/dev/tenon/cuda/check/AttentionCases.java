@@ -21,8 +21,18 @@ final class AttentionCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     /** Queries, keys, heads, elements of a head. */
     private static final int[][] SIZES = {
-        {1, 1, 1, 1}, {3, 5, 2, 4}, {16, 16, 12, 32}, {17, 33, 1, 32}, {1, 129, 2, 64}, {65, 63, 1, 16}, {31, 64, 2, 48},
-        {70, 70, 1, 128}, {5, 40, 1, 80}, {4, 9, 1, 256}, {2, 0, 2, 32}, {0, 3, 2, 32}
+        {1, 1, 1, 1},
+        {3, 5, 2, 4},
+        {16, 16, 12, 32},
+        {17, 33, 1, 32},
+        {1, 129, 2, 64},
+        {65, 63, 1, 16},
+        {31, 64, 2, 48},
+        {70, 70, 1, 128},
+        {5, 40, 1, 80},
+        {4, 9, 1, 256},
+        {2, 0, 2, 32},
+        {0, 3, 2, 32}
     };
 
     private AttentionCases() {}
@@ -66,7 +76,7 @@ final class AttentionCases {
         return new KernelCase("attention", what, stage -> {
             Random random = new Random(size[1] * 31L + size[3]);
             List<NdArray> inputs = new ArrayList<>(List.of(
-                    random(random, dtype, 2, 2 * size[2], size[0], size[3]),
+                    random(random, dtype, 2, 2L * size[2], size[0], size[3]),
                     random(random, dtype, 2, size[2], size[1], size[3]),
                     random(random, dtype, 2, size[2], size[1], size[3])));
             compare(stage, precision, attention(false, 0, AttentionMask.NONE, 0), inputs, size);

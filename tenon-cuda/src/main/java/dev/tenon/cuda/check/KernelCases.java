@@ -13,6 +13,7 @@ public final class KernelCases {
         all.addAll(MatMulCases.all());
         all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());
+        all.addAll(StepCases.all());
         return List.copyOf(all);
     }
 }

@@ -1,10 +1,12 @@
 package dev.tenon.cuda.check;
 
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned first. */
 public final class StepRun {
+    private static final TensorType FAULT = TensorType.of(DType.I64, 2);
+
     private final KernelStage stage;
     private final Blas blas;
     private final Precision precision;
@@ -47,8 +51,9 @@ public final class StepRun {
      *
      * @param outputs of the last run
      * @param step what ran
+     * @param fault the first report of a value without a result: the step's number and 1, and the value; zeros for none
      */
-    public record Result(List<NdArray> outputs, Step step) {
+    public record Result(List<NdArray> outputs, Step step, NdArray fault) {
         public NdArray output() {
             return outputs.getFirst();
         }
@@ -100,23 +105,28 @@ public final class StepRun {
         GpuStream stream = stage.stream();
         try (BlasHandle handle =
                 blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
-            runTwice(step, frame(step, buffers, handle), buffers.subList(inputs.size(), buffers.size()), captured);
+            DeviceBuffer faults = stage.zeroed(FAULT.bytes());
+            runTwice(
+                    step,
+                    frame(step, buffers, faults, handle),
+                    buffers.subList(inputs.size(), buffers.size()),
+                    captured);
             List<NdArray> outputs = new ArrayList<>();
             for (int i = 0; i < results.size(); i++) {
                 outputs.add(stage.download(results.get(i).type(), buffers.get(inputs.size() + i)));
             }
-            return new Result(outputs, step);
+            return new Result(outputs, step, stage.download(FAULT, faults));
         }
     }
 
-    private Frame frame(Step step, List<DeviceBuffer> buffers, @Nullable BlasHandle handle) {
+    private Frame frame(Step step, List<DeviceBuffer> buffers, DeviceBuffer faults, @Nullable BlasHandle handle) {
         return new Frame(
                 stage.stream(),
                 stage.arguments(),
                 buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
                 stage.poisoned(step.workspaceBytes()).address(),
                 stage.zeroed(step.counterBytes()).address(),
-                stage.zeroed(2L * Long.BYTES).address(),
+                faults.address(),
                 handle);
     }
 

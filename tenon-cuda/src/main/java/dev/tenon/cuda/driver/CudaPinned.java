@@ -22,11 +22,10 @@ final class CudaPinned extends Owned implements PinnedBuffer {
     private final long address;
     private final Set<CudaStream> users = ConcurrentHashMap.newKeySet();
 
-    @SuppressWarnings("restricted") // the driver has just handed this memory out
     CudaPinned(CudaContext context, long address, long bytes) {
         super(context);
         this.address = address;
-        this.segment = MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
+        this.segment = CuMemory.hostMemory(address, bytes, arena);
         BY_ADDRESS.put(address, this);
     }
 

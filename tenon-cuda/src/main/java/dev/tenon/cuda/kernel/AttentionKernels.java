@@ -34,12 +34,28 @@ public final class AttentionKernels {
      */
     public record Strides(long batch, long token, long head) {}
 
-    /** What a mask is; the numbers are the kernels'. */
+    /** What a mask is. */
     public enum Mask {
-        NONE,
-        ADDED,
-        BOOLEAN
+        NONE(0),
+        ADDED(1),
+        BOOLEAN(2);
+
+        final int code;
+
+        Mask(int code) {
+            this.code = code;
+        }
     }
+
+    /**
+     * Strides of a mask, in elements; 0 where it is repeated.
+     *
+     * @param batch from one batch to the next
+     * @param head likewise
+     * @param query likewise
+     * @param key likewise
+     */
+    public record MaskStrides(long batch, long head, long query, long key) {}
 
     /**
      * A problem. Sizes are at least 1, but for {@code keys}.
@@ -47,7 +63,6 @@ public final class AttentionKernels {
      * @param group query heads that share a key head
      * @param size of a head of queries and keys
      * @param sizeV of a head of values
-     * @param maskStrides along batch, head, query and key; 0 where it is repeated
      * @param window 0 for none
      * @param cap 0 for none
      * @param plain whether nothing is left out: a row of -inf is NaN then, otherwise 0
@@ -66,7 +81,7 @@ public final class AttentionKernels {
             Strides v,
             Strides y,
             Mask mask,
-            long[] maskStrides,
+            MaskStrides maskStrides,
             boolean causal,
             long window,
             double scale,
@@ -111,9 +126,11 @@ public final class AttentionKernels {
         }
         String entry = "attention_mma_" + padded;
         GpuFunction function = modules.function(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()));
-        int staged = Math.max(MMA_QUERIES, 2 * (padded == HEADS[HEADS.length - 1] ? 32 : 64));
+        int keys = padded == HEADS[HEADS.length - 1] ? 32 : 64;
         int row = padded * problem.dtype().bytes() + PADDING_BYTES;
-        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(staged * row);
+        int shared = (MMA_QUERIES + 2 * keys) * row + 2 * keys * Float.BYTES;
+        function.allowSharedBytes(shared);
+        LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(shared);
         return new Launch(problem, entry, shape, function);
     }
 
@@ -145,17 +162,24 @@ public final class AttentionKernels {
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
     public record Launch(Problem problem, String entry, LaunchShape shape, GpuFunction function) {
-        /** Enqueues it. @param mask 0 for none */
+        /**
+         * Enqueues it.
+         *
+         * @param mask 0 for none
+         */
         public void enqueue(GpuStream stream, KernelArguments arguments, long q, long k, long v, long mask, long y) {
             arguments.clear();
             add(arguments, q, problem.q());
             add(arguments, k, problem.k());
             add(arguments, v, problem.v());
             add(arguments, y, problem.y());
-            arguments.add(mask);
-            for (int i = 0; i < 4; i++) {
-                arguments.add(problem.mask() == Mask.NONE ? 0 : problem.maskStrides()[i]);
-            }
+            MaskStrides strides = problem.maskStrides();
+            arguments
+                    .add(mask)
+                    .add(strides.batch())
+                    .add(strides.head())
+                    .add(strides.query())
+                    .add(strides.key());
             arguments
                     .add(problem.batches())
                     .add(problem.group())
@@ -163,7 +187,7 @@ public final class AttentionKernels {
                     .add(problem.keys())
                     .add(problem.size())
                     .add(problem.sizeV())
-                    .add(problem.mask().ordinal())
+                    .add(problem.mask().code)
                     .add(problem.causal() ? 1 : 0)
                     .add(problem.window());
             if (problem.dtype() == DType.F64) {

@@ -84,20 +84,14 @@ public final class ElementwiseKernels {
         Options options = new Options(
                 BinaryCodes.of(fn), BinaryCodes.of(then.fn()), TypeCodes.of(type), 0, then.alpha(), then.beta());
         return launch(
-                KernelCatalog.BINARY,
-                "fused_binary_unary",
-                KernelCatalog.typed(type),
-                2,
-                broadcast,
-                elements,
-                options);
+                KernelCatalog.BINARY, "fused_binary_unary", KernelCatalog.typed(type), 2, broadcast, elements, options);
     }
 
     /** A whole expression. */
     public Launch region(RegionProgram program, Broadcast broadcast, int inputs, long elements) {
         int each = program.wide() ? 2 : 4;
-        LaunchShape shape =
-                Grids.of(Math.ceilDiv(elements, (long) each), RegionProgram.THREADS).withSharedBytes(program.sharedBytes());
+        LaunchShape shape = Grids.of(Math.ceilDiv(elements, (long) each), RegionProgram.THREADS)
+                .withSharedBytes(program.sharedBytes());
         return new Launch(
                 modules.function(KernelCatalog.REGION, "elementwise_region", KernelCatalog.region(program.wide())),
                 shape,

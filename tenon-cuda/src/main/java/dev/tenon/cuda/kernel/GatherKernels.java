@@ -70,13 +70,7 @@ public final class GatherKernels {
             @Nullable MemorySegment walk,
             String tier) {
         public void enqueue(
-                GpuStream stream,
-                KernelArguments arguments,
-                long data,
-                long indices,
-                long y,
-                long faults,
-                int step) {
+                GpuStream stream, KernelArguments arguments, long data, long indices, long y, long faults, int step) {
             arguments
                     .clear()
                     .add(data)

@@ -76,17 +76,25 @@ public final class KernelCatalog {
     static final KernelFile REGION =
             elementwise("elementwise_region", 8, List.of(region(false), region(true)), "elementwise_region");
 
+    static final KernelFile REDUCE = new KernelFile(
+            "reduce/reduce.cu",
+            List.of(
+                    new KernelSpec(
+                            "reduce/reduce.cu",
+                            "reduce",
+                            List.of(POINTER, POINTER, POINTER, I32, I32, I64, I64, STRUCT, STRUCT, I64, I32)),
+                    new KernelSpec(
+                            "reduce/reduce.cu", "reduce_parts", List.of(POINTER, POINTER, I32, I32, I64, I64, I64))),
+            typed());
+
     static final KernelFile STRIDED_COPY = new KernelFile(
             "movement/strided_copy.cu",
-            List.of(new KernelSpec(
-                    "movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
+            List.of(new KernelSpec("movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
             widths(16));
     static final KernelFile TRANSPOSE = new KernelFile(
             "movement/transpose.cu",
             List.of(new KernelSpec(
-                    "movement/transpose.cu",
-                    "transpose",
-                    List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
+                    "movement/transpose.cu", "transpose", List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
             widths(8));
     static final KernelFile GATHER = new KernelFile(
             "indexing/gather.cu",
@@ -167,6 +175,7 @@ public final class KernelCatalog {
                 STRIDED_COPY,
                 TRANSPOSE,
                 GATHER,
+                REDUCE,
                 MATMUL,
                 MATMUL_EPILOGUE,
                 ATTENTION,
@@ -192,9 +201,9 @@ public final class KernelCatalog {
                 .toList();
     }
 
-    /** The variant for a type. @throws dev.tenon.core.error.DTypeException for f8 and the packed types */
+    /** The variant for a type. @throws dev.tenon.core.error.UnsupportedException for f8 and the packed types */
     static KernelVariant typed(DType dtype) {
-        return dtype.isFloat() ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
+        return TypeCodes.isFloat(TypeCodes.of(dtype)) ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
     }
 
     private static List<KernelVariant> widths(int widest) {

@@ -115,7 +115,8 @@ public final class RegionProgram {
                 append(LOAD, TypeCodes.of(types.get(argument)), 0, slots[argument], List.of(argument), 0, 0);
             }
         }
-        List<Integer> from = step.arguments().stream().map(argument -> slots[argument]).toList();
+        List<Integer> from =
+                step.arguments().stream().map(argument -> slots[argument]).toList();
         step.arguments().stream()
                 .distinct()
                 .filter(argument -> lastUse[argument] == number)

@@ -24,9 +24,13 @@ public final class TypeCodes {
             case U8 -> 11;
             case BOOL -> 12;
             case F8E4M3, F8E5M2, I4, U4 ->
-                throw new UnsupportedException(
-                        "the CUDA backend has no kernel yet for elements of " + dtype + "; the CPU runs it (--device cpu)");
+                throw new UnsupportedException("the CUDA backend has no kernel yet for elements of " + dtype
+                        + "; the CPU runs it (--device cpu)");
         };
+    }
+
+    static boolean isFloat(int code) {
+        return code <= 3;
     }
 
     /** Whether kernels know the type. */

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.PlainAttention;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.kernel.AttentionKernels;
 import dev.tenon.cuda.kernel.AttentionKernels.Mask;
+import dev.tenon.cuda.kernel.AttentionKernels.MaskStrides;
 import dev.tenon.cuda.kernel.AttentionKernels.Problem;
 import dev.tenon.cuda.kernel.AttentionKernels.Strides;
 import java.util.List;
@@ -120,8 +121,7 @@ final class AttentionLowering {
         return new Strides(all[0], all[token], all[head]);
     }
 
-    /** Along batch, head, query and key, for a mask that is broadcast. */
-    private static long[] maskStrides(Node node, boolean masked) {
+    private static MaskStrides maskStrides(Node node, boolean masked) {
         long[] strides = new long[4];
         if (masked) {
             Shape mask = node.input(3).shape();
@@ -131,6 +131,6 @@ final class AttentionLowering {
                 strides[lead + axis] = mask.size(axis) == 1 ? 0 : own[axis];
             }
         }
-        return strides;
+        return new MaskStrides(strides[0], strides[1], strides[2], strides[3]);
     }
 }

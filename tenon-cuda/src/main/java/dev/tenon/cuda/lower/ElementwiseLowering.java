@@ -63,11 +63,7 @@ final class ElementwiseLowering {
         List<Value> operands = arguments.stream().map(node::input).toList();
         return new ElementwiseStep(
                 new ElementwiseKernels(context.modules())
-                        .single(
-                                op,
-                                types(operands),
-                                Broadcast.of(node.output().shape(), shapes(operands)),
-                                elements),
+                        .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
                 slots(operands, context),
                 context.slot(node.output()),
                 context.stepNumber(),
@@ -108,7 +104,10 @@ final class ElementwiseLowering {
 
     /** Whether the first step reads every input, so that its shape is the region's. */
     private static boolean coversInputs(Region region, Node node) {
-        return region.steps().getFirst().arguments().containsAll(identity(node.inputs().size()));
+        return region.steps()
+                .getFirst()
+                .arguments()
+                .containsAll(identity(node.inputs().size()));
     }
 
     private static List<Integer> identity(int count) {

@@ -82,7 +82,6 @@ public final class GpuLowering {
                     Pad _,
                     InstanceNorm _,
                     LocalResponseNorm _,
-                    Reduce _,
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
@@ -112,6 +111,7 @@ public final class GpuLowering {
             case Slice op -> MovementLowering.lower(op, node, context);
             case Concat op -> MovementLowering.lower(op, node, context);
             case Expand op -> MovementLowering.lower(op, node, context);
+            case Reduce op -> ReductionLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
         };

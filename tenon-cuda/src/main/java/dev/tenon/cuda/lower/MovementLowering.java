@@ -74,7 +74,8 @@ final class MovementLowering {
     }
 
     static Step lower(Expand op, Node node, LoweringContext context) {
-        return copy(node, context, 0, expanded(node.input(0).shape(), node.output().shape()));
+        return copy(
+                node, context, 0, expanded(node.input(0).shape(), node.output().shape()));
     }
 
     static Step lower(Concat op, Node node, LoweringContext context) {
@@ -90,13 +91,14 @@ final class MovementLowering {
         for (Value input : node.inputs()) {
             Shape own = input.shape();
             if (own.elements() > 0) {
-                MovementKernels.Move move = kernels.strided(
-                        bytes, own.sizes(), 0, own.strides(), at * strides[op.axis()], strides);
+                MovementKernels.Move move =
+                        kernels.strided(bytes, own.sizes(), 0, own.strides(), at * strides[op.axis()], strides);
                 parts.add(new Part(move, context.slot(input)));
             }
             at += own.size(op.axis());
         }
-        String tier = "concat of " + parts.size() + ": " + parts.getFirst().move().tier();
+        String tier =
+                "concat of " + parts.size() + ": " + parts.getFirst().move().tier();
         return new Moves(parts, context.slot(node.output()), tier);
     }
 
@@ -132,8 +134,9 @@ final class MovementLowering {
     static int width(Node node) {
         DType dtype = node.input(0).dtype();
         if (dtype.bits() < 8) {
-            throw new UnsupportedException("the CUDA backend has no kernel yet for "
-                    + node.op().mnemonic() + " of " + dtype + ", whose elements share bytes; the CPU runs it (--device cpu)");
+            throw new UnsupportedException(
+                    "the CUDA backend has no kernel yet for " + node.op().mnemonic() + " of " + dtype
+                            + ", whose elements share bytes; the CPU runs it (--device cpu)");
         }
         return dtype.bytes();
     }

@@ -126,8 +126,7 @@ final class NormLowering {
     }
 
     static Step lower(RmsNorm op, Node node, LoweringContext context) {
-        return norm(
-                RowRule.RMS_NORM, op.axis(), op.epsilon(), op.scale() ? node.input(1) : null, null, node, context);
+        return norm(RowRule.RMS_NORM, op.axis(), op.epsilon(), op.scale() ? node.input(1) : null, null, node, context);
     }
 
     private static Step norm(
@@ -175,13 +174,13 @@ final class NormLowering {
             return null;
         }
         int slot = context.slot(value);
-        if (Broadcast.of(row, List.of(value.shape())).isWhole(0) && value.shape().elements() == row.elements()) {
+        if (Broadcast.of(row, List.of(value.shape())).isWhole(0)
+                && value.shape().elements() == row.elements()) {
             return new Parameter(slot, null, 0);
         }
         return new Parameter(
                 slot,
-                MovementLowering.expansion(
-                        new MovementKernels(context.modules()), value.dtype(), value.shape(), row),
+                MovementLowering.expansion(new MovementKernels(context.modules()), value.dtype(), value.shape(), row),
                 scratch.take(row.elements() * value.dtype().bytes()));
     }
 

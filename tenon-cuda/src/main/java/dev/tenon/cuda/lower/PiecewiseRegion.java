@@ -7,14 +7,13 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
-import dev.tenon.cuda.kernel.RegionProgram;
 import dev.tenon.cuda.port.KernelArguments;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * A region that no kernel takes whole: a launch a step, results in between in the workspace, rounded to their types. The node's outputs are written after every input has been read for the last time, because an output may lie over an
+ * A region that no kernel takes whole: a launch a step, results in between in the workspace, short floats as f32. The node's outputs are written after every input has been read for the last time, because an output may lie over an
  * input.
  */
 final class PiecewiseRegion implements Step {
@@ -39,11 +38,12 @@ final class PiecewiseRegion implements Step {
     private final int number;
     private final String why;
 
-    PiecewiseRegion(Region region, Node node, LoweringContext context, String why) {
+    PiecewiseRegion(Region given, Node node, LoweringContext context, String why) {
         this.number = context.stepNumber();
         this.why = why;
         int inputs = node.inputs().size();
-        List<DType> types = RegionProgram.types(region, ElementwiseLowering.types(node.inputs()));
+        WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
+        List<DType> types = region.types();
         List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
         List<Place> places = new ArrayList<>();
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
@@ -53,9 +53,8 @@ final class PiecewiseRegion implements Step {
         for (int i = 0; i < region.steps().size(); i++) {
             Region.Step step = region.steps().get(i);
             List<Integer> from = step.arguments();
-            Shape shape = step.op()
-                    .shapes(from.stream().map(shapes::get).toList())
-                    .getFirst();
+            Shape shape =
+                    step.op().shapes(from.stream().map(shapes::get).toList()).getFirst();
             shapes.add(shape);
             if (lastUse[inputs + i] < 0) {
                 places.add(Place.slot(-1));
@@ -83,15 +82,18 @@ final class PiecewiseRegion implements Step {
             int value = inputs + region.results().get(r);
             if (value - inputs != direct) {
                 Place to = Place.slot(context.slot(node.outputs().get(r)));
-                MovementKernels.Move move =
-                        MovementLowering.expansion(movement, types.get(value), shapes.get(value), node.output().shape());
+                MovementKernels.Move move = MovementLowering.expansion(
+                        movement,
+                        types.get(value),
+                        shapes.get(value),
+                        node.output().shape());
                 spreads.add(new Spread(move, places.get(value), to));
             }
         }
     }
 
     /** The step that may write the node's only output itself: the last one, in the output's shape; -1 for none. */
-    private static int direct(Region region, Node node, int inputs, int[] lastUse) {
+    private static int direct(WideRegion region, Node node, int inputs, int[] lastUse) {
         int last = region.steps().size() - 1;
         while (lastUse[inputs + last] < 0) {
             last--;
@@ -108,10 +110,11 @@ final class PiecewiseRegion implements Step {
         return shapes.get(inputs + last).equals(node.output().shape()) ? last : -1;
     }
 
-    private static int[] lastUses(Region region, int inputs) {
+    private static int[] lastUses(WideRegion region, int inputs) {
         int[] lastUse = new int[inputs + region.steps().size()];
         Arrays.fill(lastUse, -1);
-        region.results().forEach(result -> lastUse[inputs + result] = region.steps().size());
+        region.results()
+                .forEach(result -> lastUse[inputs + result] = region.steps().size());
         for (int i = region.steps().size() - 1; i >= 0; i--) {
             if (lastUse[inputs + i] >= 0) {
                 for (int argument : region.steps().get(i).arguments()) {
@@ -129,13 +132,7 @@ final class PiecewiseRegion implements Step {
             for (Place input : piece.inputs()) {
                 arguments.add(input.address(frame));
             }
-            piece.launch()
-                    .enqueue(
-                            frame.stream(),
-                            arguments,
-                            piece.output().address(frame),
-                            frame.faults(),
-                            number);
+            piece.launch().enqueue(frame.stream(), arguments, piece.output().address(frame), frame.faults(), number);
         }
         for (Spread spread : spreads) {
             spread.move()

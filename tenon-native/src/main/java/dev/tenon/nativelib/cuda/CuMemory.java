@@ -6,6 +6,7 @@ import static dev.tenon.nativelib.Downcalls.LONG;
 import static dev.tenon.nativelib.Downcalls.rethrow;
 import static dev.tenon.nativelib.Downcalls.status;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -13,6 +14,12 @@ import java.lang.invoke.MethodHandle;
 /** Memory, copies and tensor maps. Host memory of the caller is a segment, so that the call keeps it alive. C names, C order of parameters, statuses as they come. */
 public final class CuMemory {
     private CuMemory() {}
+
+    /** Host memory that the driver has handed out, usable until the arena closes. */
+    @SuppressWarnings("restricted") // the driver says that it is there
+    public static MemorySegment hostMemory(long address, long bytes, Arena arena) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
+    }
 
     public static int cuMemGetInfo(long free, long total) {
         class Function {
