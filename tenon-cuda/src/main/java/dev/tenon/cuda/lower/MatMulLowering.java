@@ -62,11 +62,7 @@ final class MatMulLowering {
                 MatMulKernels.Finish finish = choice.fused()
                         ? null
                         : kernels.finish(
-                                dtype,
-                                shape.matrices() * shape.m(),
-                                shape.n(),
-                                epilogue.bias(),
-                                epilogue.activation());
+                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 GemmProblem problem = problem(choice, epilogue, dtype, shape);
                 GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
                 yield new LibraryMatMul(
