@@ -1,0 +1,290 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Execution;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.Weights;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/** What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs and throws an AssertionError. */
+public final class BackendChecks {
+    /**
+     * One promise.
+     *
+     * @param name in words
+     * @param check takes the backend's name
+     */
+    public record Check(String name, Consumer<String> check) {}
+
+    private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
+
+    private BackendChecks() {}
+
+    public static List<Check> all() {
+        return List.of(
+                new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
+                new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
+                new Check(
+                        "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check("tensors stay on the device from run to run", BackendChecks::staying),
+                new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
+                new Check("the cap is held and named", BackendChecks::cap),
+                new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
+                new Check("memory reports agree with what was given back", BackendChecks::reports));
+    }
+
+    private static Runtime open(String backend) {
+        return Runtime.open(Target.parse(backend));
+    }
+
+    private static void bothExecutions(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    for (int run = 0; run < 3; run++) {
+                        for (long rows : new long[] {1, 5, 33}) {
+                            model.check(session.run(model.inputs(rows, run)), rows, run);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void replays(String backend) {
+        Graph graph = Graph.build("line", g -> {
+            var x = g.input("x", DType.F32, Dim.named("n"));
+            var s = g.input("s", DType.F32);
+            g.output("y", g.plus(g.times(x, s), g.scalar(DType.F32, 1)));
+        });
+        CompileOptions options = STRICT.withExecution(Execution.graph());
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph, Weights.none(), options);
+                Session session = compiled.newSession()) {
+            Tensor first = line(session, 2, 1, 2, 3);
+            expect(first, 3, 5, 7);
+            Tensor second = line(session, 2, 10, 20, 30);
+            expect(second, 21, 41, 61);
+            expect(line(session, 5, 10, 20, 30), 51, 101, 151);
+            expect(line(session, 2, 1, 2, 3, 4), 3, 5, 7, 9);
+            expect(line(session, 2, 1, 2, 3), 3, 5, 7);
+            expect(line(session, 2, 4, 3, 2, 1), 9, 7, 5, 3);
+            expect(first, 3, 5, 7);
+            expect(second, 21, 41, 61);
+        }
+    }
+
+    private static Tensor line(Session session, float s, float... x) {
+        Map<String, Tensor> outputs = session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
+        return Objects.requireNonNull(outputs.get("y"));
+    }
+
+    private static void outOfRange(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    for (int run = 0; run < 3; run++) {
+                        Map<String, Tensor> bad =
+                                Map.of("ids", Tensor.of(new long[] {1, BackendModel.WORDS, 0}, 3), "scale", one());
+                        TenonException error = thrown(DataException.class, () -> session.run(bad));
+                        require(
+                                error.toString().contains(Long.toString(BackendModel.WORDS))
+                                        && error.toString().contains("words"),
+                                "names index and node: " + error);
+                        model.check(session.run(model.inputs(3, run)), 3, run);
+                    }
+                }
+            }
+        }
+    }
+
+    private static Tensor one() {
+        return Tensor.of(new float[] {1});
+    }
+
+    private static void staying(String backend) {
+        Graph graph = Graph.build("half", g -> {
+            var x = g.input("x", DType.F32, Dim.named("n"));
+            g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
+        });
+        try (Runtime runtime = open(backend)) {
+            Tensor kept;
+            long before = runtime.memory().total();
+            try (CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT)) {
+                Session session = compiled.newSession();
+                Tensor x = runtime.upload(Tensor.of(new float[] {8, 16, 24}, 3));
+                require(x.resident() != null, "an uploaded tensor lies on the device");
+                Tensor y = output(session.runOnDevice(Map.of("x", x)));
+                require(y.resident() != null, "a result stays on the device");
+                x.close();
+                kept = output(session.runOnDevice(Map.of("x", y)));
+                expect(y, 4, 8, 12);
+                y.close();
+                y.close();
+                expect(y, 4, 8, 12);
+                Tensor gone = output(session.runOnDevice(Map.of("x", kept)));
+                gone.close();
+                thrown(ClosedException.class, gone::segment);
+                thrown(ClosedException.class, () -> session.run(Map.of("x", gone)));
+                expect(output(session.run(Map.of("x", kept))), 1, 2, 3);
+                session.close();
+            }
+            expect(kept, 2, 4, 6);
+            kept.close();
+            require(runtime.memory().total() == before, "all given back: " + runtime.memory());
+        }
+    }
+
+    private static Tensor output(Map<String, Tensor> outputs) {
+        return Objects.requireNonNull(outputs.get("y"));
+    }
+
+    private static void outOfMemory(String backend) {
+        Graph large = Graph.build("large", g -> {
+            var x = g.input("x", TensorType.of(DType.F32, 1, 1));
+            // a petabyte between the input and the one element that leaves
+            var wide = g.expand(x, 1L << 24, 1L << 24);
+            g.output("y", g.narrow(g.narrow(g.unary(UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
+        });
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend);
+                CompiledModel usual = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = usual.newSession()) {
+            model.check(session.run(model.inputs(5, 0)), 5, 0);
+            long before = runtime.memory().total();
+            for (int run = 0; run < 20; run++) {
+                try (CompiledModel compiled = runtime.compile(
+                                large,
+                                Weights.none(),
+                                STRICT.withCompiler(STRICT.compiler().withOptimise(false)));
+                        Session failing = compiled.newSession()) {
+                    thrown(
+                            OutOfMemoryException.class,
+                            () -> failing.run(Map.of("x", Tensor.of(new float[] {1}, 1, 1))));
+                }
+                model.check(session.run(model.inputs(5, run)), 5, run);
+                require(runtime.memory().total() == before, "nothing lost: " + runtime.memory());
+            }
+        }
+    }
+
+    private static void cap(String backend) {
+        BackendModel model = new BackendModel();
+        long needed;
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            model.check(session.run(model.inputs(64, 0)), 64, 0);
+            needed = runtime.memory().total();
+        }
+        RuntimeOptions enough = RuntimeOptions.defaults().withMemoryLimit(needed);
+        try (Runtime runtime = Runtime.open(Target.parse(backend), enough);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            model.check(session.run(model.inputs(64, 0)), 64, 0);
+            TenonException error = thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
+            require(error.toString().contains(Long.toString(needed)), "names the limit: " + error);
+            model.check(session.run(model.inputs(64, 1)), 64, 1);
+        }
+    }
+
+    private static void closing(String backend) {
+        BackendModel model = new BackendModel();
+        Runtime runtime = open(backend);
+        CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+        Session session = compiled.newSession();
+        Map<String, Tensor> outputs = session.run(model.inputs(5, 0));
+        Session busy = compiled.newSession();
+        Throwable[] failure = new Throwable[1];
+        Thread runner = Thread.ofVirtual().start(() -> {
+            try {
+                for (int run = 0; ; run++) {
+                    model.check(busy.run(model.inputs(5, run)), 5, run);
+                }
+            } catch (Throwable e) { // what ended it is looked at below
+                failure[0] = e;
+            }
+        });
+        session.close();
+        session.close();
+        thrown(ClosedException.class, () -> session.run(model.inputs(5, 0)));
+        model.check(outputs, 5, 0);
+        runtime.close();
+        runtime.close();
+        compiled.close();
+        try {
+            runner.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        require(failure[0] instanceof ClosedException, "a run after close says so: " + failure[0]);
+        model.check(outputs, 5, 0);
+    }
+
+    private static void reports(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            require(runtime.memory().total() == 0, "nothing is held at first: " + runtime.memory());
+            try (CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
+                try (Session session = compiled.newSession()) {
+                    model.check(session.run(model.inputs(33, 0)), 33, 0);
+                    require(session.bytes() > 0, "a session holds memory after a run");
+                    require(
+                            runtime.memory().weights() + session.bytes()
+                                    == runtime.memory().total(),
+                            "the parts make the sum: " + runtime.memory() + " and " + session.bytes());
+                }
+                require(runtime.memory().activations() == 0, "a closed session holds nothing: " + runtime.memory());
+                require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
+            }
+            require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
+        }
+    }
+
+    private static void expect(Tensor actual, float... expected) {
+        require(Arrays.equals(actual.toFloats(), expected), actual + "; expected " + Arrays.toString(expected));
+    }
+
+    static void require(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    private static <E extends TenonException> TenonException thrown(Class<E> type, Runnable action) {
+        try {
+            action.run();
+        } catch (TenonException e) {
+            if (type.isInstance(e)) {
+                return e;
+            }
+            throw new AssertionError("expected " + type.getSimpleName(), e);
+        }
+        throw new AssertionError("expected " + type.getSimpleName() + ", nothing was thrown");
+    }
+}
