@@ -39,7 +39,12 @@ final class RegionCases {
             add(cases, "sum of three", sum(3), 2, whole(DType.F32, 3, size));
         }
         for (long size : new long[] {1, 7, 1031, 4099}) {
-            add(cases, "every type", everyType(), 16, TYPES.stream().map(type -> StepCases.random(type, size)).toList());
+            add(
+                    cases,
+                    "every type",
+                    everyType(),
+                    16,
+                    TYPES.stream().map(type -> StepCases.random(type, size)).toList());
         }
         for (long[] sizes : new long[][] {{2, 33, 64}, {3, 5, 67}, {2, 31, 6}}) {
             for (DType type : List.of(DType.F32, DType.F16)) {
@@ -47,8 +52,12 @@ final class RegionCases {
             }
         }
         for (long[] sizes : new long[][] {{65, 64}, {31, 33}, {1000, 3}}) {
-            add(cases, "outer sum", sum(2), 1, List.of(
-                    StepCases.random(DType.BF16, sizes[0], 1), StepCases.random(DType.BF16, 1, sizes[1])));
+            add(
+                    cases,
+                    "outer sum",
+                    sum(2),
+                    1,
+                    List.of(StepCases.random(DType.BF16, sizes[0], 1), StepCases.random(DType.BF16, 1, sizes[1])));
         }
         add(cases, "64 steps on 16 inputs", longest(), 64, whole(DType.F32, Region.MAX_INPUTS, 1027));
         for (DType type : List.of(DType.F32, DType.F64)) {
@@ -67,12 +76,20 @@ final class RegionCases {
             List<KernelCase> cases, String name, Region region, long length, List<StepCases.Input> inputs) {
         cases.add(new KernelCase(
                 KERNEL,
-                name + " of " + inputs.stream().map(input -> input.type().toString()).distinct().toList(),
+                name + " of "
+                        + inputs.stream()
+                                .map(input -> input.type().toString())
+                                .distinct()
+                                .toList(),
                 stage -> {
                     StepRun.Result result = new StepRun(stage, RegionForm.COMPILED)
-                            .check(region, inputs.stream().map(StepCases.Input::values).toList(), length);
+                            .check(
+                                    region,
+                                    inputs.stream().map(StepCases.Input::values).toList(),
+                                    length);
                     if (!result.step().tier().startsWith(KERNEL)) {
-                        throw new AssertionError("not compiled: " + result.step().passedOver());
+                        throw new AssertionError(
+                                "not compiled: " + result.step().passedOver());
                     }
                 }));
     }
@@ -181,23 +198,21 @@ final class RegionCases {
                     whole(type, 3, 4099).stream().map(StepCases.Input::values).toList();
             Tolerance.EXACT.check(
                     "the interpreter's",
-                    new StepRun(stage, RegionForm.INTERPRETED).run(region, inputs).output(),
+                    new StepRun(stage, RegionForm.INTERPRETED)
+                            .run(region, inputs)
+                            .output(),
                     new StepRun(stage, RegionForm.COMPILED).run(region, inputs).output());
         }
     }
 
     private static void division(KernelStage stage) {
         Region region = new Region(
-                List.of(
-                        step(new Binary(BinaryFn.DIV), 0, 1),
-                        step(new Binary(BinaryFn.ADD), 2, 1)),
-                List.of(1));
+                List.of(step(new Binary(BinaryFn.DIV), 0, 1), step(new Binary(BinaryFn.ADD), 2, 1)), List.of(1));
         TensorType type = TensorType.of(DType.I32, 7);
         NdArray a = NdArray.of(type, 7, Integer.MIN_VALUE, -7, 1, 1, 1, 9);
         NdArray b = NdArray.of(type, 0, -1, 2, 1, 1, 1, 2);
         StepRun.Result result = new StepRun(stage, RegionForm.COMPILED).run(region, List.of(a, b));
-        Tolerance.EXACT.check(
-                "quotient", NdArray.of(type, 0, Integer.MAX_VALUE, -1, 2, 2, 2, 6), result.output());
+        Tolerance.EXACT.check("quotient", NdArray.of(type, 0, Integer.MAX_VALUE, -1, 2, 2, 2, 6), result.output());
         Tolerance.EXACT.check("fault", NdArray.of(TensorType.of(DType.I64, 2), 1, 0), result.fault());
     }
 
@@ -210,17 +225,20 @@ final class RegionCases {
                         step(new Binary(BinaryFn.MUL), 3, 2)),
                 List.of(0, 2));
         TensorType type = TensorType.of(DType.F32, 9, 1031);
-        List<NdArray> inputs = List.of(StepCases.random(DType.F32, 9, 1031).values(), StepCases.random(DType.F32, 9, 1031).values());
+        List<NdArray> inputs = List.of(
+                StepCases.random(DType.F32, 9, 1031).values(),
+                StepCases.random(DType.F32, 9, 1031).values());
         FusedLaunch launch = new ElementwiseKernels(stage.modules())
                 .fused(new FusedRegion(
-                        region,
-                        type.shape(),
-                        List.of(DType.F32, DType.F32),
-                        List.of(type.shape(), type.shape())));
+                        region, type.shape(), List.of(DType.F32, DType.F32), List.of(type.shape(), type.shape())));
         DeviceBuffer a = stage.upload(inputs.get(0));
         DeviceBuffer b = stage.upload(inputs.get(1));
         launch.begin(stage.arguments());
-        stage.arguments().word(0, a.address()).word(1, b.address()).word(2, b.address()).word(3, a.address());
+        stage.arguments()
+                .word(0, a.address())
+                .word(1, b.address())
+                .word(2, b.address())
+                .word(3, a.address());
         launch.enqueue(stage.stream(), stage.arguments(), stage.zeroed(16).address(), 0);
         List<NdArray> expected = region.evaluate(inputs);
         Tolerance.of(DType.F32, 2).check("over the second", expected.get(0), stage.download(type, b));

@@ -15,8 +15,7 @@ public final class FusedLaunch {
     private final long elements;
     private final MemorySegment layout;
 
-    FusedLaunch(
-            GpuFunction function, LaunchShape shape, int inputs, int results, long elements, MemorySegment layout) {
+    FusedLaunch(GpuFunction function, LaunchShape shape, int inputs, int results, long elements, MemorySegment layout) {
         this.function = function;
         this.shape = shape;
         this.inputs = inputs;
@@ -31,11 +30,7 @@ public final class FusedLaunch {
     }
 
     public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
-        arguments
-                .add(elements)
-                .add(layout, WalkStruct.ALIGNMENT)
-                .add(faults)
-                .add(step);
+        arguments.add(elements).add(layout, WalkStruct.ALIGNMENT).add(faults).add(step);
         stream.launch(function, shape, arguments);
     }
 }

@@ -37,8 +37,7 @@ final class FusedSteps {
             case Unary unary ->
                 text("UNARY", value, type, BinaryCodes.of(unary.fn()), from.getFirst())
                         .replace(")", ", " + bits(unary.alpha()) + ", " + bits(unary.beta()) + ")");
-            case Binary binary ->
-                text("BINARY", value, type, BinaryCodes.of(binary.fn()), from.get(0), from.get(1));
+            case Binary binary -> text("BINARY", value, type, BinaryCodes.of(binary.fn()), from.get(0), from.get(1));
             case Compare compare ->
                 text("COMPARE", value, type, BinaryCodes.of(compare.fn()), from.get(0), from.get(1));
             case Where _ -> text("WHERE", value, from.get(0), from.get(1), from.get(2));

@@ -7,10 +7,12 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.Cast;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.op.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
@@ -43,12 +45,12 @@ final class ElementwiseLowering {
             return pair;
         }
         List<String> passedOver = new ArrayList<>();
-        Step fused = fused(region, node, context, passedOver);
+        List<DType> types = types(node.inputs());
+        String misfit = RegionProgram.misfit(region, types);
+        Step fused = fused(region, node, context, misfit.isEmpty(), passedOver);
         if (fused != null) {
             return fused;
         }
-        List<DType> types = types(node.inputs());
-        String misfit = RegionProgram.misfit(region, types);
         if (!misfit.isEmpty()) {
             passedOver.add("elementwise_region: " + misfit);
             return new PiecewiseRegion(region, node, context, passedOver);
@@ -66,14 +68,12 @@ final class ElementwiseLowering {
                 passedOver);
     }
 
-    /** The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles. */
+    /** The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles. @param hasOther whether another kernel takes the region */
     private static @Nullable Step fused(
-            Region region, Node node, LoweringContext context, List<String> passedOver) {
+            Region region, Node node, LoweringContext context, boolean hasOther, List<String> passedOver) {
         List<DType> types = types(node.inputs());
         Shape shape = node.output().shape();
-        String reason = context.regions()
-                .notCompiled(
-                        shape.elements(), RegionProgram.misfit(region, types).isEmpty());
+        String reason = context.regions().notCompiled(shape.elements(), hasOther);
         if (reason.isEmpty()) {
             reason = FusedRegion.misfit(region, shape, types);
         }
@@ -100,6 +100,14 @@ final class ElementwiseLowering {
     private static Step single(
             Primitive op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
         List<Value> operands = arguments.stream().map(node::input).toList();
+        List<String> passedOver = new ArrayList<>();
+        if (hasIntegers(op, node, operands)) {
+            Region region = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
+            Step fused = fused(region, node, context, true, passedOver);
+            if (fused != null) {
+                return fused;
+            }
+        }
         return new ElementwiseStep(
                 new ElementwiseKernels(context.modules())
                         .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
@@ -107,7 +115,13 @@ final class ElementwiseLowering {
                 context.slot(node.output()),
                 context.stepNumber(),
                 op.mnemonic(),
-                List.of());
+                passedOver);
+    }
+
+    /** Whether the kernel of a single operation goes element by element, which a compiled region does not. */
+    private static boolean hasIntegers(Primitive op, Node node, List<Value> operands) {
+        boolean cast = op instanceof Cast && !node.output().dtype().isFloat();
+        return !(op instanceof Where) && (cast || !operands.getLast().dtype().isFloat());
     }
 
     /** then(fn(a, b)) where nothing else is wanted of the region. */

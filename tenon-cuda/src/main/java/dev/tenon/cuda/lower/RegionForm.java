@@ -35,12 +35,12 @@ public enum RegionForm {
         };
     }
 
-    /** Why a region is not compiled; empty where it is. */
-    String notCompiled(long elements, boolean interpretable) {
+    /** Why a region is not compiled; empty where it is. @param hasOther whether another kernel takes it */
+    String notCompiled(long elements, boolean hasOther) {
         return switch (this) {
             case COMPILED -> "";
             case INTERPRETED -> "TENON_REGIONS is interpreted";
-            case BY_SIZE -> interpretable && elements < MANY ? elements + " elements; it pays from " + MANY : "";
+            case BY_SIZE -> hasOther && elements < MANY ? elements + " elements; it pays from " + MANY : "";
         };
     }
 }
