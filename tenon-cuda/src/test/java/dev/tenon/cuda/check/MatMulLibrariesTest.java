@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.op.Epilogue;
 import dev.tenon.core.ir.op.MatMul;
 import dev.tenon.core.ir.op.Unary;
@@ -71,8 +70,9 @@ class MatMulLibrariesTest {
                         gather(faults, dtype + " " + List.of(size[0], size[1], size[2]) + " " + op, _ -> {
                             List<NdArray> inputs =
                                     MatMulCases.inputs(dtype, op, new long[0], new long[0], size[0], size[1], size[2]);
-                            tiers.add(
-                                    run.check(op, inputs, size[2]).step().tier().substring(0, 6));
+                            StepRun.Result result = run.run(op, inputs);
+                            MatMulCases.compare(op, inputs, result, size[2]);
+                            tiers.add(result.step().tier().substring(0, 6));
                         });
                     }
                 }
@@ -96,7 +96,10 @@ class MatMulLibrariesTest {
                         gather(
                                 faults,
                                 what,
-                                _ -> run.check(op, MatMulCases.inputs(dtype, op, batch[0], batch[1], 3, 5, 4), 4));
+                                _ -> {
+                                    List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], 3, 5, 4);
+                                    MatMulCases.compare(op, inputs, run.run(op, inputs), 4);
+                                });
                     }
                 }
             }
@@ -148,11 +151,7 @@ class MatMulLibrariesTest {
                 MatMul op = new MatMul(false, true, epilogue);
                 gather(faults, dtype + " captured " + op, _ -> {
                     List<NdArray> inputs = MatMulCases.inputs(dtype, op, new long[0], new long[0], 130, 70, 96);
-                    Tolerance.of(dtype, 96)
-                            .check(
-                                    "replay",
-                                    op.evaluate(inputs).getFirst(),
-                                    run.replay(op, inputs).output());
+                    MatMulCases.compare(op, inputs, run.replay(op, inputs), 96);
                 });
             }
         }
