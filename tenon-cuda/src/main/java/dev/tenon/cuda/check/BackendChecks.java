@@ -41,7 +41,8 @@ public final class BackendChecks {
         return List.of(
                 new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
-                new Check("an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check(
+                        "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
@@ -94,8 +95,7 @@ public final class BackendChecks {
     }
 
     private static Tensor line(Session session, float s, float... x) {
-        Map<String, Tensor> outputs =
-                session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
+        Map<String, Tensor> outputs = session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
         return Objects.requireNonNull(outputs.get("y"));
     }
 
@@ -176,9 +176,10 @@ public final class BackendChecks {
             model.check(session.run(model.inputs(5, 0)), 5, 0);
             long before = runtime.memory().total();
             for (int run = 0; run < 20; run++) {
-                try (CompiledModel compiled =
-                                runtime.compile(large, Weights.none(), STRICT.withCompiler(STRICT.compiler()
-                                        .withOptimise(false)));
+                try (CompiledModel compiled = runtime.compile(
+                                large,
+                                Weights.none(),
+                                STRICT.withCompiler(STRICT.compiler().withOptimise(false)));
                         Session failing = compiled.newSession()) {
                     thrown(
                             OutOfMemoryException.class,
@@ -204,8 +205,7 @@ public final class BackendChecks {
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
                 Session session = compiled.newSession()) {
             model.check(session.run(model.inputs(64, 0)), 64, 0);
-            TenonException error =
-                    thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
+            TenonException error = thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
             require(error.getMessage().contains(Long.toString(needed)), "names the limit: " + error.getMessage());
             model.check(session.run(model.inputs(64, 1)), 64, 1);
         }

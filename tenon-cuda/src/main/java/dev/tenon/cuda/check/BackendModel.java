@@ -76,7 +76,8 @@ public final class BackendModel {
         Map<String, Tensor> inputs = inputs(rows, run);
         Tensor ids = Objects.requireNonNull(inputs.get("ids"));
         NdArray scale = NdArray.of(
-                dev.tenon.core.ir.TensorType.of(DType.F32), Objects.requireNonNull(inputs.get("scale")).getDouble(0));
+                dev.tenon.core.ir.TensorType.of(DType.F32),
+                Objects.requireNonNull(inputs.get("scale")).getDouble(0));
         return Interpreter.run(graph, Map.of("ids", NdArray.read(ids.type(), ids.segment()), "scale", scale))
                 .get("p")
                 .toDoubles();

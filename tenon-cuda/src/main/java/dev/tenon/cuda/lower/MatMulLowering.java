@@ -82,15 +82,12 @@ final class MatMulLowering {
                 MatMulKernels.Finish finish = choice.fused()
                         ? null
                         : kernels.finish(
-                                dtype,
-                                shape.matrices() * shape.m(),
-                                shape.n(),
-                                epilogue.bias(),
-                                epilogue.activation());
+                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 GemmProblem problem = problem(choice, epilogue, dtype, shape);
                 GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
+                String tuned = prepared == null ? "" : prepared.chosen();
                 yield new LibraryMatMul(
-                        choice.text(dtype, epilogue, ""),
+                        choice.text(dtype, epilogue, "") + (tuned.isEmpty() ? "" : ", " + tuned),
                         choice.passedOver(),
                         prepared,
                         calls,

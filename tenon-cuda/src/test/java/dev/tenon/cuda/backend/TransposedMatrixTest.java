@@ -21,14 +21,14 @@ class TransposedMatrixTest {
         TensorType type = TensorType.of(dtype, rows, columns);
         MemorySegment data = Arena.ofAuto().allocate(type.bytes() + 1).asSlice(1);
         for (int i = 0; i < rows * columns; i++) {
-            Elements.setBits(dtype, data, i, i % 251 + 1L);
+            Elements.setDouble(dtype, data, i, i % 251 + 1);
         }
         MemorySegment turned = TransposedMatrix.of(new ConstantData.Dense(type, data));
         for (int row = 0; row < rows; row++) {
             for (int column = 0; column < columns; column++) {
                 int from = row * columns + column;
-                assertThat(Elements.getBits(dtype, turned, (long) column * rows + row))
-                        .isEqualTo(from % 251 + 1L);
+                assertThat(Elements.getDouble(dtype, turned, (long) column * rows + row))
+                        .isEqualTo(from % 251 + 1);
             }
         }
     }

@@ -11,9 +11,11 @@ import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.ScratchMemory;
 import dev.tenon.cuda.driver.ChildJvm;
 import dev.tenon.cuda.driver.Gpu;
 import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import java.util.ArrayList;
@@ -45,7 +47,22 @@ class MatMulLibrariesTest {
         GpuPlatform platform = GpuPlatforms.named("cuda");
         context = platform.driver().open(0);
         stage = new KernelStage(context, platform.compiler());
-        blas = Blas.of(context);
+        blas = Blas.of(context, this::scratch);
+    }
+
+    private ScratchMemory.Loan scratch(long bytes) {
+        DeviceBuffer memory = context.allocate(bytes);
+        return new ScratchMemory.Loan() {
+            @Override
+            public DeviceBuffer buffer() {
+                return memory;
+            }
+
+            @Override
+            public void close() {
+                memory.close();
+            }
+        };
     }
 
     @AfterAll
@@ -93,13 +110,10 @@ class MatMulLibrariesTest {
                     for (boolean transposed : new boolean[] {false, true}) {
                         MatMul op = new MatMul(transposed, !transposed, epilogue);
                         String what = dtype + " " + java.util.Arrays.deepToString(batch) + " " + op;
-                        gather(
-                                faults,
-                                what,
-                                _ -> {
-                                    List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], 3, 5, 4);
-                                    MatMulCases.compare(op, inputs, run.run(op, inputs), 4);
-                                });
+                        gather(faults, what, _ -> {
+                            List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], 3, 5, 4);
+                            MatMulCases.compare(op, inputs, run.run(op, inputs), 4);
+                        });
                     }
                 }
             }
