@@ -28,6 +28,7 @@ public final class Compiler {
             new SpelledAttention(),
             new HalfPrecision(),
             new FuseEpilogues(),
+            new MergeParallelProducts(),
             new FuseElementwise());
 
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
@@ -43,7 +44,7 @@ public final class Compiler {
     /** @param half keeps f32 weights in 16 bits; null for as they are */
     public Compiler(CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half) {
         this.options = options;
-        this.context = new PassContext(claims, half);
+        this.context = new PassContext(claims, half, new ConstantStore());
     }
 
     /** The names that {@code dumpAfter} knows, in the order of the passes. */
