@@ -7,6 +7,7 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.backend;
     exports dev.tenon.cuda.blas;
     exports dev.tenon.cuda.check;
+    exports dev.tenon.cuda.collective;
     exports dev.tenon.cuda.compile;
     exports dev.tenon.cuda.driver;
     exports dev.tenon.cuda.kernel;

@@ -8,6 +8,7 @@ module dev.tenon.nativelib {
     exports dev.tenon.nativelib.cuda;
     exports dev.tenon.nativelib.emulated;
     exports dev.tenon.nativelib.mpi;
+    exports dev.tenon.nativelib.nccl;
     exports dev.tenon.nativelib.nvrtc;
     exports dev.tenon.nativelib.nvtx;
 }

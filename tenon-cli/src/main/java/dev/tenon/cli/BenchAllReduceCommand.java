@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         name = "allreduce",
         mixinStandardHelpOptions = true,
         description =
-                "Times all-reduces (f32, sum) between ranks that are threads of this process, from their release to the last one's result.")
+                "Times all-reduces (f32, sum) between ranks that are threads of this process, from their release to the last one's result; or, with --device cuda, between its GPUs: one by one, and inside a CUDA graph.")
 final class BenchAllReduceCommand implements Callable<Integer> {
     /** Shorter batches would time threads that have just been woken. */
     private static final int BATCH = 50;
@@ -48,6 +48,19 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             description = "${COMPLETION-CANDIDATES}; all by default.")
     List<Algorithm> variants = List.of(Algorithm.values());
 
+    @Option(names = "--device", paramLabel = "D", defaultValue = "cpu", description = "cpu (the default) or cuda.")
+    String device = "cpu";
+
+    @Option(names = "--world", paramLabel = "N", description = "With --device cuda: GPUs; all by default.")
+    int world;
+
+    @Option(
+            names = "--sizes",
+            split = ",",
+            paramLabel = "BYTES",
+            description = "With --device cuda: bytes of each vector; 1 KiB to 1 GiB by default.")
+    List<Long> sizes = List.of(1L << 10, 8L << 10, 64L << 10, 256L << 10, 1L << 20, 16L << 20, 256L << 20, 1L << 30);
+
     @Mixin
     MeasureOptions measuring = new MeasureOptions(20, 0.5);
 
@@ -69,6 +82,9 @@ final class BenchAllReduceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!device.equals("cpu")) {
+            return GpuAllReduceReport.print(spec.commandLine(), device, world, sizes, json);
+        }
         PrintWriter out = spec.commandLine().getOut();
         Table table =
                 new Table("world", "length", "variant", "median", "p95", "min", "max", "alg GB/s", "bus GB/s", "runs");

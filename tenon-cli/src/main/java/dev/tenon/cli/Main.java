@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
             DevicesCommand.class,
             KernelsCommand.class,
             AllReduceCommand.class,
+            LaunchCommand.class,
             BenchCommand.class
         })
 public final class Main implements Runnable {
@@ -52,7 +53,7 @@ public final class Main implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce or bench");
+                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch or bench");
     }
 
     public static void main(String[] args) {

@@ -11,6 +11,13 @@ final class Samples {
         this.sorted = sorted;
     }
 
+    /** Times that were taken elsewhere, in microseconds; at least one. */
+    static Samples of(double[] micros) {
+        double[] sorted = micros.clone();
+        Arrays.sort(sorted);
+        return new Samples(sorted);
+    }
+
     /** More rounds than a JVM needs to compile everything that a model runs. */
     private static final int WARM_UP_ROUNDS = 10;
 

@@ -5,44 +5,44 @@ import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.collective.Request;
+import dev.tenon.core.collective.Request.Operation;
 import dev.tenon.core.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.mpi.Agreement.Call;
-import dev.tenon.mpi.Agreement.Operation;
 
 /** Makes calls of what users give, or says what is wrong with it. */
 final class Checks {
     private Checks() {}
 
-    static Call allReduce(Buffer source, Buffer target, ReduceOp op) {
+    static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
         HostBuffer from = host("allReduce", source);
         Arguments.requireFits("allReduce", target("allReduce", target), from.length(), from.dtype());
         Kernel.of(from.dtype(), op);
-        return new Call(Operation.ALL_REDUCE, from.dtype(), from.length(), op, -1);
+        return new Request(Operation.ALL_REDUCE, from.dtype(), from.length(), op, -1);
     }
 
-    static Call reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
+    static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
         HostBuffer from = host("reduceScatter", source);
         HostBuffer to = target("reduceScatter", target);
         Arguments.requireFits("reduceScatter", to, new Chunks(from.length(), world).size(rank), from.dtype());
         Kernel.of(from.dtype(), op);
         countable("reduceScatter", from);
-        return new Call(Operation.REDUCE_SCATTER, from.dtype(), from.length(), op, -1);
+        return new Request(Operation.REDUCE_SCATTER, from.dtype(), from.length(), op, -1);
     }
 
-    static Call allGather(Buffer source, Buffer target, int rank, int world) {
+    static Request allGather(Buffer source, Buffer target, int rank, int world) {
         HostBuffer from = host("allGather", source);
         HostBuffer to = target("allGather", target);
         Arguments.requireChunk("allGather", from, to, rank, world);
         countable("allGather", to);
-        return new Call(Operation.ALL_GATHER, to.dtype(), to.length(), null, -1);
+        return new Request(Operation.ALL_GATHER, to.dtype(), to.length(), null, -1);
     }
 
-    static Call broadcast(Buffer data, int root, int rank, int world) {
+    static Request broadcast(Buffer data, int root, int rank, int world) {
         HostBuffer buffer = rank == root ? host("broadcast", data) : target("broadcast", data);
         Arguments.requireRank("broadcast", "root", root, world);
-        return new Call(Operation.BROADCAST, buffer.dtype(), buffer.length(), null, root);
+        return new Request(Operation.BROADCAST, buffer.dtype(), buffer.length(), null, root);
     }
 
     static HostBuffer host(String operation, Buffer buffer) {

@@ -6,10 +6,9 @@ import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.collective.Request;
 import dev.tenon.core.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;
-import dev.tenon.mpi.Agreement.Call;
-import dev.tenon.mpi.Agreement.Operation;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;
 import dev.tenon.nativelib.mpi.MpiLibrary;
@@ -17,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class MpiCommunicator implements Communicator {
     /** Elements in flight at once: bounds what is staged to 32 or 64 MiB. */
     private static final int BLOCK = 1 << 23;
+
+    private static final long PAUSE_NANOS = 1_000_000;
 
     private final MpiSession session;
     private final Agreement agreement;
@@ -197,8 +199,7 @@ public final class MpiCommunicator implements Communicator {
     @Override
     public void barrier() {
         // reaching an agreement is one: nobody has it before everybody has spoken
-        exclusively(deadline ->
-                agreement.reach(deadline, () -> new Call(Operation.BARRIER, dev.tenon.core.ir.DType.F32, 0, null, -1)));
+        exclusively(deadline -> agreement.reach(deadline, () -> Request.BARRIER));
     }
 
     /** Ends all processes of the job, this one too. */
@@ -207,10 +208,17 @@ public final class MpiCommunicator implements Communicator {
         session.abort(reason);
     }
 
-    /** Finalises MPI; waits for the other ranks to do the same. */
+    /** Finalises MPI; waits for an operation that another thread is in, which its timeout ends, and for the other ranks to do the same. */
     @Override
     public void close() {
-        session.close();
+        while (!caller.compareAndSet(null, Thread.currentThread())) {
+            LockSupport.parkNanos(PAUSE_NANOS); // MPI does not bear to be asked after it was finalised
+        }
+        try {
+            session.close();
+        } finally {
+            caller.set(null);
+        }
     }
 
     private interface Work {

@@ -11,7 +11,10 @@ import dev.tenon.nativelib.mpi.MpiStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +27,7 @@ final class MpiSession {
     private static final System.Logger LOG = System.getLogger(MpiSession.class.getName());
     private static final int YIELDS = 1000;
     private static final long NAP_NANOS = 50_000;
+    private static final List<List<Start>> UNENDED = new CopyOnWriteArrayList<>();
     private static boolean used;
 
     /** Begins an operation. */
@@ -93,16 +97,26 @@ final class MpiSession {
         return communicator;
     }
 
-    /** Begins requests, each with a cell of its own (at most four), and waits for all. What they point to must stay until they end. */
+    /** Begins requests, each with a cell of its own (at most four), and waits for all. What the starts hold on to stays until the requests end: for good, when they never do. */
     void await(String operation, long deadline, Start... starts) {
         check();
-        for (int i = 0; i < starts.length; i++) {
-            synchronized (this) {
-                MpiStatus.check(starts[i].begin(request.address() + 8L * i), operation + " on rank " + rank);
+        try {
+            for (int i = 0; i < starts.length; i++) {
+                synchronized (this) {
+                    MpiStatus.check(starts[i].begin(request.address() + 8L * i), operation + " on rank " + rank);
+                }
             }
-        }
-        for (int i = 0; i < starts.length; i++) {
-            await(operation, deadline, request.address() + 8L * i);
+            for (int i = 0; i < starts.length; i++) {
+                await(operation, deadline, request.address() + 8L * i);
+            }
+        } catch (RuntimeException | Error e) {
+            UNENDED.add(List.of(starts)); // MPI may still write where they point
+            if (broken == null) {
+                broken = operation + ": rank " + rank + " failed in the middle: " + e.getMessage();
+            }
+            throw e;
+        } finally {
+            Reference.reachabilityFence(starts);
         }
     }
 

@@ -83,6 +83,13 @@ final class MpiTest {
     }
 
     @Test
+    void closingDuringAnOperation() throws Exception {
+        Job job = mpirun(2, "closing");
+        assertThat(job.code()).as(job.output()).isZero();
+        assertThat(job.output()).contains("rank 0 closed").contains("rank 1 closed");
+    }
+
+    @Test
     void absenceIsAState() {
         assertThat(MpiCommunicator.state()).isNotBlank();
         if (!MpiCommunicator.isPresent()) {

@@ -16,6 +16,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.Arrays;
 
 /** What each process does under {@code mpirun}: the cases named as arguments; ends with 0 when all hold. */
@@ -39,10 +40,15 @@ final class Ranks {
 
     private Ranks() {}
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         boolean late = args[0].equals("late");
         Communicator rank = MpiCommunicator.open(
                 MpiOptions.defaults().withTimeout(late ? Duration.ofMillis(500) : Duration.ofSeconds(30)));
+        if (args[0].equals("closing")) {
+            closing(rank);
+            System.out.println("rank " + rank.rank() + " closed");
+            return;
+        }
         if (late) {
             late(rank);
             System.out.println("rank " + rank.rank() + " saw it");
@@ -238,5 +244,27 @@ final class Ranks {
                 .hasMessageContaining("waited 500 ms");
         assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveAbortedException.class);
         rank.close();
+    }
+
+    /** One thread waits in an operation, another closes: the operation ends first. */
+    private static void closing(Communicator rank) throws InterruptedException {
+        if (rank.rank() == 0) {
+            Thread.sleep(1500);
+            rank.barrier();
+            rank.close();
+            return;
+        }
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Thread waiting = Thread.ofPlatform().start(() -> {
+            try {
+                rank.barrier();
+            } catch (Throwable e) {
+                failure.set(e);
+            }
+        });
+        Thread.sleep(500);
+        rank.close();
+        waiting.join();
+        assertThat(failure.get()).isNull();
     }
 }

@@ -33,7 +33,7 @@ public final class Arguments {
     }
 
     /** That a target is as long as the result and of its type. */
-    public static void requireFits(String operation, HostBuffer target, long length, DType dtype) {
+    public static void requireFits(String operation, Buffer target, long length, DType dtype) {
         if (target.length() != length || target.dtype() != dtype) {
             throw new InputException(
                     operation + ": the target is " + target + ", the result is " + length + " " + dtype);
@@ -41,7 +41,7 @@ public final class Arguments {
     }
 
     /** That a rank's source is its chunk of what is gathered. */
-    public static void requireChunk(String operation, HostBuffer source, HostBuffer target, int rank, int world) {
+    public static void requireChunk(String operation, Buffer source, Buffer target, int rank, int world) {
         long size = new Chunks(target.length(), world).size(rank);
         if (source.length() != size || source.dtype() != target.dtype()) {
             throw new InputException(

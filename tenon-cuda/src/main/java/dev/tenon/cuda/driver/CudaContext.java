@@ -216,6 +216,12 @@ final class CudaContext implements GpuContext {
         }
     }
 
+    @Override
+    public void makeCurrent() {
+        enter();
+        exit();
+    }
+
     /** Stream by stream: a wait for the whole context would break the captures of other threads. */
     @Override
     public void synchronize() {

@@ -6,6 +6,7 @@ import dev.tenon.nativelib.LibraryName;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.LibraryVersions;
 import dev.tenon.nativelib.cublas.CublasLibrary;
+import dev.tenon.nativelib.nccl.NcclLibrary;
 import dev.tenon.nativelib.nvrtc.NvrtcLibrary;
 import java.util.List;
 
@@ -35,6 +36,9 @@ public record CudaLibraryReport(LibrarySearch search, String version) {
         }
         if (library.equals(CudaLibraries.CUBLAS_LT)) {
             return CublasLibrary.searchLt();
+        }
+        if (library.equals(CudaLibraries.NCCL)) {
+            return NcclLibrary.search(); // which sets its environment before it is opened
         }
         return LibraryFinder.here().search(library);
     }

@@ -143,6 +143,11 @@ public final class KernelCatalog {
             Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
             attention(List.of(F32, F32, I32)));
 
+    /** All-reduce over peer memory, the fast form and the plain one. */
+    public static final KernelFile ONESHOT = oneshot("oneshot");
+
+    public static final KernelFile ONESHOT_FLAGS = oneshot("oneshot_flags");
+
     private KernelCatalog() {}
 
     private static List<ParameterType> attention(List<ParameterType> last) {
@@ -174,7 +179,9 @@ public final class KernelCatalog {
                 MATMUL,
                 MATMUL_EPILOGUE,
                 ATTENTION,
-                ATTENTION_MMA);
+                ATTENTION_MMA,
+                ONESHOT,
+                ONESHOT_FLAGS);
     }
 
     private static List<KernelVariant> floats() {
@@ -232,6 +239,16 @@ public final class KernelCatalog {
     /** The softmax or log-softmax variant of a type. */
     static KernelVariant log(DType dtype, boolean log) {
         return KernelVariant.of(dtype).with(log ? "log" : "", "TENON_LOG=" + (log ? 1 : 0));
+    }
+
+    private static KernelFile oneshot(String name) {
+        return file(
+                "collective/" + name + ".cu",
+                List.of(name),
+                Stream.of(DType.F32, DType.F16, DType.BF16)
+                        .map(KernelVariant::of)
+                        .toList(),
+                List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32));
     }
 
     private static List<KernelVariant> finishing() {

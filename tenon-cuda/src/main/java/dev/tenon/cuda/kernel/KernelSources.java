@@ -14,6 +14,7 @@ public final class KernelSources {
     private static final List<String> HEADERS = List.of(
             "tenon.cuh",
             "pack.cuh",
+            "oneshot.cuh",
             "attention.cuh",
             "attention_fragments.cuh",
             "row_rules.cuh",

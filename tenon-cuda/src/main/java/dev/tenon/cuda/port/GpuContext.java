@@ -63,6 +63,9 @@ public interface GpuContext extends AutoCloseable {
     /** Lets kernels of this device read and write the peer's memory; asking again does nothing. */
     void enableAccess(GpuContext peer);
 
+    /** Makes the device current to the calling thread for a library that works on the current one, until the thread's next call of another context; does nothing where the platform has no such thing. */
+    default void makeCurrent() {}
+
     /** Waits for everything enqueued on every stream. */
     void synchronize();
 

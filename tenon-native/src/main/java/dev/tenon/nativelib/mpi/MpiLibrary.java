@@ -2,10 +2,10 @@ package dev.tenon.nativelib.mpi;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.nativelib.Downcalls;
+import dev.tenon.nativelib.Environment;
 import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibraryName;
 import dev.tenon.nativelib.LibrarySearch;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -35,24 +35,10 @@ public final class MpiLibrary {
     }
 
     private static LibrarySearch look() {
-        keepSignalsToTheJvm();
+        // UCX, which Open MPI may load, takes SIGSEGV for itself, and HotSpot lives on that signal: its next implicit
+        // null check would kill the process
+        Environment.set("UCX_ERROR_SIGNALS", "", true);
         return LibraryFinder.here().search(NAME);
-    }
-
-    /** UCX, which Open MPI may load, takes SIGSEGV for itself, and HotSpot lives on that signal: its next implicit null check would kill the process. Must be set before the library is opened. */
-    private static void keepSignalsToTheJvm() {
-        Downcalls.standard("setenv").ifPresent(function -> {
-            MethodHandle setenv = Downcalls.handle(
-                    function, Downcalls.status(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
-            try (Arena arena = Arena.ofConfined()) {
-                int _ = (int) setenv.invokeExact(
-                        arena.allocateFrom("UCX_ERROR_SIGNALS").address(),
-                        arena.allocateFrom("").address(),
-                        1);
-            } catch (Throwable e) {
-                throw Downcalls.rethrow(e);
-            }
-        });
     }
 
     /** A handle of one of its functions, which returns a status. @throws NativeException when there is no Open MPI, or it lacks the function */

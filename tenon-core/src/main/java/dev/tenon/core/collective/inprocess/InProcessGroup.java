@@ -12,15 +12,19 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ranks that are threads of this process. {@link #run} gives every rank a task on a thread of its own, which the group keeps; or callers take each rank's {@link #communicator} to threads of theirs.
  *
- * <p>Thread-safe; a group does one {@link #run} at a time.
+ * <p>Thread-safe; a group does one {@link #run} at a time. A rank's task may take communicators and close the group, but not run it.
  */
 public final class InProcessGroup implements AutoCloseable {
     private static final int LARGEST_WORLD = 4096;
+
+    /** The group whose task a thread is at. */
+    private static final ThreadLocal<InProcessGroup> AT_WORK_FOR = new ThreadLocal<>();
 
     /** What a rank does. */
     @FunctionalInterface
@@ -30,6 +34,9 @@ public final class InProcessGroup implements AutoCloseable {
 
     private final int world;
     private final InProcessOptions options;
+    /** Held by a run from start to end, so by nothing that a rank's task may call. */
+    private final ReentrantLock runs = new ReentrantLock();
+
     private final List<ExecutorService> threads = new ArrayList<>();
     private InProcessCommunicator[] ranks;
     private boolean closed;
@@ -67,8 +74,12 @@ public final class InProcessGroup implements AutoCloseable {
     }
 
     /** A rank's communicator, good until the next {@link #run} begins. */
-    public synchronized Communicator communicator(int rank) {
+    public Communicator communicator(int rank) {
         Arguments.requireRank("communicator", "it", rank, world);
+        return current(rank);
+    }
+
+    private synchronized InProcessCommunicator current(int rank) {
         return ranks[rank];
     }
 
@@ -77,8 +88,31 @@ public final class InProcessGroup implements AutoCloseable {
      * this one.
      *
      * @throws CollectiveAbortedException with the failure of the first rank whose own fault it was as the cause, unless that is of Tenon's family: then it is thrown itself
+     * @throws InputException from within a task of this group, which would wait for itself
      */
-    public synchronized void run(RankTask task) {
+    public void run(RankTask task) {
+        if (AT_WORK_FOR.get() == this) {
+            throw new InputException("a rank's task cannot run its own group: the group is at that task");
+        }
+        runs.lock();
+        try {
+            List<Future<?>> running = start(task);
+            Throwable failure = null;
+            for (Future<?> rank : running) {
+                failure = graver(failure, failureOf(rank));
+            }
+            switch (failure) {
+                case null -> {}
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new CollectiveAbortedException("a rank's task failed: " + failure, failure);
+            }
+        } finally {
+            runs.unlock();
+        }
+    }
+
+    private synchronized List<Future<?>> start(RankTask task) {
         if (closed) {
             throw new ClosedException("the group is closed");
         }
@@ -93,25 +127,19 @@ public final class InProcessGroup implements AutoCloseable {
             InProcessCommunicator communicator = ranks[rank];
             running.add(threads.get(rank).submit(() -> runRank(task, communicator), null));
         }
-        Throwable failure = null;
-        for (Future<?> rank : running) {
-            failure = graver(failure, failureOf(rank));
-        }
-        switch (failure) {
-            case null -> {}
-            case RuntimeException e -> throw e;
-            case Error e -> throw e;
-            default -> throw new CollectiveAbortedException("a rank's task failed: " + failure, failure);
-        }
+        return running;
     }
 
-    private static void runRank(RankTask task, InProcessCommunicator communicator) {
+    private void runRank(RankTask task, InProcessCommunicator communicator) {
+        AT_WORK_FOR.set(this);
         try {
             task.run(communicator);
             communicator.leave("ended its task", null);
         } catch (Throwable e) {
             communicator.leave("failed: " + e, e);
             throw sneaky(e);
+        } finally {
+            AT_WORK_FOR.remove();
         }
     }
 
@@ -131,7 +159,7 @@ public final class InProcessGroup implements AutoCloseable {
                     return e.getCause();
                 } catch (InterruptedException _) {
                     interrupted = true;
-                    ranks[0].abort("the thread that runs the group was interrupted");
+                    current(0).abort("the thread that runs the group was interrupted");
                 }
             }
         } finally {
@@ -148,15 +176,13 @@ public final class InProcessGroup implements AutoCloseable {
                 : one == null || !(other instanceof CollectiveException) ? other : one;
     }
 
-    /** Ends the threads; ranks that wait are told. Idempotent. */
+    /** Ranks that wait are told, and none is run any more; threads end with the tasks that they are at. Idempotent. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        closed = true;
         for (InProcessCommunicator rank : ranks) {
             rank.close();
         }
-        synchronized (this) {
-            closed = true;
-            threads.forEach(ExecutorService::shutdown);
-        }
+        threads.forEach(ExecutorService::shutdown);
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.core.collective.inprocess;
 
 import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.CollectiveMismatchException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -25,7 +26,11 @@ final class Mailboxes {
         try {
             receive(rank, receive, from, deadline);
         } catch (Throwable e) {
-            String why = e instanceof CollectiveMismatchException ? String.valueOf(e.getMessage()) : "";
+            String why = switch (e) {
+                case CollectiveMismatchException misfit -> String.valueOf(misfit.getMessage());
+                case CollectiveException _ -> ""; // nobody came: the receiver may wait for another message
+                default -> "sendRecv: rank " + rank + " failed: " + e;
+            };
             if (!out.withdraw(why)) {
                 Waiter.drain(out.answered);
             }
@@ -75,7 +80,8 @@ final class Mailboxes {
         try {
             in.buffer.copyTo(receive);
             in.copied();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // an Error too, as of a mapped file that became shorter: the sender waits for an answer
+            // without a limit
             in.refuse("sendRecv: rank " + rank + " could not copy the message of rank " + from + ": " + e);
             throw e;
         } finally {

@@ -7,7 +7,6 @@ import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.error.CollectiveTimeoutException;
-import dev.tenon.core.error.TenonException;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +34,7 @@ final class Rounds {
         Call call;
         try {
             call = maker.get();
-        } catch (TenonException e) {
+        } catch (RuntimeException e) {
             refuse(round, e);
             throw e;
         }
@@ -88,7 +87,7 @@ final class Rounds {
     }
 
     /** Others need not wait for a call that was wrong in itself. */
-    private void refuse(Round round, TenonException e) {
+    private void refuse(Round round, RuntimeException e) {
         round.fail(at -> new CollectiveMismatchException(
                 "rank " + at + " waits for rank " + rank + ", whose call was refused: " + e.getMessage()
                         + " (nothing was moved)",
@@ -101,7 +100,7 @@ final class Rounds {
             if (round.agree()) {
                 round.ready(Plan.of(round, group.world(), group.options()));
             }
-        } catch (TenonException | OutOfMemoryError e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             round.fail(at -> new CollectiveAbortedException(
                     "rank " + at + ": the round could not be planned: " + e.getMessage(), e));
         }

@@ -4,20 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.collective.Algorithm;
+import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
+import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.DeadRankException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.DType;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -193,6 +203,98 @@ final class FailuresTest {
                     .hasMessageContaining("rank 0 is in an operation on thread");
             group.communicator(1).barrier();
             waits.join();
+        }
+    }
+
+    /** A task that asks its group for something must not wait for itself. */
+    @Test
+    void aTaskUsesItsGroup() {
+        try (InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
+            group.run(rank -> {
+                assertThat(group.communicator(rank.rank())).isSameAs(rank);
+                assertThatThrownBy(() -> group.run(_ -> {}))
+                        .isInstanceOf(InputException.class)
+                        .hasMessageContaining("cannot run its own group");
+                rank.barrier();
+            });
+            afterwards(group);
+        }
+    }
+
+    @Test
+    void aTaskClosesItsGroup() {
+        InProcessGroup group = Groups.open(2, Algorithm.AUTO);
+        group.run(rank -> {
+            if (rank.rank() == 0) {
+                group.close();
+            } else {
+                assertThatThrownBy(() -> {
+                            while (true) {
+                                rank.barrier();
+                            }
+                        })
+                        .isInstanceOfAny(DeadRankException.class, ClosedException.class);
+            }
+        });
+        assertThatThrownBy(() -> group.run(_ -> {})).isInstanceOf(ClosedException.class);
+    }
+
+    /** Whatever is wrong with a call, the others need not wait for it. */
+    @Test
+    void aCallThatFailsInAnUnforeseenWay() {
+        Buffer odd = new Buffer() {
+            @Override
+            public DType dtype() {
+                return DType.F32;
+            }
+
+            @Override
+            public long length() {
+                return 2;
+            }
+        };
+        try (InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
+            group.run(rank -> {
+                if (rank.rank() == 0) {
+                    // no reduction at all
+                    assertThatThrownBy(() -> rank.allReduce(odd, odd, ReduceOp.SUM))
+                            .isInstanceOf(RuntimeException.class);
+                    assertThatThrownBy(() -> rank.broadcast((HostBuffer) null, 0))
+                            .isInstanceOf(NullPointerException.class);
+                } else {
+                    for (int call = 0; call < 2; call++) {
+                        assertThatThrownBy(() -> rank.allReduce(new float[2], ReduceOp.SUM))
+                                .isInstanceOf(CollectiveMismatchException.class)
+                                .hasMessageContaining("rank 0, whose call was refused");
+                    }
+                }
+                rank.barrier();
+            });
+        }
+    }
+
+    /** An Error in the middle of a copy, as the JVM throws it for a mapped file that became shorter, is no reason for the sender to wait for ever. */
+    @Test
+    void aMessageThatCannotBeRead(@TempDir Path folder) throws IOException {
+        int bytes = 1 << 20;
+        Path file = folder.resolve("mapped");
+        Files.write(file, new byte[bytes]);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                Arena arena = Arena.ofShared();
+                InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
+            HostBuffer mapped = HostBuffer.of(channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), DType.F32);
+            channel.truncate(0);
+            HostBuffer other = HostBuffer.of(new float[bytes / 4]);
+            HostBuffer back = HostBuffer.of(new float[0]);
+            group.run(rank -> {
+                if (rank.rank() == 0) {
+                    assertThatThrownBy(() -> rank.sendRecv(mapped, 1, back, 1))
+                            .isInstanceOf(CollectiveMismatchException.class)
+                            .hasMessageContaining("rank 1 ");
+                } else {
+                    assertThatThrownBy(() -> rank.sendRecv(back, 0, other, 0)).isInstanceOf(InternalError.class);
+                }
+            });
         }
     }
 }

@@ -101,6 +101,42 @@ __device__ __forceinline__ void wait_until(const u32* counter, u32 value) {
     } while (seen < value);
 }
 
+// The same between devices: the counter may lie in a peer's memory. The wait ends early, and is then false, when `stop` is no longer 0, for
+// the peer may never come; counts may wrap.
+__device__ __forceinline__ void announce_system(u32* counter) {
+    asm volatile("red.release.sys.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+__device__ __forceinline__ u32 load_system(const u32* p) {
+    u32 r;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(r) : "l"(p) : "memory");
+    return r;
+}
+
+__device__ __forceinline__ bool wait_until_system(const u32* counter, u32 value, const u32* stop) {
+    u32 seen;
+    u32 looks = 0;
+    do {
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+        if ((++looks & 1023) == 0 && load_system(stop) != 0) return false;
+    } while (static_cast<i32>(seen - value) < 0);
+    return true;
+}
+
+// 16 bytes that devices exchange: each of the four words arrives whole, the four in any order.
+__device__ __forceinline__ uint4 load_system(const uint4* p) {
+    uint4 r;
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
+                 : "l"(p)
+                 : "memory");
+    return r;
+}
+
+__device__ __forceinline__ void store_system(uint4* p, uint4 v) {
+    asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+
 // Meets `blocks` blocks for the `number`th time (from 1) at a counter that was 0 at first.
 __device__ __forceinline__ void meet(u32* counter, u32 blocks, u32 number) {
     __syncthreads();

@@ -27,6 +27,36 @@ TENON_DEVICE void wait_until(const u32* counter, u32 value, TENON_WHERE) {
     }
 }
 
+// Between devices, whose memory is the host's.
+TENON_DEVICE void announce_system(u32* counter) { __atomic_fetch_add(counter, 1u, __ATOMIC_SEQ_CST); }
+
+TENON_DEVICE u32 load_system(const u32* p, TENON_WHERE) {
+    tenon_yield_at(line, file);
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+}
+
+TENON_DEVICE bool wait_until_system(const u32* counter, u32 value, const u32* stop, TENON_WHERE) {
+    while (static_cast<i32>(load_system(counter, line, file) - value) < 0) {
+        if (__atomic_load_n(stop, __ATOMIC_SEQ_CST) != 0) return false;
+    }
+    return true;
+}
+
+TENON_DEVICE uint4 load_system(const uint4* p, TENON_WHERE) {
+    const u32* words = reinterpret_cast<const u32*>(p);
+    tenon_yield_at(line, file);
+    return make_uint4(__atomic_load_n(words, __ATOMIC_SEQ_CST), __atomic_load_n(words + 1, __ATOMIC_SEQ_CST),
+                      __atomic_load_n(words + 2, __ATOMIC_SEQ_CST), __atomic_load_n(words + 3, __ATOMIC_SEQ_CST));
+}
+
+TENON_DEVICE void store_system(uint4* p, uint4 v) {
+    u32* words = reinterpret_cast<u32*>(p);
+    __atomic_store_n(words, v.x, __ATOMIC_SEQ_CST);
+    __atomic_store_n(words + 1, v.y, __ATOMIC_SEQ_CST);
+    __atomic_store_n(words + 2, v.z, __ATOMIC_SEQ_CST);
+    __atomic_store_n(words + 3, v.w, __ATOMIC_SEQ_CST);
+}
+
 TENON_DEVICE void meet(u32* counter, u32 blocks, u32 number, TENON_WHERE) {
     tenon_barrier(0, 0, line, file);
     if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {

@@ -1,0 +1,118 @@
+package dev.tenon.cuda.collective;
+
+import dev.tenon.core.collective.Arguments;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.nativelib.nccl.NcclLibrary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks that are the devices of one process. A thread for each takes its rank's {@link #communicator} and calls, or one thread drives all by {@link #together}.
+ *
+ * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it, everything else through NCCL. Thread-safe. To be closed before the contexts; the caller's they stay.
+ */
+public final class GpuGroup implements AutoCloseable {
+    private final List<GpuCommunicator> ranks = new ArrayList<>();
+    private final @Nullable OneShotGroup oneShot;
+    private final String withoutOneShot;
+
+    private GpuGroup(@Nullable OneShotGroup oneShot, String withoutOneShot) {
+        this.oneShot = oneShot;
+        this.withoutOneShot = withoutOneShot;
+    }
+
+    /** Why there are no collectives between GPUs here, and what to do; empty where there are. Never throws. */
+    public static String unavailable() {
+        return NcclLibrary.unavailable();
+    }
+
+    /**
+     * Joins devices: rank {@code i} is on the {@code i}th.
+     *
+     * @param platform whose compiler serves the all-reduce over peer memory
+     * @param contexts each of another device
+     * @throws UnsupportedException where there is no NCCL, saying what was tried
+     * @throws dev.tenon.core.error.CollectiveTimeoutException when NCCL does not join them in time
+     */
+    public static GpuGroup open(GpuPlatform platform, List<GpuContext> contexts, GpuCollectiveOptions options) {
+        String unavailable = unavailable();
+        if (!unavailable.isEmpty()) {
+            throw new UnsupportedException(unavailable);
+        }
+        long devices = contexts.stream()
+                .map(context -> context.device().ordinal())
+                .distinct()
+                .count();
+        if (contexts.isEmpty() || devices < contexts.size()) {
+            throw new InputException("a group of " + contexts.size() + " rank(s) on " + devices
+                    + " device(s); each rank needs a device of its own");
+        }
+        String without = !options.oneShot()
+                ? "turned off by the options"
+                : platform.compiler().unavailable().isEmpty()
+                        ? OneShotGroup.unavailable(contexts)
+                        : platform.compiler().unavailable();
+        Fate fate = new Fate();
+        long[] comms = Joining.all(contexts, options.deadline());
+        OneShotGroup oneShot =
+                without.isEmpty() ? OneShotGroup.open(contexts, platform.compiler(), OneShotGroup.Form.FAST) : null;
+        GpuGroup group = new GpuGroup(oneShot, without);
+        for (int rank = 0; rank < comms.length; rank++) {
+            NcclHandle handle =
+                    new NcclHandle(comms[rank], contexts.get(rank), rank, comms.length, fate, options.timeout());
+            OneShotRank shortcut = oneShot == null ? null : oneShot.rank(rank);
+            if (shortcut != null) {
+                fate.onBreak(shortcut::stop);
+            }
+            group.ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options));
+        }
+        return group;
+    }
+
+    public int world() {
+        return ranks.size();
+    }
+
+    public GpuCommunicator communicator(int rank) {
+        Arguments.requireRank("communicator", "it", rank, world());
+        return ranks.get(rank);
+    }
+
+    /** Why short sums do not go over peer memory; empty where they do. */
+    public String withoutOneShot() {
+        return withoutOneShot;
+    }
+
+    /**
+     * One thread for all ranks: collectives on device memory that the code calls, of any rank, are checked at once and enqueued together when it ends. If it fails, none is.
+     *
+     * @throws InputException within itself, and from within for collectives of host memory
+     */
+    public void together(Runnable calls) {
+        Batch.run(calls);
+    }
+
+    /** Leaves, once the work that is under way is done. Idempotent. */
+    @Override
+    public void close() {
+        List<GpuCommunicator> leaving = new ArrayList<>();
+        List<Thread> closing = new ArrayList<>();
+        for (GpuCommunicator rank : ranks) {
+            Thread thread = rank.beginClose();
+            if (thread != null) {
+                leaving.add(rank);
+                closing.add(Objects.requireNonNull(thread));
+            }
+        }
+        NcclHandle.join(closing);
+        leaving.forEach(GpuCommunicator::endClose);
+        if (oneShot != null) {
+            oneShot.close();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package dev.tenon.cuda.collective;
+
+import dev.tenon.core.collective.Arguments;
+import dev.tenon.core.collective.Buffer;
+import dev.tenon.core.collective.Chunks;
+import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.collective.Request;
+import dev.tenon.core.collective.Request.Operation;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.UnsupportedException;
+
+/** Makes requests of what users give, of host or of device memory, or says what is wrong with it. */
+final class Requests {
+    private Requests() {}
+
+    static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
+        alike("allReduce", source, target);
+        NcclTypes.type(source.dtype());
+        NcclTypes.op(source.dtype(), op);
+        Arguments.requireFits("allReduce", target, source.length(), source.dtype());
+        apart("allReduce", source, target, source, target);
+        return new Request(Operation.ALL_REDUCE, source.dtype(), source.length(), op, -1);
+    }
+
+    static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
+        alike("reduceScatter", source, target);
+        NcclTypes.type(source.dtype());
+        NcclTypes.op(source.dtype(), op);
+        Chunks chunks = new Chunks(source.length(), world);
+        Arguments.requireFits("reduceScatter", target, chunks.size(rank), source.dtype());
+        apart("reduceScatter", source, target, slice(source, chunks, rank), target);
+        return new Request(Operation.REDUCE_SCATTER, source.dtype(), source.length(), op, -1);
+    }
+
+    static Request allGather(Buffer source, Buffer target, int rank, int world) {
+        alike("allGather", source, target);
+        Arguments.requireChunk("allGather", source, target, rank, world);
+        apart("allGather", source, target, source, slice(target, new Chunks(target.length(), world), rank));
+        return new Request(Operation.ALL_GATHER, target.dtype(), target.length(), null, -1);
+    }
+
+    static Request broadcast(Buffer data, int root, int rank, int world) {
+        Arguments.requireRank("broadcast", "root", root, world);
+        usable("broadcast", data, rank != root);
+        return new Request(Operation.BROADCAST, data.dtype(), data.length(), null, root);
+    }
+
+    static void sendRecv(Buffer send, int to, Buffer receive, int from, int world) {
+        Arguments.requireRank("sendRecv", "the receiver", to, world);
+        Arguments.requireRank("sendRecv", "the sender", from, world);
+        alike("sendRecv", send, receive);
+        if (overlap(send, receive)) {
+            throw overlapping("sendRecv");
+        }
+    }
+
+    private static void alike(String operation, Buffer source, Buffer target) {
+        usable(operation, source, false);
+        usable(operation, target, true);
+        if (source instanceof HostBuffer != target instanceof HostBuffer) {
+            throw new UnsupportedException(operation
+                    + ": one buffer is host memory, the other the device's; give two of a kind, or copy one over");
+        }
+    }
+
+    private static void usable(String operation, Buffer buffer, boolean written) {
+        switch (buffer) {
+            case HostBuffer host -> {
+                Arguments.requireAlive(operation, host);
+                if (!host.memory().isAccessibleBy(Thread.currentThread())) {
+                    throw new InputException(operation + ": the memory is confined to another thread");
+                }
+                if (written) {
+                    Arguments.requireWritable(operation, host);
+                }
+            }
+            case DeviceSlice slice -> slice.address(); // says so when it is closed
+            default ->
+                throw new UnsupportedException(operation + ": ranks on GPUs take host memory and DeviceSlice, not "
+                        + buffer.getClass().getSimpleName());
+        }
+    }
+
+    private static Buffer slice(Buffer whole, Chunks chunks, int rank) {
+        return whole instanceof DeviceSlice slice
+                ? slice.slice(chunks.start(rank), chunks.size(rank))
+                : ((HostBuffer) whole).slice(chunks.start(rank), chunks.size(rank));
+    }
+
+    /** Source and target do not overlap, unless the places where they may be the same are. */
+    private static void apart(String operation, Buffer source, Buffer target, Buffer place, Buffer other) {
+        if (overlap(source, target) && !same(place, other)) {
+            throw overlapping(operation);
+        }
+    }
+
+    private static InputException overlapping(String operation) {
+        return new InputException(
+                operation + ": source and target overlap, but are not the same place; use one buffer, or two apart");
+    }
+
+    private static boolean overlap(Buffer one, Buffer other) {
+        return one instanceof DeviceSlice slice
+                ? slice.overlaps((DeviceSlice) other)
+                : ((HostBuffer) one).overlaps((HostBuffer) other);
+    }
+
+    private static boolean same(Buffer one, Buffer other) {
+        return one instanceof DeviceSlice slice
+                ? slice.same((DeviceSlice) other)
+                : ((HostBuffer) one).same((HostBuffer) other);
+    }
+}

@@ -1,0 +1,148 @@
+package dev.tenon.cuda.collective;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.cuda.driver.CudaDriver;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.cuda.port.GpuStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * Several GPUs as one group, and numbers in their memory. Tests without enough GPUs are skipped, counted and printed; where {@code TENON_REQUIRE_GPUS} says how many there must be, they fail instead.
+ */
+final class Gpus implements AutoCloseable {
+    private static final AtomicInteger SKIPPED = new AtomicInteger();
+    private static final int LONGEST_SECONDS = 90;
+
+    final GpuPlatform platform = GpuPlatforms.named("cuda");
+    final List<GpuContext> contexts = new ArrayList<>();
+    final List<GpuStream> streams = new ArrayList<>();
+
+    /** What a rank does, on a thread of its own. */
+    interface Task {
+        void run(int rank) throws Exception;
+    }
+
+    private Gpus(int count) {
+        for (int ordinal = 0; ordinal < count; ordinal++) {
+            contexts.add(platform.driver().open(ordinal));
+            streams.add(contexts.get(ordinal).newStream());
+        }
+    }
+
+    /** Skips the test where there are fewer GPUs, or no NCCL. */
+    static void require(int count) {
+        CudaDriver driver = new CudaDriver();
+        String reason = !driver.unavailable().isEmpty()
+                ? driver.unavailable()
+                : driver.devices().size() < count
+                        ? count + " GPUs are needed, there are "
+                                + driver.devices().size()
+                        : GpuGroup.unavailable();
+        if (!reason.isEmpty()) {
+            String required = System.getenv("TENON_REQUIRE_GPUS");
+            if (required != null && Integer.parseInt(required) >= count) {
+                Assertions.fail("TENON_REQUIRE_GPUS=" + required + " and " + reason);
+            }
+            System.out.println("test of several GPUs skipped (" + SKIPPED.incrementAndGet() + " so far): " + reason);
+            Assumptions.abort(reason);
+        }
+    }
+
+    static Gpus open(int count) {
+        require(count);
+        return new Gpus(count);
+    }
+
+    int world() {
+        return contexts.size();
+    }
+
+    GpuGroup group(GpuCollectiveOptions options) {
+        return GpuGroup.open(platform, contexts, options);
+    }
+
+    /** A group that gives up soon, so that a test which hangs fails. */
+    GpuGroup group() {
+        return group(GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(30)));
+    }
+
+    /** Runs a task for each rank at the same time, each on its thread; throws what the first failing rank threw. */
+    void parallel(Task task) {
+        try (ExecutorService threads = Executors.newFixedThreadPool(world())) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int rank = 0; rank < world(); rank++) {
+                int own = rank;
+                running.add(threads.submit(() -> {
+                    task.run(own);
+                    return null;
+                }));
+            }
+            Throwable failure = null;
+            for (Future<?> one : running) {
+                try {
+                    one.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+                } catch (ExecutionException e) {
+                    failure = failure == null ? e.getCause() : failure;
+                } catch (Exception e) {
+                    failure = failure == null ? e : failure;
+                }
+            }
+            switch (failure) {
+                case null -> {}
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new AssertionError(failure);
+            }
+        }
+    }
+
+    DeviceSlice upload(int rank, DType dtype, double[] values) {
+        DeviceBuffer buffer = contexts.get(rank).allocate(Math.max(1, (long) values.length * dtype.bytes()));
+        DeviceSlice slice = new DeviceSlice(buffer, 0, values.length, dtype);
+        write(rank, slice, values);
+        return slice;
+    }
+
+    void write(int rank, DeviceSlice to, double[] values) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment host = arena.allocate(Math.max(16, to.bytes()), 16);
+            for (int i = 0; i < values.length; i++) {
+                Elements.setDouble(to.dtype(), host, i, values[i]);
+            }
+            streams.get(rank).copyToDevice(host.asSlice(0, to.bytes()), to.memory(), to.offset());
+        }
+    }
+
+    double[] download(int rank, DeviceSlice from) {
+        double[] values = new double[Math.toIntExact(from.length())];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment host = arena.allocate(Math.max(16, from.bytes()), 16);
+            streams.get(rank).copyToHost(from.memory(), from.offset(), host.asSlice(0, from.bytes()));
+            for (int i = 0; i < values.length; i++) {
+                values[i] = Elements.getDouble(from.dtype(), host, i);
+            }
+        }
+        return values;
+    }
+
+    @Override
+    public void close() {
+        contexts.forEach(GpuContext::close);
+    }
+}
