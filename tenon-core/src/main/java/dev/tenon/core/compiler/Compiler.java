@@ -44,7 +44,7 @@ public final class Compiler {
     /** @param half keeps f32 weights in 16 bits; null for as they are */
     public Compiler(CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half) {
         this.options = options;
-        this.context = new PassContext(claims, half, new ConstantStore());
+        this.context = new PassContext(claims, half);
     }
 
     /** The names that {@code dumpAfter} knows, in the order of the passes. */
