@@ -2,7 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.cuda.compile.Hash;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.port.ModuleImage;

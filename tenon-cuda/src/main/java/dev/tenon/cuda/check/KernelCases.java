@@ -14,6 +14,7 @@ public final class KernelCases {
         all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
+        all.addAll(RegionCases.all());
         return List.copyOf(all);
     }
 }

@@ -146,7 +146,7 @@ final class StepCases {
     }
 
     /** Numbers that are made when a case runs. */
-    private record Input(TensorType type, int limit) {
+    record Input(TensorType type, int limit) {
         NdArray values() {
             Random random = new Random(type.hashCode());
             NdArray values = NdArray.zeros(type);
@@ -163,7 +163,7 @@ final class StepCases {
         }
     }
 
-    private static Input random(DType dtype, long... sizes) {
+    static Input random(DType dtype, long... sizes) {
         return new Input(TensorType.of(dtype, sizes), 0);
     }
 

@@ -16,6 +16,7 @@ import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.LoweringContext;
+import dev.tenon.cuda.lower.RegionForm;
 import dev.tenon.cuda.lower.Step;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -34,13 +35,23 @@ public final class StepRun {
     private final KernelStage stage;
     private final Blas blas;
     private final Precision precision;
+    private final RegionForm regions;
 
-    /** Steps without the matrix libraries. */
+    /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
-        this(stage, Blas.none("not asked"), Precision.STRICT);
+        this(stage, RegionForm.INTERPRETED);
+    }
+
+    StepRun(KernelStage stage, RegionForm regions) {
+        this(stage, Blas.none("not asked"), Precision.STRICT, regions);
     }
 
     public StepRun(KernelStage stage, Blas blas, Precision precision) {
+        this(stage, blas, precision, RegionForm.BY_SIZE);
+    }
+
+    private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
+        this.regions = regions;
         this.stage = stage;
         this.blas = blas;
         this.precision = precision;
@@ -180,6 +191,11 @@ public final class StepRun {
         @Override
         public Precision precision() {
             return precision;
+        }
+
+        @Override
+        public RegionForm regions() {
+            return regions;
         }
 
         @Override

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.compile;
 
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.ModuleImage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

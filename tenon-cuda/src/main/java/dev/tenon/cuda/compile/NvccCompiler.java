@@ -4,6 +4,7 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;

@@ -2,6 +2,7 @@ package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.compile;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;

@@ -42,13 +42,13 @@ public final class ElementwiseKernels {
                         TypeCodes.of(result),
                         unary.alpha(),
                         unary.beta());
-                yield launch(KernelCatalog.UNARY, "unary", KernelCatalog.typed(type), 1, broadcast, elements, options);
+                yield launch(KernelCatalog.UNARY, "unary", type, 1, broadcast, elements, options);
             }
             case Binary binary ->
                 launch(
                         KernelCatalog.BINARY,
                         "binary",
-                        KernelCatalog.typed(type),
+                        type,
                         2,
                         broadcast,
                         elements,
@@ -57,7 +57,7 @@ public final class ElementwiseKernels {
                 launch(
                         KernelCatalog.COMPARE,
                         "compare",
-                        KernelCatalog.typed(type),
+                        type,
                         2,
                         broadcast,
                         elements,
@@ -67,13 +67,14 @@ public final class ElementwiseKernels {
                         KernelCatalog.WHERE_SELECT,
                         "where_select",
                         KernelCatalog.width(type.bytes()),
+                        16 / type.bytes(),
                         3,
                         broadcast,
                         elements,
                         Options.of(0, type));
             case Cast cast -> {
                 Options options = new Options(0, 0, TypeCodes.of(type), TypeCodes.of(cast.to()), 0, 0);
-                yield launch(KernelCatalog.CAST, "cast", KernelCatalog.typed(type), 1, broadcast, elements, options);
+                yield launch(KernelCatalog.CAST, "cast", type, 1, broadcast, elements, options);
             }
             default -> throw new IllegalArgumentException(op + " is not elementwise");
         };
@@ -83,8 +84,7 @@ public final class ElementwiseKernels {
     public Launch binaryUnary(BinaryFn fn, Unary then, DType type, Broadcast broadcast, long elements) {
         Options options = new Options(
                 BinaryCodes.of(fn), BinaryCodes.of(then.fn()), TypeCodes.of(type), 0, then.alpha(), then.beta());
-        return launch(
-                KernelCatalog.BINARY, "fused_binary_unary", KernelCatalog.typed(type), 2, broadcast, elements, options);
+        return launch(KernelCatalog.BINARY, "fused_binary_unary", type, 2, broadcast, elements, options);
     }
 
     /** A whole expression. */
@@ -101,17 +101,43 @@ public final class ElementwiseKernels {
                 program.struct());
     }
 
+    /** A whole expression, compiled. */
+    public FusedLaunch fused(FusedRegion region) {
+        return new FusedLaunch(
+                modules.function(KernelCatalog.FUSED, "elementwise_fused", region.variant()),
+                region.shape(),
+                region.inputs(),
+                region.results(),
+                region.elements(),
+                region.layout());
+    }
+
+    /** Floats go in packs of 16 bytes, integers one by one. */
     private Launch launch(
             KernelFile file,
             String entry,
-            KernelVariant variant,
+            DType type,
             int inputs,
             Broadcast broadcast,
             long elements,
             Options options) {
+        int pack = TypeCodes.isFloat(TypeCodes.of(type)) ? 16 / type.bytes() : 1;
+        return launch(file, entry, KernelCatalog.typed(type), pack, inputs, broadcast, elements, options);
+    }
+
+    private Launch launch(
+            KernelFile file,
+            String entry,
+            KernelVariant variant,
+            int pack,
+            int inputs,
+            Broadcast broadcast,
+            long elements,
+            Options options) {
+        boolean packed = broadcast.sizes().length <= 1 || broadcast.inner() % pack == 0; // as elementwise.cuh decides
         return new Launch(
                 modules.function(file, entry, variant),
-                Grids.of(elements),
+                Grids.of(packed ? Math.ceilDiv(elements, (long) pack) : elements),
                 0,
                 elements,
                 WalkStruct.of(inputs, broadcast, inputs),

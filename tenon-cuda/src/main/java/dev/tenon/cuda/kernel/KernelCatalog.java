@@ -80,6 +80,13 @@ public final class KernelCatalog {
     static final KernelFile REGION =
             elementwise("elementwise_region", 8, List.of(region(false), region(true)), "elementwise_region");
 
+    /** Its variants are made for each region that comes; these stand for them. */
+    static final KernelFile FUSED = file(
+            "elementwise/elementwise_fused.cu",
+            List.of("elementwise_fused"),
+            SampleRegions.variants(),
+            List.of(STRUCT, I64, STRUCT, POINTER, I32));
+
     static final KernelFile REDUCE = new KernelFile(
             "reduce/reduce.cu",
             List.of(
@@ -172,6 +179,7 @@ public final class KernelCatalog {
                 WHERE_SELECT,
                 CAST,
                 REGION,
+                FUSED,
                 STRIDED_COPY,
                 TRANSPOSE,
                 GATHER,

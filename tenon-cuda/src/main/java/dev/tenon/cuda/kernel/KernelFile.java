@@ -2,6 +2,8 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.cuda.port.KernelSource;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A {@code .cu} file: its entries, and the variants that it compiles in. One variant of one file is one module.
@@ -26,6 +28,8 @@ public record KernelFile(String path, List<KernelSpec> entries, List<KernelVaria
 
     /** What a compiler gets. */
     public KernelSource source(KernelVariant variant) {
-        return new KernelSource(path, KernelSources.text(path), KernelSources.headers(), variant.allDefines());
+        Map<String, String> headers = new TreeMap<>(KernelSources.headers());
+        headers.putAll(variant.headers());
+        return new KernelSource(path, KernelSources.text(path), headers, variant.allDefines());
     }
 }

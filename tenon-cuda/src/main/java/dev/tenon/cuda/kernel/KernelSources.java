@@ -26,7 +26,8 @@ public final class KernelSources {
             "types.cuh",
             "walk.cuh",
             "elementwise.cuh",
-            "binary_fn.cuh");
+            "binary_fn.cuh",
+            "region.cuh");
 
     private KernelSources() {}
 

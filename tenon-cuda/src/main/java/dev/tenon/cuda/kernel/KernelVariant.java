@@ -4,6 +4,7 @@ import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.ir.DType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One way to compile a kernel file.
@@ -11,10 +12,17 @@ import java.util.List;
  * @param suffix goes behind the names of its entries, {@code _f32}
  * @param dtype the element type
  * @param defines macros beside TENON_SUFFIX
+ * @param headers generated ones, by name
  */
-public record KernelVariant(String suffix, DType dtype, List<String> defines) {
+public record KernelVariant(String suffix, DType dtype, List<String> defines, Map<String, String> headers) {
     public KernelVariant {
         defines = List.copyOf(defines);
+        headers = Map.copyOf(headers);
+    }
+
+    /** One without generated headers. */
+    public KernelVariant(String suffix, DType dtype, List<String> defines) {
+        this(suffix, dtype, defines, Map.of());
     }
 
     /** The variant for an element type, {@code TENON_T}. @throws DTypeException for a type without one */
@@ -26,7 +34,7 @@ public record KernelVariant(String suffix, DType dtype, List<String> defines) {
     public KernelVariant with(String word, String define) {
         List<String> more = new ArrayList<>(defines);
         more.add(define);
-        return new KernelVariant(word.isEmpty() ? suffix : "_" + word + suffix, dtype, more);
+        return new KernelVariant(word.isEmpty() ? suffix : "_" + word + suffix, dtype, more, headers);
     }
 
     /** All macros, as compilers take them. */

@@ -51,7 +51,7 @@ public final class RegionProgram {
         this.slots = new int[types.size()];
         Arrays.fill(slots, -1);
         int result = this.inputs + region.results().getFirst();
-        int[] lastUse = lastUses(region, result);
+        int[] lastUse = RegionUses.last(region.steps(), region.results(), this.inputs);
         for (int i = 0; i < region.steps().size(); i++) {
             if (lastUse[this.inputs + i] >= 0) {
                 step(region.steps().get(i), i, lastUse);
@@ -91,21 +91,6 @@ public final class RegionProgram {
 
     private static boolean isNarrow(DType type) {
         return type == DType.F32 || type == DType.F16 || type == DType.BF16 || type == DType.BOOL;
-    }
-
-    /** For each value the last step that reads it, the number of steps for the result, -1 for what nothing needs. */
-    private int[] lastUses(Region region, int result) {
-        int[] lastUse = new int[types.size()];
-        Arrays.fill(lastUse, -1);
-        lastUse[result] = region.steps().size();
-        for (int i = region.steps().size() - 1; i >= 0; i--) {
-            if (lastUse[inputs + i] >= 0) {
-                for (int argument : region.steps().get(i).arguments()) {
-                    lastUse[argument] = Math.max(lastUse[argument], i);
-                }
-            }
-        }
-        return lastUse;
     }
 
     private void step(Region.Step step, int number, int[] lastUse) {

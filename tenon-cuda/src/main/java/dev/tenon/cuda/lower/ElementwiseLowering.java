@@ -1,23 +1,27 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.Cast;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.op.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Elementwise operations: single ones, pairs that have a kernel, regions that the interpreter takes, and regions piece by piece. */
+/** Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece. */
 final class ElementwiseLowering {
     private ElementwiseLowering() {}
 
@@ -40,10 +44,16 @@ final class ElementwiseLowering {
         if (pair != null) {
             return pair;
         }
+        List<String> passedOver = new ArrayList<>();
         List<DType> types = types(node.inputs());
         String misfit = RegionProgram.misfit(region, types);
+        Step fused = fused(region, node, context, misfit.isEmpty(), passedOver);
+        if (fused != null) {
+            return fused;
+        }
         if (!misfit.isEmpty()) {
-            return new PiecewiseRegion(region, node, context, misfit);
+            passedOver.add("elementwise_region: " + misfit);
+            return new PiecewiseRegion(region, node, context, passedOver);
         }
         RegionProgram program = new RegionProgram(region, types);
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
@@ -55,12 +65,49 @@ final class ElementwiseLowering {
                 context.stepNumber(),
                 "elementwise_region of " + region.steps().size() + " steps"
                         + (program.wide() ? ", 64 bits a register" : ""),
-                List.of());
+                passedOver);
+    }
+
+    /** The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles. @param hasOther whether another kernel takes the region */
+    private static @Nullable Step fused(
+            Region region, Node node, LoweringContext context, boolean hasOther, List<String> passedOver) {
+        List<DType> types = types(node.inputs());
+        Shape shape = node.output().shape();
+        String reason = context.regions().notCompiled(shape.elements(), hasOther);
+        if (reason.isEmpty()) {
+            reason = FusedRegion.misfit(region, shape, types);
+        }
+        if (reason.isEmpty()) {
+            FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
+            try {
+                return new FusedStep(
+                        new ElementwiseKernels(context.modules()).fused(fused),
+                        IntStream.concat(
+                                        IntStream.of(slots(node.inputs(), context)),
+                                        IntStream.of(slots(node.outputs(), context)))
+                                .toArray(),
+                        context.stepNumber(),
+                        fused.tier(),
+                        List.of());
+            } catch (UnsupportedException e) { // kernels built ahead, and no compiler
+                reason = String.valueOf(e.getMessage());
+            }
+        }
+        passedOver.add("elementwise_fused: " + reason);
+        return null;
     }
 
     private static Step single(
             Primitive op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
         List<Value> operands = arguments.stream().map(node::input).toList();
+        List<String> passedOver = new ArrayList<>();
+        if (hasIntegers(op, node, operands)) {
+            Region region = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
+            Step fused = fused(region, node, context, true, passedOver);
+            if (fused != null) {
+                return fused;
+            }
+        }
         return new ElementwiseStep(
                 new ElementwiseKernels(context.modules())
                         .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
@@ -68,7 +115,13 @@ final class ElementwiseLowering {
                 context.slot(node.output()),
                 context.stepNumber(),
                 op.mnemonic(),
-                List.of());
+                passedOver);
+    }
+
+    /** Whether the kernel of a single operation goes element by element, which a compiled region does not. */
+    private static boolean hasIntegers(Primitive op, Node node, List<Value> operands) {
+        boolean cast = op instanceof Cast && !node.output().dtype().isFloat();
+        return !(op instanceof Where) && (cast || !operands.getLast().dtype().isFloat());
     }
 
     /** then(fn(a, b)) where nothing else is wanted of the region. */

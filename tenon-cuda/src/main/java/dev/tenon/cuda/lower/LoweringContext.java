@@ -28,6 +28,11 @@ public interface LoweringContext {
     /** The matrix libraries that were found; what it lacks says why. */
     Blas blas();
 
+    /** In which form regions run. */
+    default RegionForm regions() {
+        return RegionForm.ASKED;
+    }
+
     /** The number by which the step that is being made reports faults: {@link Frame#faults()}. */
     int stepNumber();
 

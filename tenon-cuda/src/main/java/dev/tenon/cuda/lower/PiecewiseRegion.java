@@ -7,9 +7,9 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.RegionUses;
 import dev.tenon.cuda.port.KernelArguments;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -36,18 +36,18 @@ final class PiecewiseRegion implements Step {
     private final List<Spread> spreads = new ArrayList<>();
     private final Scratch scratch = new Scratch();
     private final int number;
-    private final String why;
+    private final List<String> passedOver;
 
-    PiecewiseRegion(Region given, Node node, LoweringContext context, String why) {
+    PiecewiseRegion(Region given, Node node, LoweringContext context, List<String> passedOver) {
         this.number = context.stepNumber();
-        this.why = why;
+        this.passedOver = passedOver;
         int inputs = node.inputs().size();
         WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
         List<DType> types = region.types();
         List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
         List<Place> places = new ArrayList<>();
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
-        int[] lastUse = lastUses(region, inputs);
+        int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
         int direct = direct(region, node, inputs, lastUse);
         ElementwiseKernels kernels = new ElementwiseKernels(context.modules());
         for (int i = 0; i < region.steps().size(); i++) {
@@ -110,21 +110,6 @@ final class PiecewiseRegion implements Step {
         return shapes.get(inputs + last).equals(node.output().shape()) ? last : -1;
     }
 
-    private static int[] lastUses(WideRegion region, int inputs) {
-        int[] lastUse = new int[inputs + region.steps().size()];
-        Arrays.fill(lastUse, -1);
-        region.results()
-                .forEach(result -> lastUse[inputs + result] = region.steps().size());
-        for (int i = region.steps().size() - 1; i >= 0; i--) {
-            if (lastUse[inputs + i] >= 0) {
-                for (int argument : region.steps().get(i).arguments()) {
-                    lastUse[argument] = Math.max(lastUse[argument], i);
-                }
-            }
-        }
-        return lastUse;
-    }
-
     @Override
     public void enqueue(Frame frame) {
         for (Piece piece : pieces) {
@@ -151,7 +136,7 @@ final class PiecewiseRegion implements Step {
 
     @Override
     public List<String> passedOver() {
-        return List.of("elementwise_region: " + why);
+        return passedOver;
     }
 
     @Override

@@ -17,6 +17,7 @@ public final class KernelArguments {
     private final long base;
     private int count;
     private int used;
+    private int lastWords;
 
     public KernelArguments(Arena arena) {
         values = arena.allocate(SLAB, 128);
@@ -63,6 +64,19 @@ public final class KernelArguments {
     /** A struct by value: a tensor map, an array of sizes. */
     public KernelArguments add(MemorySegment struct, int alignment) {
         MemorySegment.copy(struct, 0, values, slot(Math.toIntExact(struct.byteSize()), alignment), struct.byteSize());
+        return this;
+    }
+
+    /** A struct of so many addresses or other 64-bit words by value, to be filled by {@link #word}. */
+    public KernelArguments addWords(int words) {
+        slot(words * Long.BYTES, Long.BYTES);
+        lastWords = words;
+        return this;
+    }
+
+    /** Sets a word of the struct that was added last. */
+    public KernelArguments word(int index, long value) {
+        values.set(ValueLayout.JAVA_LONG, used - (long) (lastWords - index) * Long.BYTES, value);
         return this;
     }
 

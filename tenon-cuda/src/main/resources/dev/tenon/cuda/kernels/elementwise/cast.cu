@@ -31,7 +31,7 @@ constexpr int V = 1;
 #else
 typedef TENON_T T;
 typedef Compute<T>::type A;
-constexpr int V = sizeof(T) == 8 ? 2 : 4;
+constexpr int V = 16 / sizeof(T);
 
 struct F {
     const T* x;
@@ -54,7 +54,7 @@ struct F {
             case TYPE_F32: floats<float, W>(position, v); break;
             case TYPE_F16: floats<f16, W>(position, v); break;
             case TYPE_BF16: floats<bf16, W>(position, v); break;
-            default:
+            default:  // large ones are compiled as regions, whose stores are packs
 #pragma unroll
                 for (int i = 0; i < W; i++) store_integer(options.to, y, position + i, float_to_integer(options.to, to_compute(v.at[i])));
         }

@@ -40,8 +40,9 @@ struct From<bf16> {
     static __device__ __forceinline__ bf16 of(float v) { return to_bf16(v); }
 };
 
+// Past 16 bytes it is several accesses.
 template <typename T, int V>
-struct alignas(sizeof(T) * V) Pack {
+struct alignas(sizeof(T) * V > 16 ? 16 : sizeof(T) * V) Pack {
     T at[V];
 };
 

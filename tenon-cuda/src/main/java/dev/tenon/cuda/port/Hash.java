@@ -1,4 +1,4 @@
-package dev.tenon.cuda.compile;
+package dev.tenon.cuda.port;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -8,7 +8,7 @@ import java.util.HexFormat;
 
 /** SHA-256 over parts, each with its length before it, so that no two lists of parts look alike. */
 public final class Hash {
-    static final int BYTES = 32;
+    public static final int BYTES = 32;
 
     private final MessageDigest digest;
 
@@ -33,7 +33,7 @@ public final class Hash {
         return this;
     }
 
-    byte[] bytes() {
+    public byte[] bytes() {
         return digest.digest();
     }
 

@@ -1,0 +1,150 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.cuda.port.Hash;
+import dev.tenon.cuda.port.LaunchShape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * A region as {@code elementwise_fused.cu} runs it: a variant of that file, which depends on operations, types, and how each input is read, never on sizes; and the sizes. Immutable.
+ */
+public final class FusedRegion {
+    private static final int THREADS = 256;
+    private static final int MOST_WORDS = 480; // of the launch's 4096 bytes of parameters
+    private static final int IN_FLIGHT_BYTES = 192; // of a thread's inputs, 48 registers
+    private static final int LONG_PROGRAM = 24; // steps, past which a second pack would only lengthen the code
+
+    private final int inputs;
+    private final int results;
+    private final int live;
+    private final long elements;
+    private final int width;
+    private final int packs;
+    private final List<long[]> rows = new ArrayList<>();
+    private final List<Shape> walked = new ArrayList<>();
+    private final Broadcast walk;
+    private final KernelVariant variant;
+
+    /**
+     * @param shape of the results
+     * @param types of the region's inputs; {@link #misfit} must be empty
+     * @param shapes of the region's inputs
+     */
+    public FusedRegion(Region region, Shape shape, List<DType> types, List<Shape> shapes) {
+        inputs = types.size();
+        results = region.results().size();
+        elements = shape.elements();
+        List<DType> all = RegionProgram.types(region, types);
+        String forms = forms(shape, types, shapes);
+        walk = Broadcast.of(shape, walked);
+        FusedSteps steps = new FusedSteps(region, all, inputs);
+        live = steps.count();
+        List<DType> streams = Stream.concat(
+                        types.stream(), region.results().stream().map(result -> all.get(inputs + result)))
+                .toList();
+        int widest = streams.stream().mapToInt(DType::bytes).max().orElseThrow();
+        int narrowest = streams.stream().mapToInt(DType::bytes).min().orElseThrow();
+        width = widest == 8 ? (narrowest < 8 ? 4 : 2) : Math.min(8, 16 / widest);
+        int bytes = types.stream().mapToInt(DType::bytes).sum() * width;
+        packs = live > LONG_PROGRAM || 2 * bytes > IN_FLIGHT_BYTES ? 1 : 2;
+        String text = String.join(
+                "\n",
+                "#pragma once",
+                "#define TENON_W " + width,
+                "#define TENON_PACKS " + packs,
+                "#define TENON_INPUTS " + forms,
+                "#define TENON_STEPS " + steps.text(),
+                "#define TENON_RESULTS " + steps.results(region.results()),
+                "#define TENON_INPUT_COUNT " + inputs,
+                "#define TENON_RESULT_COUNT " + results,
+                "#define TENON_ROWS " + Math.max(1, rows.size()),
+                "#define TENON_WALKED " + Math.max(1, walked.size()),
+                "#define TENON_DIMS " + Math.max(1, walk.sizes().length),
+                "");
+        String hash = new Hash().add(text).hex().substring(0, 32);
+        variant = new KernelVariant("_" + hash, DType.U8, List.of(), Map.of("fused_program.cuh", text));
+    }
+
+    /** Why no kernel can be made for a region; empty when it can. */
+    public static String misfit(Region region, Shape shape, List<DType> types) {
+        int words = types.size() * (2 + shape.rank()) + region.results().size() + shape.rank();
+        if (words > MOST_WORDS) {
+            return words + " words of operands and strides; a launch takes " + MOST_WORDS;
+        }
+        return RegionProgram.types(region, types).stream()
+                .filter(type -> !TypeCodes.has(type))
+                .findFirst()
+                .map(type -> "elements of " + type)
+                .orElse("");
+    }
+
+    private String forms(Shape shape, List<DType> types, List<Shape> shapes) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < inputs; i++) {
+            Broadcast alone = Broadcast.of(shape, List.of(shapes.get(i)));
+            int type = TypeCodes.of(types.get(i));
+            String form;
+            if (alone.isWhole(0)) {
+                form = "Whole<" + type + ">";
+            } else if (alone.isScalar(0)) {
+                form = "Single<" + type + ">";
+            } else if (alone.sizes().length == 2 && alone.innerStride(0) == 1 && alone.strides(0)[0] == 0) {
+                form = "Row<" + type + ", " + rows.size() + ">";
+                rows.add(new long[] {alone.inner()});
+            } else {
+                form = "Walked<" + type + ", " + walked.size() + ">";
+                walked.add(shapes.get(i));
+            }
+            text.append("INPUT(").append(i).append(", ").append(form).append(") ");
+        }
+        return text.toString().strip();
+    }
+
+    KernelVariant variant() {
+        return variant;
+    }
+
+    int inputs() {
+        return inputs;
+    }
+
+    int results() {
+        return results;
+    }
+
+    long elements() {
+        return elements;
+    }
+
+    /** A thread a few packs. */
+    LaunchShape shape() {
+        long tiles = Math.ceilDiv(elements / width, (long) packs);
+        return Grids.of(Math.max(1, tiles), THREADS);
+    }
+
+    /** The struct {@code Layout} of the kernel. */
+    MemorySegment layout() {
+        List<long[]> parts = new ArrayList<>(rows.isEmpty() ? List.of(new long[] {1}) : rows);
+        if (walk.sizes().length == 0) {
+            parts.add(new long[] {1, 0});
+        } else {
+            parts.add(walk.sizes());
+            IntStream.range(0, walked.size()).forEach(i -> parts.add(walk.strides(i)));
+        }
+        long[] words = parts.stream().flatMapToLong(java.util.Arrays::stream).toArray();
+        return MemorySegment.ofArray(words).asReadOnly();
+    }
+
+    /** {@code elementwise_fused of 5 steps, 4 elements an access}. */
+    public String tier() {
+        return "elementwise_fused of " + live + (live == 1 ? " step, " : " steps, ") + width + " elements an access";
+    }
+}

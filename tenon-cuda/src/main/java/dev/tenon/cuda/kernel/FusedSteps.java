@@ -1,0 +1,77 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.Binary;
+import dev.tenon.core.ir.op.Cast;
+import dev.tenon.core.ir.op.Compare;
+import dev.tenon.core.ir.op.Primitive;
+import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.Where;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A region's steps as macro calls of {@code elementwise_fused.cu}, those that no result needs left out: an integer division among them would report faults. */
+final class FusedSteps {
+    private final List<DType> types;
+    private final int inputs;
+    private final List<String> calls = new ArrayList<>();
+
+    /** @param types of the inputs and after them of what each step gives */
+    FusedSteps(Region region, List<DType> types, int inputs) {
+        this.types = types;
+        this.inputs = inputs;
+        int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
+        for (int i = 0; i < region.steps().size(); i++) {
+            if (lastUse[inputs + i] >= 0) {
+                Region.Step step = region.steps().get(i);
+                calls.add(call(step.op(), inputs + i, step.arguments()));
+            }
+        }
+    }
+
+    private String call(Primitive op, int value, List<Integer> from) {
+        int type = type(from.getLast());
+        return switch (op) {
+            case Unary unary ->
+                text("UNARY", value, type, BinaryCodes.of(unary.fn()), from.getFirst())
+                        .replace(")", ", " + bits(unary.alpha()) + ", " + bits(unary.beta()) + ")");
+            case Binary binary -> text("BINARY", value, type, BinaryCodes.of(binary.fn()), from.get(0), from.get(1));
+            case Compare compare ->
+                text("COMPARE", value, type, BinaryCodes.of(compare.fn()), from.get(0), from.get(1));
+            case Where _ -> text("WHERE", value, from.get(0), from.get(1), from.get(2));
+            case Cast cast -> text("CAST", value, type, TypeCodes.of(cast.to()), from.getFirst());
+            default -> throw new IllegalArgumentException(op + " is not elementwise");
+        };
+    }
+
+    private static String text(String macro, Integer... numbers) {
+        return List.of(numbers).stream().map(String::valueOf).collect(Collectors.joining(", ", macro + "(", ")"));
+    }
+
+    private static String bits(double value) {
+        return "static_cast<i64>(0x" + Long.toHexString(Double.doubleToRawLongBits(value)) + "ull)";
+    }
+
+    private int type(int value) {
+        return TypeCodes.of(types.get(value));
+    }
+
+    int count() {
+        return calls.size();
+    }
+
+    String text() {
+        return String.join(" ", calls);
+    }
+
+    /** @param steps those that are results */
+    String results(List<Integer> steps) {
+        List<String> all = new ArrayList<>();
+        for (int step : steps) {
+            all.add(text("RESULT", all.size(), type(inputs + step), inputs + step));
+        }
+        return String.join(" ", all);
+    }
+}
