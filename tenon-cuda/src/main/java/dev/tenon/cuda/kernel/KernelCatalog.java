@@ -245,7 +245,9 @@ public final class KernelCatalog {
         return file(
                 "collective/" + name + ".cu",
                 List.of(name),
-                Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+                Stream.of(DType.F32, DType.F16, DType.BF16)
+                        .map(KernelVariant::of)
+                        .toList(),
                 List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32));
     }
 

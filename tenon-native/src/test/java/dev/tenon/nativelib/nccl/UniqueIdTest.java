@@ -64,7 +64,11 @@ class UniqueIdTest {
             }
             for (boolean blocking : new boolean[] {true, false}) {
                 int answer = (int) probe.invokeExact(
-                        out.address(), 7, id, 5, NcclConfig.allocate(arena, blocking).address());
+                        out.address(),
+                        7,
+                        id,
+                        5,
+                        NcclConfig.allocate(arena, blocking).address());
                 assertThat(answer).isEqualTo(blocking ? 1 : 0);
                 assertThat(out.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(sum + 7_000_000 + 500_000_000);
             }

@@ -80,7 +80,8 @@ final class Mailboxes {
         try {
             in.buffer.copyTo(receive);
             in.copied();
-        } catch (Throwable e) { // an Error too, as of a mapped file that became shorter: the sender waits for an answer without a limit
+        } catch (Throwable e) { // an Error too, as of a mapped file that became shorter: the sender waits for an answer
+            // without a limit
             in.refuse("sendRecv: rank " + rank + " could not copy the message of rank " + from + ": " + e);
             throw e;
         } finally {

@@ -257,7 +257,8 @@ final class FailuresTest {
             group.run(rank -> {
                 if (rank.rank() == 0) {
                     // no reduction at all
-                    assertThatThrownBy(() -> rank.allReduce(odd, odd, ReduceOp.SUM)).isInstanceOf(RuntimeException.class);
+                    assertThatThrownBy(() -> rank.allReduce(odd, odd, ReduceOp.SUM))
+                            .isInstanceOf(RuntimeException.class);
                     assertThatThrownBy(() -> rank.broadcast((HostBuffer) null, 0))
                             .isInstanceOf(NullPointerException.class);
                 } else {
@@ -281,8 +282,7 @@ final class FailuresTest {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 Arena arena = Arena.ofShared();
                 InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
-            HostBuffer mapped =
-                    HostBuffer.of(channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), DType.F32);
+            HostBuffer mapped = HostBuffer.of(channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), DType.F32);
             channel.truncate(0);
             HostBuffer other = HostBuffer.of(new float[bytes / 4]);
             HostBuffer back = HostBuffer.of(new float[0]);
