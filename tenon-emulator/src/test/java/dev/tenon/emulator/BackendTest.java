@@ -19,7 +19,8 @@ class BackendTest {
     @TestFactory
     Stream<DynamicTest> promises() {
         return BackendChecks.all().stream()
-                .map(one -> DynamicTest.dynamicTest(one.name(), () -> one.check().accept("emulator")));
+                .map(one ->
+                        DynamicTest.dynamicTest(one.name(), () -> one.check().accept("emulator")));
     }
 
     @ParameterizedTest

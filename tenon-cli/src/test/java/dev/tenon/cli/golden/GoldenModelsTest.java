@@ -2,21 +2,30 @@ package dev.tenon.cli.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Execution;
+import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.runtime.spi.Backend;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -91,6 +100,39 @@ final class GoldenModelsTest {
                             .as(model + " " + golden.name())
                             .isGreaterThan(0.98);
                 }
+            }
+        }
+    }
+
+    /** The CUDA backend's own code, on CPU threads: step by step and as a replay, in f32 and in 16 bits. The shortest input, so that it stays a matter of seconds. */
+    @ParameterizedTest
+    @CsvSource({"STREAM,STRICT,", "GRAPH,FAST,", "STREAM,FAST,F16", "GRAPH,FAST,BF16"})
+    void miniLmOnTheEmulator(Execution execution, Precision precision, @Nullable DType half) {
+        Graph graph = load("minilm");
+        Backend emulator = ServiceLoader.load(Backend.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .filter(backend -> backend.name().equals("emulator"))
+                .findFirst()
+                .orElseThrow();
+        Assumptions.assumeTrue(emulator.unavailable().isEmpty(), () -> "emulator skipped: " + emulator.unavailable());
+        Weights weights = half == null ? Weights.none() : Weights.none().half(half);
+        CompileOptions options =
+                CompileOptions.defaults().withExecution(execution).withPrecision(precision);
+        GoldenCase shortest = GoldenCase.of("minilm").stream()
+                .filter(golden -> golden.name().equals("b1s16"))
+                .findFirst()
+                .orElseThrow();
+        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+                CompiledModel compiled = runtime.compile(graph, weights, options);
+                Session session = compiled.newSession()) {
+            for (int run = 0; run < (execution == Execution.GRAPH ? 2 : 1); run++) {
+                Map<String, Tensor> outputs = session.run(shortest.inputs());
+                GoldenCase.Output output = shortest.outputs().getFirst();
+                Tensor actual = outputs.get(output.name());
+                if (half == null) {
+                    check("minilm on the emulator", output, actual);
+                }
+                assertThat(cosine(actual, output.expected())).isGreaterThan(half == null ? 0.99999 : 0.999);
             }
         }
     }

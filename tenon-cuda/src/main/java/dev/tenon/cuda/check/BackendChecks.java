@@ -5,8 +5,10 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Execution;
@@ -41,7 +43,8 @@ public final class BackendChecks {
         return List.of(
                 new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
-                new Check("an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check(
+                        "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
@@ -72,7 +75,7 @@ public final class BackendChecks {
 
     private static void replays(String backend) {
         Graph graph = Graph.build("line", g -> {
-            var x = g.input("x", DType.F32, dev.tenon.core.ir.Dim.named("n"));
+            var x = g.input("x", DType.F32, Dim.named("n"));
             var s = g.input("s", DType.F32);
             g.output("y", g.plus(g.times(x, s), g.scalar(DType.F32, 1)));
         });
@@ -94,8 +97,7 @@ public final class BackendChecks {
     }
 
     private static Tensor line(Session session, float s, float... x) {
-        Map<String, Tensor> outputs =
-                session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
+        Map<String, Tensor> outputs = session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
         return Objects.requireNonNull(outputs.get("y"));
     }
 
@@ -111,9 +113,9 @@ public final class BackendChecks {
                                 Map.of("ids", Tensor.of(new long[] {1, BackendModel.WORDS, 0}, 3), "scale", one());
                         TenonException error = thrown(DataException.class, () -> session.run(bad));
                         require(
-                                error.getMessage().contains(Long.toString(BackendModel.WORDS))
-                                        && error.getMessage().contains("words"),
-                                "names index and node: " + error.getMessage());
+                                error.toString().contains(Long.toString(BackendModel.WORDS))
+                                        && error.toString().contains("words"),
+                                "names index and node: " + error);
                         model.check(session.run(model.inputs(3, run)), 3, run);
                     }
                 }
@@ -127,7 +129,7 @@ public final class BackendChecks {
 
     private static void staying(String backend) {
         Graph graph = Graph.build("half", g -> {
-            var x = g.input("x", DType.F32, dev.tenon.core.ir.Dim.named("n"));
+            var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
         });
         try (Runtime runtime = open(backend)) {
@@ -167,7 +169,7 @@ public final class BackendChecks {
             var x = g.input("x", TensorType.of(DType.F32, 1, 1));
             // a petabyte between the input and the one element that leaves
             var wide = g.expand(x, 1L << 24, 1L << 24);
-            g.output("y", g.narrow(g.narrow(g.unary(dev.tenon.core.ir.op.UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
+            g.output("y", g.narrow(g.narrow(g.unary(UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
         });
         BackendModel model = new BackendModel();
         try (Runtime runtime = open(backend);
@@ -176,9 +178,10 @@ public final class BackendChecks {
             model.check(session.run(model.inputs(5, 0)), 5, 0);
             long before = runtime.memory().total();
             for (int run = 0; run < 20; run++) {
-                try (CompiledModel compiled =
-                                runtime.compile(large, Weights.none(), STRICT.withCompiler(STRICT.compiler()
-                                        .withOptimise(false)));
+                try (CompiledModel compiled = runtime.compile(
+                                large,
+                                Weights.none(),
+                                STRICT.withCompiler(STRICT.compiler().withOptimise(false)));
                         Session failing = compiled.newSession()) {
                     thrown(
                             OutOfMemoryException.class,
@@ -204,9 +207,8 @@ public final class BackendChecks {
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
                 Session session = compiled.newSession()) {
             model.check(session.run(model.inputs(64, 0)), 64, 0);
-            TenonException error =
-                    thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
-            require(error.getMessage().contains(Long.toString(needed)), "names the limit: " + error.getMessage());
+            TenonException error = thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
+            require(error.toString().contains(Long.toString(needed)), "names the limit: " + error);
             model.check(session.run(model.inputs(64, 1)), 64, 1);
         }
     }

@@ -6,10 +6,13 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.Tensor;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -35,9 +38,10 @@ public final class BackendModel {
 
     private final Map<Long, double[]> expected = new ConcurrentHashMap<>();
 
+    public BackendModel() {}
+
     private static Value named(GraphBuilder g, String name, Value words, Value ids) {
-        return g.add(name, new dev.tenon.core.ir.op.Gather(0), java.util.List.of(words, ids))
-                .getFirst();
+        return g.add(name, new Gather(0), List.of(words, ids)).getFirst();
     }
 
     private static Value weight(GraphBuilder g, Random random, long... sizes) {
@@ -76,9 +80,10 @@ public final class BackendModel {
         Map<String, Tensor> inputs = inputs(rows, run);
         Tensor ids = Objects.requireNonNull(inputs.get("ids"));
         NdArray scale = NdArray.of(
-                dev.tenon.core.ir.TensorType.of(DType.F32), Objects.requireNonNull(inputs.get("scale")).getDouble(0));
-        return Interpreter.run(graph, Map.of("ids", NdArray.read(ids.type(), ids.segment()), "scale", scale))
-                .get("p")
-                .toDoubles();
+                TensorType.of(DType.F32),
+                Objects.requireNonNull(inputs.get("scale")).getDouble(0));
+        NdArray p = Interpreter.run(graph, Map.of("ids", NdArray.read(ids.type(), ids.segment()), "scale", scale))
+                .get("p");
+        return Objects.requireNonNull(p).toDoubles();
     }
 }

@@ -53,15 +53,13 @@ final class EpilogueCases {
                             "matmul_epilogue", dtype + " " + fn, stage -> activation(stage, dtype, activation)));
                 }
             }
-            for (boolean wide : dtype.bytes() == 2 ? new boolean[] {false, true} : new boolean[] {false}) {
-                for (int n : new int[] {1, 3, 8, 31, 32, 1023, 1024}) {
-                    for (int parts = 0; parts < 8; parts++) {
-                        int which = parts;
-                        cases.add(new KernelCase(
-                                "matmul_epilogue",
-                                dtype + (wide ? " from f32" : "") + " [37," + n + "] parts " + parts,
-                                stage -> addends(stage, dtype, wide, 37, n, which)));
-                    }
+            for (int n : new int[] {1, 3, 8, 31, 32, 1023, 1024}) {
+                for (int parts = 0; parts < 8; parts++) {
+                    int which = parts;
+                    cases.add(new KernelCase(
+                            "matmul_epilogue",
+                            dtype + " [37," + n + "] parts " + parts,
+                            stage -> addends(stage, dtype, 37, n, which)));
                 }
             }
         }
@@ -91,7 +89,7 @@ final class EpilogueCases {
         for (int i = 0; i < x.length; i++) {
             x[i] = Tolerance.rounded(dtype, i < SPECIAL.length ? SPECIAL[i] : random.nextGaussian() * 2);
         }
-        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, false, 1, x.length, false, fn);
+        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, 1, x.length, false, fn);
         DeviceBuffer y = stage.upload(dtype, x, 0);
         finish.enqueue(stage.stream(), stage.arguments(), y.address(), 0, 0, y.address());
         double[] actual = stage.download(dtype, y, x.length, 0);
@@ -101,17 +99,16 @@ final class EpilogueCases {
     }
 
     /** Bit 0 of parts: a bias; bit 1: a residual, over which the result goes; bit 2: an activation. */
-    private static void addends(KernelStage stage, DType dtype, boolean wide, int rows, int n, int parts) {
-        DType from = wide ? DType.F32 : dtype;
+    private static void addends(KernelStage stage, DType dtype, int rows, int n, int parts) {
         Random random = new Random(31L * n + parts);
-        double[] x = random(random, from, rows * n);
+        double[] x = random(random, dtype, rows * n);
         double[] bias = random(random, dtype, n);
         double[] residual = random(random, dtype, rows * n);
         boolean biased = (parts & 1) != 0;
         boolean added = (parts & 2) != 0;
         Unary fn = (parts & 4) != 0 ? Unary.silu() : null;
-        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, wide, rows, n, biased, fn);
-        DeviceBuffer onX = stage.upload(from, x, 0);
+        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, rows, n, biased, fn);
+        DeviceBuffer onX = stage.upload(dtype, x, 0);
         DeviceBuffer onY = added ? stage.upload(dtype, residual, 0) : stage.poisoned((long) rows * n * dtype.bytes());
         finish.enqueue(
                 stage.stream(),

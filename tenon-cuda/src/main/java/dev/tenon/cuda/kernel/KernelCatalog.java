@@ -8,10 +8,14 @@ import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.UnaryFn;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Every kernel file there is. A test compares each entry with its source, and finds files and entries that the other side lacks. */
 public final class KernelCatalog {
@@ -121,11 +125,7 @@ public final class KernelCatalog {
     static final KernelFile MATMUL_EPILOGUE = file(
             "contraction/matmul_epilogue.cu",
             List.of("matmul_epilogue", "matmul_epilogue_vw"),
-            FLOATS.stream()
-                    .flatMap(dtype -> dtype.bytes() == 2
-                            ? Stream.of(from(dtype, false), from(dtype, true))
-                            : Stream.of(from(dtype, false)))
-                    .toList(),
+            finishing(),
             together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
 
     private static final List<List<ParameterType>> ATTENTION_PARAMETERS = List.of(
@@ -251,11 +251,26 @@ public final class KernelCatalog {
                 List.of(POINTER, POINTER, POINTER, I64, I32, I32, F32));
     }
 
-    /** The variant of a type that reads its own type, or f32. */
-    static KernelVariant from(DType dtype, boolean wide) {
+    private static List<KernelVariant> finishing() {
+        return FLOATS.stream()
+                .flatMap(dtype -> Stream.concat(
+                        Stream.of(finishing(dtype, null)),
+                        Arrays.stream(UnaryFn.values()).map(fn -> finishing(dtype, fn))))
+                .distinct()
+                .toList();
+    }
+
+    /** The variant of a type made for a function, or for none; that for any function where it is not one of the usual. */
+    static KernelVariant finishing(DType dtype, @Nullable UnaryFn fn) {
         KernelVariant plain = KernelVariant.of(dtype);
-        String read = plain.defines().getFirst().replace("TENON_T=", "");
-        return plain.with(wide ? "wide" : "", "TENON_X=" + (wide ? "float" : read));
+        if (fn == null) {
+            return plain.with("", "TENON_FN=" + UnaryCodes.NONE);
+        }
+        return switch (fn) {
+            case RELU, GELU, GELU_TANH, SILU ->
+                plain.with(fn.name().toLowerCase(Locale.ROOT), "TENON_FN=" + UnaryCodes.of(fn));
+            default -> plain.with("any", "TENON_FN=-1");
+        };
     }
 
     /** A file whose entries are named after it and a form each, with the same parameters. */

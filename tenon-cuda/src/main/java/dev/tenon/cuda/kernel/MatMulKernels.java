@@ -17,7 +17,8 @@ public final class MatMulKernels {
     private static final int THREADS = 256;
     private static final int TILE = 64;
     private static final int PACK = 4;
-    private static final int BLOCKS_A_MULTIPROCESSOR = 8;
+    /** Of the epilogue: four rounds of the five that are there at a time. */
+    private static final int BLOCKS_A_MULTIPROCESSOR = 20;
 
     private final KernelModules modules;
 
@@ -38,10 +39,9 @@ public final class MatMulKernels {
     /**
      * What is done to a product of {@code rows} rows of {@code n} columns, both at least 1. Addresses lie on 32-byte boundaries.
      *
-     * @param wide whether the product is in f32 where the result is of a 16-bit type
      * @param bias whether there will be one
      */
-    public Finish finish(DType dtype, boolean wide, long rows, long n, boolean bias, @Nullable Unary activation) {
+    public Finish finish(DType dtype, long rows, long n, boolean bias, @Nullable Unary activation) {
         // without a bias rows mean nothing
         long height = bias ? rows : 1;
         long width = bias ? n : rows * n;
@@ -50,7 +50,7 @@ public final class MatMulKernels {
         GpuFunction function = modules.function(
                 KernelCatalog.MATMUL_EPILOGUE,
                 packed ? "matmul_epilogue_vw" : "matmul_epilogue",
-                KernelCatalog.from(dtype, wide));
+                KernelCatalog.finishing(dtype, activation == null ? null : activation.fn()));
         long blocks = Math.ceilDiv(height * width / (packed ? widest : 1), THREADS);
         long most = (long) modules.context().device().multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
         LaunchShape launch = LaunchShape.of((int) Math.min(blocks, most), THREADS);
@@ -160,7 +160,7 @@ public final class MatMulKernels {
         }
 
         /**
-         * Enqueues it. y may be x, where it has its type, or the residual.
+         * Enqueues it. y may be x or the residual.
          *
          * @param bias 0 for none
          * @param residual 0 for none

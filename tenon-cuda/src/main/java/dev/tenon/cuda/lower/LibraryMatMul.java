@@ -7,13 +7,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A product by a library, and what is left to do by our kernel.
+ * A product by a library, and what is left to do by our kernel, in place: of halves the product is rounded before it and the result after it, which costs an epsilon of the product's and saves half of what the kernel reads.
  *
  * @param prepared by cuBLASLt; null where cuBLAS makes it
  * @param calls of cuBLAS; null where cuBLASLt makes it
  * @param finish null where the product is finished
- * @param libraryBytes the library's own part of the workspace, which comes first
- * @param wideBytes of the product where it is wider than the result, behind it; else it is made where the result goes
+ * @param workspaceBytes the library's
  */
 record LibraryMatMul(
         String tier,
@@ -22,8 +21,7 @@ record LibraryMatMul(
         @Nullable GemmCalls calls,
         MatMulKernels.@Nullable Finish finish,
         Slots slots,
-        long libraryBytes,
-        long wideBytes)
+        long workspaceBytes)
         implements Step {
     @Override
     public void enqueue(Frame frame) {
@@ -32,19 +30,13 @@ record LibraryMatMul(
         long bias = Slots.at(frame, slots.bias());
         long residual = Slots.at(frame, slots.residual());
         long y = frame.at(slots.y());
-        long product = wideBytes > 0 ? frame.workspace() + libraryBytes : y;
         if (prepared != null) {
-            frame.blas().multiply(prepared, a, b, residual, product, bias, frame.workspace());
+            frame.blas().multiply(prepared, a, b, residual, y, bias, frame.workspace());
         } else if (calls != null) {
-            calls.enqueue(frame.blas(), a, b, product, frame.workspace());
+            calls.enqueue(frame.blas(), a, b, y, frame.workspace());
         }
         if (finish != null) {
-            finish.enqueue(frame.stream(), frame.arguments(), product, bias, residual, y);
+            finish.enqueue(frame.stream(), frame.arguments(), y, bias, residual, y);
         }
-    }
-
-    @Override
-    public long workspaceBytes() {
-        return libraryBytes + wideBytes;
     }
 }

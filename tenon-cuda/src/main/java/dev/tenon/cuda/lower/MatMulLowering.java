@@ -11,7 +11,6 @@ import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.MatMulChoice.Libraries;
-import dev.tenon.cuda.lower.MatMulChoice.Tier;
 import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
@@ -63,12 +62,7 @@ final class MatMulLowering {
                 MatMulKernels.Finish finish = choice.fused()
                         ? null
                         : kernels.finish(
-                                dtype,
-                                wide(choice, dtype),
-                                shape.matrices() * shape.m(),
-                                shape.n(),
-                                epilogue.bias(),
-                                epilogue.activation());
+                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 GemmProblem problem = problem(choice, epilogue, dtype, shape);
                 GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
                 yield new LibraryMatMul(
@@ -78,15 +72,9 @@ final class MatMulLowering {
                         calls,
                         finish,
                         slots,
-                        blas.workspaceBytes(),
-                        wide(choice, dtype) ? shape.matrices() * shape.m() * shape.n() * DType.F32.bytes() : 0);
+                        blas.workspaceBytes());
             }
         };
-    }
-
-    /** Whether the product stays in f32 until it is finished: else halves would be rounded twice. */
-    private static boolean wide(MatMulChoice choice, DType dtype) {
-        return choice.tier() == Tier.MIXED && !choice.fused() && dtype.bytes() == 2;
     }
 
     private static GemmProblem problem(MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape) {
@@ -107,7 +95,7 @@ final class MatMulLowering {
                 batched ? shape.stridesA().getLast() : 0,
                 batched ? shape.stridesB().getLast() : 0,
                 dtype,
-                wide(choice, dtype) ? DType.F32 : dtype,
+                dtype,
                 fused && epilogue.residual(),
                 fused && epilogue.bias(),
                 activation,

@@ -20,7 +20,8 @@ class BackendTest {
     @TestFactory
     Stream<DynamicTest> promises() {
         return BackendChecks.all().stream()
-                .map(one -> DynamicTest.dynamicTest(one.name(), () -> one.check().accept("cuda")));
+                .map(one ->
+                        DynamicTest.dynamicTest(one.name(), () -> one.check().accept("cuda")));
     }
 
     @ParameterizedTest

@@ -70,6 +70,13 @@ __device__ __forceinline__ float fast_exp2(float x) {
     return r;
 }
 
+// 1 / x within 1 unit in the last place, in one instruction. Special values as in division; subnormal x is 0.
+__device__ __forceinline__ float fast_reciprocal(float x) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
 // Loads and stores of 4, 8 and 16 bytes that do not stay in the caches: for data used once.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
     uint4 r;

@@ -240,3 +240,4 @@ TENON_DEVICE double __dsqrt_rn(double x) { return sqrt(x); }
 
 // 2^x.
 TENON_DEVICE float fast_exp2(float x) { return exp2f(x); }
+TENON_DEVICE float fast_reciprocal(float x) { return 1.0f / x; }
