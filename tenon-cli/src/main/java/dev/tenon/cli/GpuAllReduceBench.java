@@ -19,7 +19,9 @@ import dev.tenon.cuda.port.GpuStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -60,7 +62,7 @@ final class GpuAllReduceBench implements AutoCloseable {
     private final List<GpuCommunicator> communicators = new ArrayList<>();
     private final ExecutorService threads;
     private final GpuGroup group;
-    private final List<OneShotGroup> oneShots = new ArrayList<>();
+    private final Map<OneShotGroup.Form, OneShotGroup> oneShots = new EnumMap<>(OneShotGroup.Form.class);
 
     GpuAllReduceBench(GpuPlatform platform, int world) {
         int devices = platform.driver().devices().size();
@@ -82,7 +84,7 @@ final class GpuAllReduceBench implements AutoCloseable {
         }
         if (OneShotGroup.unavailable(contexts).isEmpty()) {
             for (OneShotGroup.Form form : OneShotGroup.Form.values()) {
-                oneShots.add(OneShotGroup.open(contexts, platform.compiler(), form));
+                oneShots.put(form, OneShotGroup.open(contexts, platform.compiler(), form));
             }
         }
     }
@@ -109,14 +111,11 @@ final class GpuAllReduceBench implements AutoCloseable {
                     data,
                     (rank, _, slice) -> communicators.get(rank).allReduce(slice, slice, ReduceOp.SUM)));
             if (OneShotRank.takes(DType.F32, bytes / 4, ReduceOp.SUM)) {
-                for (int form = 0; form < oneShots.size(); form++) {
-                    OneShotGroup oneShot = oneShots.get(form);
-                    measured.add(measure(
-                            bytes,
-                            OneShotGroup.Form.values()[form] == OneShotGroup.Form.FAST ? "oneshot" : "oneshot_flags",
-                            data,
-                            (rank, stream, slice) -> oneShot.rank(rank).enqueue(stream, slice, slice, ReduceOp.SUM)));
-                }
+                oneShots.forEach((form, oneShot) -> measured.add(measure(
+                        bytes,
+                        form == OneShotGroup.Form.FAST ? "oneshot" : "oneshot_flags",
+                        data,
+                        (rank, stream, slice) -> oneShot.rank(rank).enqueue(stream, slice, slice, ReduceOp.SUM))));
             }
             return measured;
         } finally {
@@ -220,7 +219,7 @@ final class GpuAllReduceBench implements AutoCloseable {
 
     /** Small whole numbers, whose sums are exact in any order. */
     private static float element(int rank, long i) {
-        return (rank + 1) * 7 + i % 1009;
+        return 7L * (rank + 1) + i % 1009;
     }
 
     /** What a rank does on its thread. */
@@ -236,7 +235,7 @@ final class GpuAllReduceBench implements AutoCloseable {
                 try {
                     task.run(own);
                 } catch (RuntimeException e) {
-                    oneShots.forEach(oneShot -> oneShot.rank(own).stop());
+                    oneShots.values().forEach(oneShot -> oneShot.rank(own).stop());
                     communicators.get(own).abort("rank " + own + " failed: " + e.getMessage());
                     throw e;
                 }
@@ -262,7 +261,7 @@ final class GpuAllReduceBench implements AutoCloseable {
     public void close() {
         threads.shutdown();
         group.close();
-        oneShots.forEach(OneShotGroup::close);
+        oneShots.values().forEach(OneShotGroup::close);
         contexts.forEach(GpuContext::close);
     }
 }

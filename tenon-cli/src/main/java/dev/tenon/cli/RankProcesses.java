@@ -54,7 +54,10 @@ final class RankProcesses implements AutoCloseable {
                 pump(rank, process.getInputStream(), out);
                 pump(rank, process.getErrorStream(), err);
                 int own = rank;
-                process.onExit().thenAccept(_ -> ended.add(own));
+                Thread.ofVirtual().start(() -> {
+                    process.onExit().join();
+                    ended.add(own);
+                });
             } catch (IOException e) {
                 throw new InputException("launch: rank " + rank + " cannot be started: " + e.getMessage(), e);
             }

@@ -16,8 +16,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** What each process does under {@code mpirun}: the cases named as arguments; ends with 0 when all hold. */
 final class Ranks {

@@ -28,6 +28,7 @@ public final class Compiler {
             new SpelledAttention(),
             new HalfPrecision(),
             new FuseEpilogues(),
+            new MergeParallelProducts(),
             new FuseElementwise());
 
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());

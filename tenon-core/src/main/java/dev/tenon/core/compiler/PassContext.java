@@ -9,5 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param claims whether the backend runs a node whole, rather than the pieces that stand for it
  * @param half where the model's weights are kept in 16 bits; null where they stay as they are
+ * @param constants what passes make out of the model's constants
  */
-record PassContext(Predicate<Node> claims, @Nullable HalfStore half) {}
+record PassContext(Predicate<Node> claims, @Nullable HalfStore half, ConstantStore constants) {
+    /** For a model of which nothing was made yet. */
+    PassContext(Predicate<Node> claims, @Nullable HalfStore half) {
+        this(claims, half, new ConstantStore());
+    }
+}

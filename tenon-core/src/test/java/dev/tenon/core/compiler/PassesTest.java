@@ -50,6 +50,7 @@ final class PassesTest {
                         "spelled-attention",
                         "half-precision",
                         "fuse-epilogues",
+                        "merge-parallel-products",
                         "fuse-elementwise",
                         "dce",
                         "output-copies");

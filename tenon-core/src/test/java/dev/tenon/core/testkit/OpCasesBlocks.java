@@ -85,6 +85,9 @@ final class OpCasesBlocks {
         NdArray v = random.array(type, 2, 7, 4, 6);
         sums(type.toString(), 16, new PlainAttention(false, 0.25), q, k, v);
         sums(type + " masked", 16, new PlainAttention(true, -0.5), q, k, v, random.array(type, 2, 1, 1, 7));
+        NdArray qkv = random.array(type, 2, 7, 3, 4, 5);
+        sums(type + " packed", 16, new PlainAttention(false, true, 0.25), qkv);
+        sums(type + " packed, masked", 16, new PlainAttention(true, true, -0.5), qkv, random.array(type, 7, 7));
         if (type.accumulator() == type) {
             products(type, x);
         }

@@ -2,11 +2,12 @@ package dev.tenon.cuda.backend;
 
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.cuda.blas.ScratchMemory;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 
 /** Device memory that is entered in the ledger for as long as it lives. Thread-safe. */
-final class DeviceMemory implements AutoCloseable {
+final class DeviceMemory implements ScratchMemory.Loan {
     private final MemoryLedger ledger;
     private final MemoryLedger.Use use;
     private final DeviceBuffer buffer;
@@ -34,7 +35,8 @@ final class DeviceMemory implements AutoCloseable {
         }
     }
 
-    DeviceBuffer buffer() {
+    @Override
+    public DeviceBuffer buffer() {
         return buffer;
     }
 

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
@@ -19,6 +20,7 @@ import dev.tenon.cuda.port.GpuStream;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
 final class GpuDevice implements Device {
@@ -46,7 +48,7 @@ final class GpuDevice implements Device {
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
-                        ? Blas.of(context)
+                        ? Blas.of(context, bytes -> scratch(context, ledger, bytes))
                         : Blas.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger);
     }
@@ -90,6 +92,16 @@ final class GpuDevice implements Device {
             throw e;
         }
         return Tensor.on(resident(memory), tensor.type());
+    }
+
+    /** Memory for a moment; null where it does not fit. */
+    private static @Nullable DeviceMemory scratch(GpuContext context, MemoryLedger ledger, long bytes) {
+        try {
+            return DeviceMemory.allocate(
+                    context, ledger, bytes, MemoryLedger.Use.WORKSPACE, "timing a product's algorithms");
+        } catch (OutOfMemoryException e) {
+            return null;
+        }
     }
 
     GpuContext context() {

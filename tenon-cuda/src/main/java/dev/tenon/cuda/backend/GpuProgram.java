@@ -35,17 +35,21 @@ final class GpuProgram implements Program, LoweringContext {
     private static final class Slot {
         final Placement placement;
         final @Nullable ConstantData data;
+        final boolean transposed;
         boolean read;
 
-        Slot(Placement placement, @Nullable ConstantData data) {
+        Slot(Placement placement, @Nullable ConstantData data, boolean transposed) {
             this.placement = placement;
             this.data = data;
+            this.transposed = transposed;
+            this.read = transposed;
         }
     }
 
     private final GpuDevice device;
     private final CompileOptions options;
     private final Map<Value, Integer> slotOf = new HashMap<>();
+    private final Map<Value, Integer> transposedSlotOf = new HashMap<>();
     private final Placement[] placements;
     private final long[] constants;
     private final IoLayout io;
@@ -84,7 +88,7 @@ final class GpuProgram implements Program, LoweringContext {
         constants = new long[placements.length];
         for (int i = 0; i < constants.length; i++) {
             Slot slot = slots.get(i);
-            constants[i] = slot.read && slot.data != null ? weights.address(slot.data) : 0;
+            constants[i] = slot.read && slot.data != null ? weights.address(slot.data, slot.transposed) : 0;
         }
         slots.clear();
     }
@@ -104,7 +108,7 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(root(value))));
+            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(root(value)), false));
         }
     }
 
@@ -125,6 +129,14 @@ final class GpuProgram implements Program, LoweringContext {
         }
         slots.get(slot).read = true;
         return slot;
+    }
+
+    @Override
+    public int transposedSlot(Value matrix) {
+        return transposedSlotOf.computeIfAbsent(matrix, _ -> {
+            slots.add(new Slot(new Placement.Constant(), LoweringContext.constant(matrix), true));
+            return slots.size() - 1;
+        });
     }
 
     @Override

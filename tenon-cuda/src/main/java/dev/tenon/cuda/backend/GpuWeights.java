@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class GpuWeights implements Device.Weights {
     private final GpuContext context;
     private final MemoryLedger ledger;
-    private final Map<ConstantData, DeviceMemory> uploaded = new HashMap<>();
+    /** A constant as it lies in memory, or transposed. */
+    private record Layout(ConstantData data, boolean transposed) {}
+
+    private final Map<Layout, DeviceMemory> uploaded = new HashMap<>();
     private @Nullable GpuStream stream;
     private long bytes;
     private boolean closed;
@@ -32,34 +35,42 @@ final class GpuWeights implements Device.Weights {
         throw new InputException("the weights were made by another device");
     }
 
-    /** The address of a constant's elements, which are there when this returns. @throws dev.tenon.core.error.OutOfMemoryException */
-    synchronized long address(ConstantData data) {
+    /**
+     * The address of a constant's elements, which are there when this returns.
+     *
+     * @param transposed whether they are to lie as those of the transposed matrix
+     * @throws dev.tenon.core.error.OutOfMemoryException
+     */
+    synchronized long address(ConstantData data, boolean transposed) {
         if (closed) {
             throw new ClosedException("the model is closed");
         }
-        DeviceMemory known = uploaded.get(data);
+        Layout layout = new Layout(data, transposed);
+        DeviceMemory known = uploaded.get(layout);
         if (known != null) {
             return known.buffer().address();
         }
         DeviceMemory memory = DeviceMemory.allocate(
                 context, ledger, data.type().bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type());
         try {
-            upload(data, memory);
+            upload(layout, memory);
         } catch (RuntimeException e) {
             memory.close();
             throw e;
         }
-        uploaded.put(data, memory);
+        uploaded.put(layout, memory);
         bytes += memory.bytes();
         return memory.buffer().address();
     }
 
-    private void upload(ConstantData data, DeviceMemory memory) {
+    private void upload(Layout layout, DeviceMemory memory) {
         if (stream == null) {
             stream = context.newStream();
         }
-        switch (data) {
-            case ConstantData.Dense dense -> stream.copyToDevice(dense.segment(), memory.buffer(), 0);
+        switch (layout.data()) {
+            case ConstantData.Dense dense ->
+                stream.copyToDevice(
+                        layout.transposed() ? TransposedMatrix.of(dense) : dense.segment(), memory.buffer(), 0);
             case ConstantData.Splat splat -> stream.copyToDevice(splat.materialise(), memory.buffer(), 0);
         }
         stream.synchronize();

@@ -27,6 +27,7 @@ public final class Blas implements AutoCloseable {
     private record Started(long handle, String unavailable) {}
 
     private final @Nullable GpuContext context;
+    private final ScratchMemory memory;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<GemmProblem, LtProduct> products = new HashMap<>();
@@ -36,19 +37,24 @@ public final class Blas implements AutoCloseable {
     /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
     private boolean spare;
 
-    private Blas(@Nullable GpuContext context, String none) {
+    private Blas(@Nullable GpuContext context, ScratchMemory memory, String none) {
         this.context = context;
+        this.memory = memory;
         this.none = none;
     }
 
     /** No library, and why. */
     public static Blas none(String why) {
-        return new Blas(null, why);
+        return new Blas(null, _ -> null, why);
     }
 
-    /** The libraries for an open device of CUDA's driver. */
-    public static Blas of(GpuContext context) {
-        return new Blas(context, "");
+    /**
+     * The libraries for an open device of CUDA's driver.
+     *
+     * @param memory where algorithms are tried when a product is prepared
+     */
+    public static Blas of(GpuContext context, ScratchMemory memory) {
+        return new Blas(context, memory, "");
     }
 
     /** One line that says why there is no cuBLAS; empty where there is one. Starts it when first asked. */
@@ -101,7 +107,7 @@ public final class Blas implements AutoCloseable {
     }
 
     /**
-     * Asks cuBLASLt for the algorithm of a product; the answer is kept for the life of this.
+     * Asks cuBLASLt for the algorithms of a product and takes the fastest; the answer is kept for the life of this. Never while the thread captures.
      *
      * @throws UnsupportedException where there is no cuBLASLt, or it has none for this problem
      */
@@ -123,6 +129,12 @@ public final class Blas implements AutoCloseable {
                 device.call(() -> made[0] = new LtProduct(problem, library.handle(), workspaceBytes()));
             } catch (UnsupportedException e) {
                 refused.put(problem, String.valueOf(e.getMessage()));
+                throw e;
+            }
+            try {
+                LtTuning.tune(made[0], device, memory);
+            } catch (RuntimeException e) {
+                device.call(made[0]::destroy);
                 throw e;
             }
             products.put(problem, made[0]);

@@ -7,6 +7,8 @@ import dev.tenon.nativelib.cublas.CublasLt;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -17,6 +19,8 @@ public final class LtProduct {
     /** What the library may rely on: values start on 64-byte boundaries. */
     private static final int ALIGNMENT = 64;
 
+    private static final int MOST_CANDIDATES = 8;
+
     final GemmProblem problem;
     final long handle;
     final long workspaceBytes;
@@ -25,6 +29,8 @@ public final class LtProduct {
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment algorithm = arena.allocate(CublasConstants.ALGO_BYTES, 8);
+    private final List<MemorySegment> candidates = new ArrayList<>();
+    private volatile int timed = 1;
     private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
     private long desc;
     private long layoutA;
@@ -86,21 +92,58 @@ public final class LtProduct {
                         CublasLt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, value.address(), 4),
                         "cublasLtMatmulPreferenceSetAttribute");
             }
-            MemorySegment result = scratch.allocate(CublasConstants.HEURISTIC_RESULT_BYTES, 8);
+            MemorySegment results =
+                    scratch.allocate(MOST_CANDIDATES * (long) CublasConstants.HEURISTIC_RESULT_BYTES, 8);
             MemorySegment found = scratch.allocate(ValueLayout.JAVA_INT);
             int status = CublasLt.cublasLtMatmulAlgoGetHeuristic(
-                    handle, desc, layoutB, layoutA, layoutD, layoutD, preference, 1, result.address(), found.address());
-            int state = result.get(ValueLayout.JAVA_INT, CublasConstants.HEURISTIC_RESULT_STATE);
-            if (status != 0 || found.get(ValueLayout.JAVA_INT, 0) == 0 || state != 0) {
+                    handle,
+                    desc,
+                    layoutB,
+                    layoutA,
+                    layoutD,
+                    layoutD,
+                    preference,
+                    MOST_CANDIDATES,
+                    results.address(),
+                    found.address());
+            for (int i = 0; status == 0 && i < found.get(ValueLayout.JAVA_INT, 0); i++) {
+                MemorySegment result = results.asSlice(
+                        i * (long) CublasConstants.HEURISTIC_RESULT_BYTES, CublasConstants.HEURISTIC_RESULT_BYTES);
+                if (result.get(ValueLayout.JAVA_INT, CublasConstants.HEURISTIC_RESULT_STATE) == 0) {
+                    MemorySegment one = arena.allocate(CublasConstants.ALGO_BYTES, 8);
+                    candidates.add(one.copyFrom(result.asSlice(0, CublasConstants.ALGO_BYTES)));
+                }
+            }
+            if (candidates.isEmpty()) {
                 throw new UnsupportedException("cuBLASLt has no algorithm for it"
                         + (status == 0
                                 ? ""
                                 : ": " + CublasLibrary.CHECK_LT.message(status, "cublasLtMatmulAlgoGetHeuristic")));
             }
-            MemorySegment.copy(result, 0, algorithm, 0, CublasConstants.ALGO_BYTES);
+            algorithm.copyFrom(candidates.getFirst());
         } finally {
             CublasLt.cublasLtMatmulPreferenceDestroy(preference);
         }
+    }
+
+    /** How many algorithms the library offered, its favourite first. */
+    int candidates() {
+        return candidates.size();
+    }
+
+    /** Takes one of them from now on. Before the product is shared. */
+    void choose(int candidate) {
+        algorithm.copyFrom(candidates.get(candidate));
+    }
+
+    /** Says that the algorithm is the fastest of so many. */
+    void timed(int count) {
+        timed = count;
+    }
+
+    /** How the algorithm was chosen, in words: empty where it is the library's favourite, {@code autotuned over 5} where so many were timed. */
+    public String chosen() {
+        return timed > 1 ? "autotuned over " + timed : "";
     }
 
     /** The context is current, and where there is a bias the lock is held. */

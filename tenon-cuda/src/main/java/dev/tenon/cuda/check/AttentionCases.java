@@ -68,6 +68,9 @@ final class AttentionCases {
             compare(stage, precision, new PlainAttention(false, scale), inputs, size);
             inputs.add(random(random, dtype, 2, 1, 1, size[1]));
             compare(stage, precision, new PlainAttention(true, scale), inputs, size);
+            NdArray packed = random(random, dtype, 2, size[1], 3, size[2], size[3]);
+            compare(stage, precision, new PlainAttention(false, true, scale), List.of(packed), size);
+            compare(stage, precision, new PlainAttention(true, true, scale), List.of(packed, inputs.getLast()), size);
         });
     }
 

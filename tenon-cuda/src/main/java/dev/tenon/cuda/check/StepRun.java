@@ -179,6 +179,11 @@ public final class StepRun {
         }
 
         @Override
+        public int transposedSlot(Value matrix) {
+            throw new IllegalArgumentException(matrix + " is no constant: operands here are inputs");
+        }
+
+        @Override
         public KernelModules modules() {
             return stage.modules();
         }

@@ -18,10 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GpuGroup implements AutoCloseable {
     private final List<GpuCommunicator> ranks = new ArrayList<>();
+    private final List<GpuContext> contexts;
     private final @Nullable OneShotGroup oneShot;
     private final String withoutOneShot;
+    private volatile boolean closed;
 
-    private GpuGroup(@Nullable OneShotGroup oneShot, String withoutOneShot) {
+    private GpuGroup(List<GpuContext> contexts, @Nullable OneShotGroup oneShot, String withoutOneShot) {
+        this.contexts = List.copyOf(contexts);
         this.oneShot = oneShot;
         this.withoutOneShot = withoutOneShot;
     }
@@ -61,7 +64,7 @@ public final class GpuGroup implements AutoCloseable {
         long[] comms = Joining.all(contexts, options.deadline());
         OneShotGroup oneShot =
                 without.isEmpty() ? OneShotGroup.open(contexts, platform.compiler(), OneShotGroup.Form.FAST) : null;
-        GpuGroup group = new GpuGroup(oneShot, without);
+        GpuGroup group = new GpuGroup(contexts, oneShot, without);
         for (int rank = 0; rank < comms.length; rank++) {
             NcclHandle handle =
                     new NcclHandle(comms[rank], contexts.get(rank), rank, comms.length, fate, options.timeout());
@@ -100,6 +103,10 @@ public final class GpuGroup implements AutoCloseable {
     /** Leaves, once the work that is under way is done. Idempotent. */
     @Override
     public void close() {
+        if (oneShot != null && !closed) {
+            contexts.forEach(GpuContext::synchronize); // a rank's kernels write the other ranks' workspaces
+        }
+        closed = true;
         List<GpuCommunicator> leaving = new ArrayList<>();
         List<Thread> closing = new ArrayList<>();
         for (GpuCommunicator rank : ranks) {

@@ -15,20 +15,21 @@ public final class OneShotGroup implements AutoCloseable {
     /** How ranks hand each other their elements. */
     public enum Form {
         /** Elements are their own flags. */
-        FAST(KernelCatalog.ONESHOT, "oneshot"),
+        FAST("oneshot"),
         /** Elements, then a flag, then a read across: plainer and slower. */
-        FLAGS(KernelCatalog.ONESHOT_FLAGS, "oneshot_flags");
+        FLAGS("oneshot_flags");
 
-        private final KernelFile file;
         private final String entry;
 
-        Form(KernelFile file, String entry) {
-            this.file = file;
+        Form(String entry) {
             this.entry = entry;
         }
 
         KernelFile file() {
-            return file;
+            return switch (this) {
+                case FAST -> KernelCatalog.ONESHOT;
+                case FLAGS -> KernelCatalog.ONESHOT_FLAGS;
+            };
         }
 
         String entry() {
@@ -49,7 +50,7 @@ public final class OneShotGroup implements AutoCloseable {
         }
         for (GpuContext context : contexts) {
             for (GpuContext peer : contexts) {
-                if (context != peer && !context.canAccess(peer)) {
+                if (!context.equals(peer) && !context.canAccess(peer)) {
                     return context.device().name() + " " + context.device().ordinal() + " cannot access the memory of "
                             + peer.device().name() + " " + peer.device().ordinal();
                 }
@@ -65,7 +66,7 @@ public final class OneShotGroup implements AutoCloseable {
             throw new UnsupportedException("all-reduce over peer memory: " + unavailable);
         }
         for (GpuContext context : contexts) {
-            contexts.stream().filter(peer -> peer != context).forEach(context::enableAccess);
+            contexts.stream().filter(peer -> !peer.equals(context)).forEach(context::enableAccess);
         }
         List<OneShotRank> ranks = new ArrayList<>();
         OneShotGroup group = new OneShotGroup(ranks);

@@ -19,6 +19,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** One rank's part in all-reduces over peer memory: its workspace, which its peers write or read, and its kernels. One thread at a time, but for {@link #stop}. */
 public final class OneShotRank implements AutoCloseable {
@@ -54,7 +55,7 @@ public final class OneShotRank implements AutoCloseable {
         for (DType dtype : DTYPES) { // now, for a stream that captures cannot load anything
             functions.put(dtype, modules.function(form.file(), form.entry(), KernelVariant.of(dtype)));
         }
-        workspace = context.allocate(SLOTS + TURNS * world * MOST_BYTES);
+        workspace = context.allocate(SLOTS + MOST_BYTES * TURNS * world);
         table = context.allocate((long) Long.BYTES * world);
         one = context.allocatePinned(Integer.BYTES);
         one.segment().set(ValueLayout.JAVA_INT, 0, 1);
@@ -104,7 +105,7 @@ public final class OneShotRank implements AutoCloseable {
         int packs = Math.toIntExact(Math.ceilDiv(source.bytes(), PACK));
         LaunchShape shape = LaunchShape.of(Math.ceilDiv(packs, THREADS), THREADS);
         stream.launch(
-                functions.get(source.dtype()),
+                Objects.requireNonNull(functions.get(source.dtype())),
                 context.device().architecture().major() >= 9 ? shape.withProgrammatic() : shape,
                 arguments
                         .clear()

@@ -138,9 +138,6 @@ final class RankState {
     }
 
     void endClose() {
-        if (oneShot != null) {
-            oneShot.close();
-        }
         waited.close();
         marked.close();
         stream.close();

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Attention;
 import dev.tenon.core.ir.op.AttentionMask;
 import dev.tenon.core.ir.op.PlainAttention;
@@ -13,35 +14,46 @@ import dev.tenon.cuda.kernel.AttentionKernels.MaskStrides;
 import dev.tenon.cuda.kernel.AttentionKernels.Problem;
 import dev.tenon.cuda.kernel.AttentionKernels.Strides;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Attention in one launch: on tensor cores, else by the plain kernel. */
 final class AttentionLowering {
     private AttentionLowering() {}
 
     static Step lower(PlainAttention op, Node node, LoweringContext context) {
+        boolean packed = op.packed();
         Shape q = node.input(0).shape();
-        Shape v = node.input(2).shape();
+        Shape k = packed ? q : node.input(1).shape();
+        Shape v = packed ? q : node.input(2).shape();
+        // packed operands are [B,L,3,H,D], others [B,L,H,D]
+        int head = packed ? 3 : 2;
+        Value mask = op.mask() ? node.inputs().getLast() : null;
         Problem problem = new Problem(
                 node.output().dtype(),
                 q.size(0),
-                q.size(2),
+                q.size(head),
                 1,
                 q.size(1),
                 v.size(1),
-                Math.toIntExact(q.size(3)),
-                Math.toIntExact(v.size(3)),
-                strides(q, 1, 2),
-                strides(node.input(1).shape(), 1, 2),
-                strides(v, 1, 2),
+                Math.toIntExact(q.size(head + 1)),
+                Math.toIntExact(v.size(head + 1)),
+                strides(q, 1, head),
+                strides(k, 1, head),
+                strides(v, 1, head),
                 strides(node.output().shape(), 1, 2),
                 op.mask() ? Mask.ADDED : Mask.NONE,
-                maskStrides(node, op.mask()),
+                maskStrides(mask),
                 false,
                 0,
                 op.scale(),
                 0,
                 true);
-        return step(problem, node, context);
+        int first = context.slot(node.input(0));
+        long part = packed ? q.elements(head, q.rank()) * node.output().dtype().bytes() : 0;
+        Operands operands = packed
+                ? new Operands(first, first, first, part, 2 * part)
+                : new Operands(first, context.slot(node.input(1)), context.slot(node.input(2)), 0, 0);
+        return step(problem, operands, mask, node, context);
     }
 
     static Step lower(Attention op, Node node, LoweringContext context) {
@@ -67,16 +79,22 @@ final class AttentionLowering {
                 strides(v, 2, 1),
                 strides(node.output().shape(), 2, 1),
                 mask,
-                maskStrides(node, op.mask() != AttentionMask.NONE),
+                maskStrides(op.mask() == AttentionMask.NONE ? null : node.input(3)),
                 op.causal(),
                 op.window(),
                 op.scaleFor(q.size(3)),
                 op.softCap(),
                 false);
-        return step(problem, node, context);
+        Operands operands = new Operands(
+                context.slot(node.input(0)), context.slot(node.input(1)), context.slot(node.input(2)), 0, 0);
+        return step(problem, operands, mask == Mask.NONE ? null : node.input(3), node, context);
     }
 
-    private static Step step(Problem problem, Node node, LoweringContext context) {
+    /** Where q, k and v are: their slots, and how many bytes into them k and v start. */
+    private record Operands(int q, int k, int v, long kStart, long vStart) {}
+
+    private static Step step(
+            Problem problem, Operands operands, @Nullable Value mask, Node node, LoweringContext context) {
         if (node.output().shape().elements() == 0) {
             return new NoWork("none: the result is empty");
         }
@@ -93,24 +111,22 @@ final class AttentionLowering {
                 launch,
                 launch.entry() + ", " + type,
                 tensorCores ? List.of() : List.of("attention_mma: " + reason),
-                context.slot(node.input(0)),
-                context.slot(node.input(1)),
-                context.slot(node.input(2)),
-                problem.mask() == Mask.NONE ? -1 : context.slot(node.input(3)),
+                operands,
+                mask == null ? -1 : context.slot(mask),
                 context.slot(node.output()));
     }
 
     private record AttentionStep(
-            AttentionKernels.Launch launch, String tier, List<String> passedOver, int q, int k, int v, int mask, int y)
+            AttentionKernels.Launch launch, String tier, List<String> passedOver, Operands from, int mask, int y)
             implements Step {
         @Override
         public void enqueue(Frame frame) {
             launch.enqueue(
                     frame.stream(),
                     frame.arguments(),
-                    frame.at(q),
-                    frame.at(k),
-                    frame.at(v),
+                    frame.at(from.q()),
+                    frame.at(from.k()) + from.kStart(),
+                    frame.at(from.v()) + from.vStart(),
                     mask < 0 ? 0 : frame.at(mask),
                     frame.at(y));
         }
@@ -121,10 +137,10 @@ final class AttentionLowering {
         return new Strides(all[0], all[token], all[head]);
     }
 
-    private static MaskStrides maskStrides(Node node, boolean masked) {
+    private static MaskStrides maskStrides(@Nullable Value given) {
         long[] strides = new long[4];
-        if (masked) {
-            Shape mask = node.input(3).shape();
+        if (given != null) {
+            Shape mask = given.shape();
             long[] own = mask.strides();
             int lead = strides.length - mask.rank();
             for (int axis = 0; axis < mask.rank(); axis++) {

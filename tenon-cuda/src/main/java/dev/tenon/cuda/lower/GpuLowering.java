@@ -119,8 +119,13 @@ public final class GpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
     public static boolean claims(Node whole) {
-        return whole.op() instanceof PlainAttention
-                && whole.input(0).shape().size(3) + whole.input(2).shape().size(3) <= MOST_HEAD_ELEMENTS;
+        if (!(whole.op() instanceof PlainAttention op)) {
+            return false;
+        }
+        long head = op.packed()
+                ? 2 * whole.input(0).shape().size(4)
+                : whole.input(0).shape().size(3) + whole.input(2).shape().size(3);
+        return head <= MOST_HEAD_ELEMENTS;
     }
 
     private static UnsupportedException unsupported(Node node) {

@@ -12,6 +12,13 @@ public interface LoweringContext {
     /** The slot of a value in the frame. Views have a slot of their own over the same memory. Every slot starts on a 64-byte boundary. */
     int slot(Value value);
 
+    /**
+     * The slot of a copy of a constant matrix that lies transposed, made once for the model. A constant that is only asked for this way takes no memory as it is.
+     *
+     * @param matrix dense, of rank 2 and whole bytes an element
+     */
+    int transposedSlot(Value matrix);
+
     /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
     KernelModules modules();
 

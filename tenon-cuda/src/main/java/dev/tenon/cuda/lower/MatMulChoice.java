@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, 0q quantised, 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
  *
  * @param tier the first that takes it
- * @param lt whether cuBLASLt makes the product, else cuBLAS; false for our own kernels
+ * @param lt whether cuBLASLt makes the product, which lets algorithms be timed, else cuBLAS; false for our own kernels
  * @param fused whether the product comes with its epilogue, else a kernel of ours finishes it
  * @param tf32 whether operands may be rounded to TF32
  * @param passedOver each tier before it, and why
@@ -88,8 +88,9 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             return new MatMulChoice(Tier.FUSED, true, true, tf32, passed);
         }
         passed.add(Tier.FUSED.word + ": " + fusing);
-        if (cublas.isEmpty()) {
-            return new MatMulChoice(Tier.BLAS, false, epilogue.isEmpty(), tf32, passed);
+        boolean byLt = lt.isEmpty() && dtype != DType.F64;
+        if (byLt || cublas.isEmpty()) {
+            return new MatMulChoice(Tier.BLAS, byLt, epilogue.isEmpty(), tf32, passed);
         }
         passed.add(Tier.BLAS.word + ": " + cublas);
         passed.add("3 tensor core: " + NO_KERNEL);
@@ -147,7 +148,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return "";
     }
 
-    /** {@code 1 fused: cuBLASLt, TF32, bias, gelu_tanh}; {@code 2 blas: cuBLAS, f32, then matmul_epilogue: silu}. */
+    /** {@code 1 fused: cuBLASLt, TF32, bias, gelu_tanh}; {@code 2 blas: cuBLASLt, f32, then matmul_epilogue: silu}. */
     String text(DType dtype, Epilogue epilogue, String kernel) {
         if (tier == Tier.NONE) {
             return tier.word + ": the result is empty";

@@ -1,10 +1,13 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.Epilogue;
 import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtProduct;
@@ -27,16 +30,34 @@ final class MatMulLowering {
         if (dtype != DType.F32 && dtype != DType.F64 && dtype != DType.F16 && dtype != DType.BF16) {
             throw new UnsupportedException("the CUDA backend has no matrix product of " + dtype + " yet: " + node);
         }
-        MatMulShape shape =
-                MatMulShape.of(node.input(0).shape(), node.input(1).shape(), op.transposeA(), op.transposeB());
-        Step step = step(op.epilogue(), dtype, shape, node, context);
+        boolean turned = wantsTransposed(op, node, context);
+        Shape a = node.input(0).shape();
+        Shape b = node.input(1).shape();
+        MatMulShape shape = turned
+                ? MatMulShape.of(a, Shape.of(b.size(1), b.size(0)), op.transposeA(), true)
+                : MatMulShape.of(a, b, op.transposeA(), op.transposeB());
+        int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
+        Step step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
         if (LOGGED) {
             LOG.log(Level.INFO, "\"" + node.name() + "\": " + step.tier() + "; passed over " + step.passedOver());
         }
         return step;
     }
 
-    private static Step step(Epilogue epilogue, DType dtype, MatMulShape shape, Node node, LoweringContext context) {
+    /** Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32 operands along k alone, so that kernels for [k,n] are those of older devices. */
+    private static boolean wantsTransposed(MatMul op, Node node, LoweringContext context) {
+        boolean library = context.blas().unavailable().isEmpty()
+                || context.blas().ltUnavailable().isEmpty();
+        return library
+                && !op.transposeB()
+                && node.output().dtype() == DType.F32
+                && context.precision() == Precision.FAST
+                && context.modules().context().device().architecture().number() == 90
+                && node.input(1).shape().rank() == 2
+                && LoweringContext.constant(node.input(1)) instanceof ConstantData.Dense;
+    }
+
+    private static Step step(Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, LoweringContext context) {
         Blas blas = context.blas();
         Libraries libraries = new Libraries(
                 blas.unavailable(),
@@ -53,7 +74,6 @@ final class MatMulLowering {
                 choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
             }
         }
-        Slots slots = Slots.of(epilogue, node, context);
         MatMulKernels kernels = new MatMulKernels(context.modules());
         return switch (choice.tier()) {
             case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
@@ -65,8 +85,9 @@ final class MatMulLowering {
                                 dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 GemmProblem problem = problem(choice, epilogue, dtype, shape);
                 GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
+                String tuned = prepared == null ? "" : prepared.chosen();
                 yield new LibraryMatMul(
-                        choice.text(dtype, epilogue, ""),
+                        choice.text(dtype, epilogue, "") + (tuned.isEmpty() ? "" : ", " + tuned),
                         choice.passedOver(),
                         prepared,
                         calls,
@@ -112,10 +133,10 @@ final class MatMulLowering {
      * @param y the result
      */
     record Slots(int a, int b, int bias, int residual, int y) {
-        static Slots of(Epilogue epilogue, Node node, LoweringContext context) {
+        static Slots of(Epilogue epilogue, int b, Node node, LoweringContext context) {
             return new Slots(
                     context.slot(node.input(0)),
-                    context.slot(node.input(1)),
+                    b,
                     epilogue.bias() ? context.slot(node.input(2)) : -1,
                     epilogue.residual() ? context.slot(node.inputs().getLast()) : -1,
                     context.slot(node.output()));

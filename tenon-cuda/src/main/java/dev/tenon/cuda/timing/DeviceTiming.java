@@ -26,7 +26,12 @@ public final class DeviceTiming {
         return replay(context, stream, work, repetitions, REPLAYS);
     }
 
-    private static double replay(GpuContext context, GpuStream stream, Runnable work, int repetitions, int replays) {
+    /**
+     * The median over so many replays of a graph of so many repetitions, in microseconds a repetition. The work is done {@code repetitions * (2 replays + 1)} times.
+     *
+     * @param work enqueues the work once on the stream, without waiting
+     */
+    public static double replay(GpuContext context, GpuStream stream, Runnable work, int repetitions, int replays) {
         stream.beginCapture();
         try {
             for (int i = 0; i < repetitions; i++) {

@@ -90,9 +90,9 @@ class MatMulChoiceTest {
     void tf32OnlyWhereItIsAllowedAndThere() {
         MatMulShape shape = plain(64, 64, 64);
         assertThat(choice(DType.F32, shape, Epilogue.NONE, BOTH).text(DType.F32, Epilogue.NONE, ""))
-                .isEqualTo("2 blas: cuBLAS, TF32");
+                .isEqualTo("2 blas: cuBLASLt, TF32");
         MatMulChoice strict = MatMulChoice.of(DType.F32, shape, SILU, BOTH, Precision.STRICT);
-        assertThat(strict.text(DType.F32, SILU, "")).isEqualTo("2 blas: cuBLAS, f32, then matmul_epilogue: silu");
+        assertThat(strict.text(DType.F32, SILU, "")).isEqualTo("2 blas: cuBLASLt, f32, then matmul_epilogue: silu");
         Libraries old = new Libraries("", "", new Architecture(7, 5));
         assertThat(choice(DType.F32, shape, GELU_TANH, old).text(DType.F32, GELU_TANH, ""))
                 .isEqualTo("1 fused: cuBLASLt, f32, gelu_tanh");
