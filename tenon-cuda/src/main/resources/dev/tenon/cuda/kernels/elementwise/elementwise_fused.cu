@@ -202,7 +202,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(elementwise_fus
             results.store(operands, pack * W);
         }
     }
-    for (i64 one = packs * W + global_thread(); one < elements; one += global_threads()) {
+    i64 one = packs * W + global_thread();
+    if (one < elements) {  // fewer than W, less than a block has threads
         Inputs<1> inputs;
         inputs.load(operands, Place(layout, one, small));
         Results<1> results;
