@@ -2,10 +2,10 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.SourceExcerpt;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;

@@ -2,9 +2,9 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.nativelib.emulated.EmulatorLibrary;
 import java.io.IOException;
