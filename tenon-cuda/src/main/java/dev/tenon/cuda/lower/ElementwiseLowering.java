@@ -68,7 +68,11 @@ final class ElementwiseLowering {
                 passedOver);
     }
 
-    /** The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles. @param hasOther whether another kernel takes the region */
+    /**
+     * The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles.
+     *
+     * @param hasOther whether another kernel takes the region
+     */
     private static @Nullable Step fused(
             Region region, Node node, LoweringContext context, boolean hasOther, List<String> passedOver) {
         List<DType> types = types(node.inputs());

@@ -35,7 +35,11 @@ public enum RegionForm {
         };
     }
 
-    /** Why a region is not compiled; empty where it is. @param hasOther whether another kernel takes it */
+    /**
+     * Why a region is not compiled; empty where it is.
+     *
+     * @param hasOther whether another kernel takes it
+     */
     String notCompiled(long elements, boolean hasOther) {
         return switch (this) {
             case COMPILED -> "";
