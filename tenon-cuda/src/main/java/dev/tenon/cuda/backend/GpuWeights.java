@@ -39,7 +39,7 @@ final class GpuWeights implements Device.Weights {
      * The address of a constant's elements, which are there when this returns.
      *
      * @param transposed whether they are to lie as those of the transposed matrix
-     * @throws dev.tenon.core.error.OutOfMemoryException
+     * @throws dev.tenon.core.error.OutOfMemoryException past the cap or when the device has none left
      */
     synchronized long address(ConstantData data, boolean transposed) {
         if (closed) {

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.blas;
 
+import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -86,14 +87,14 @@ final class LtTuning {
         return new Choice(best, product.candidates(), timed);
     }
 
-    /** Of one product; infinite where the library does not run what it offered. */
+    /** Of one product; infinite where the library does not run what it offered, or not in a recording. */
     private static double micros(GpuContext context, GpuStream stream, Runnable work) {
         try {
             work.run(); // loads the algorithm's kernels
             stream.synchronize();
             double once = DeviceTiming.replay(context, stream, work, 1, 1);
             return once > SHORT_MICROS ? once : DeviceTiming.replay(context, stream, work, REPETITIONS, REPLAYS);
-        } catch (NativeException e) {
+        } catch (NativeException | CaptureException e) {
             if (!context.healthy()) {
                 throw e;
             }

@@ -156,6 +156,24 @@ class MatMulLibrariesTest {
         }
     }
 
+    /** Sizes that no other test uses: a choice is kept for the process. */
+    @Test
+    void algorithmsAreTimedWhereThereIsMemory() {
+        requireLibraries();
+        MatMul op = new MatMul(false, false, Epilogue.NONE.withBias());
+        List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 520, 264, 136);
+        try (Blas poor = Blas.of(context, _ -> null)) {
+            StepRun.Result favourite = new StepRun(stage, poor, Precision.STRICT).check(op, inputs, 136);
+            assertThat(favourite.step().tier()).contains("cuBLASLt").doesNotContain("autotuned");
+        }
+        StepRun.Result fastest = new StepRun(stage, blas, Precision.STRICT).check(op, inputs, 136);
+        assertThat(fastest.step().tier()).contains("cuBLASLt", "autotuned over");
+        try (Blas later = Blas.of(context, _ -> null)) {
+            StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 136);
+            assertThat(known.step().tier()).isEqualTo(fastest.step().tier());
+        }
+    }
+
     @Test
     void capturedBeforeTheyEverRan() {
         List<String> faults = new ArrayList<>();
