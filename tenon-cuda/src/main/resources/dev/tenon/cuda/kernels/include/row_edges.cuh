@@ -29,6 +29,18 @@ __device__ __forceinline__ void widen(const Pack<T, V>* packs, typename Compute<
     }
 }
 
+// v += more, and the sum, rounded, into a pack.
+template <typename T, int V>
+__device__ __forceinline__ void store_sum(typename Compute<T>::type* v, const typename Compute<T>::type (&more)[V], T* sum, int pack) {
+    Pack<T, V> rounded;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        v[i] += more[i];
+        rounded.at[i] = From<T>::of(v[i]);
+    }
+    store_pack<T, V>(sum, pack, rounded);
+}
+
 // V factors or summands of the columns from `column` on, which need not lie on a boundary.
 template <typename T, int V>
 __device__ __forceinline__ void load_affine(const T* base, i64 column, bool aligned, typename Compute<T>::type (&v)[V]) {

@@ -1,11 +1,13 @@
 // Short rows: one warp a row, the row in its registers, R packs of V elements a lane. Each element crosses the bus once each way.
+// With RESIDUAL the row is x + residual in the compute type, which is also stored, rounded; all four lie equally far from boundaries.
 // Launch: any number of warps a block, blocks of warps cover the rows.
 #pragma once
 #include "row_edges.cuh"
 
-template <template <typename> class RuleOf, typename T, int V, int R>
+template <template <typename> class RuleOf, typename T, int V, int R, bool RESIDUAL = false>
 __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __restrict__ gamma, const T* __restrict__ beta, T* __restrict__ y,
-                                         i64 rows, i64 cols, typename Compute<T>::type epsilon) {
+                                         i64 rows, i64 cols, typename Compute<T>::type epsilon, const T* __restrict__ residual = nullptr,
+                                         T* __restrict__ sum = nullptr) {
     typedef typename Compute<T>::type A;
     typedef RuleOf<A> Rule;
     i64 row = static_cast<i64>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
@@ -17,24 +19,36 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
     int packs = static_cast<int>(edges.packs);
 
     await_predecessor();
-    Pack<T, V> held[R];
+    Pack<T, V> held[R], added[R];
     int count = 0;
 #pragma unroll
     for (int r = 0; r < R; r++) {
         if (lane + 32 * r < packs) {
             held[r] = load_pack<T, V>(from + edges.head, lane + 32 * r);
+            if (RESIDUAL) added[r] = load_pack<T, V>(residual + row * cols + edges.head, lane + 32 * r);
             count = (r + 1) * V;
         }
     }
     bool loose = lane < edges.loose;
     i64 loose_column = loose ? edges.column(lane) : 0;
     A v[R * V + 1];  // the loose one last
-    if (loose) v[R * V] = to_compute(from[loose_column]);
+    if (loose) {
+        v[R * V] = to_compute(from[loose_column]);
+        if (RESIDUAL) {
+            v[R * V] += to_compute(residual[row * cols + loose_column]);
+            sum[row * cols + loose_column] = From<T>::of(v[R * V]);
+        }
+    }
     release_successor();
 #pragma unroll
     for (int r = 0; r < R; r++) {
 #pragma unroll
         for (int i = 0; i < V; i++) v[r * V + i] = to_compute(held[r].at[i]);
+        if (RESIDUAL && lane + 32 * r < packs) {
+            A more[V];
+            widen<T, V, 1>(added + r, more);
+            store_sum<T, V>(v + r * V, more, sum + row * cols + edges.head, lane + 32 * r);
+        }
     }
     Affine<T, V> affine(gamma, beta, edges.head);
     // gamma is asked for before the lanes meet, which saves 3 % of the time of f32 rows of 1024; beta as well, or the more numerous
