@@ -10,6 +10,7 @@ public final class KernelCases {
     public static List<KernelCase> all() {
         List<KernelCase> all = new ArrayList<>(RowCases.all());
         all.addAll(HandedRowCases.all());
+        all.addAll(ResidualNormCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());

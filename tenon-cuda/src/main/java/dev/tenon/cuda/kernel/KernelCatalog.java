@@ -60,6 +60,15 @@ public final class KernelCatalog {
             ROWS,
             List.of(COMPUTE),
             STRETCHES);
+    static final KernelFile RESIDUAL_NORM = rows(
+            "norm/residual_norm.cu",
+            List.of("r1", "r2", "r4", "r8", "t128", "t512"),
+            FLOATS.stream()
+                    .flatMap(dtype -> Stream.of(residual(dtype, true), residual(dtype, false)))
+                    .toList(),
+            Collections.nCopies(6, POINTER),
+            ROWS,
+            List.of(COMPUTE));
 
     /** For bytes, whatever their type. */
     static final KernelVariant BYTES = new KernelVariant("_bytes", DType.U8, List.of());
@@ -172,6 +181,7 @@ public final class KernelCatalog {
                 LAYERNORM_BLOCK,
                 RMSNORM_WARP,
                 RMSNORM_BLOCK,
+                RESIDUAL_NORM,
                 COPY,
                 UNARY,
                 BINARY,
@@ -247,6 +257,12 @@ public final class KernelCatalog {
     /** The softmax or log-softmax variant of a type. */
     static KernelVariant log(DType dtype, boolean log) {
         return KernelVariant.of(dtype).with(log ? "log" : "", "TENON_LOG=" + (log ? 1 : 0));
+    }
+
+    /** The variant of a type for a LayerNorm of a sum, where centred, or an RmsNorm. */
+    static KernelVariant residual(DType dtype, boolean centred) {
+        return KernelVariant.of(dtype)
+                .with(centred ? "layer" : "rms", "TENON_RULE=" + (centred ? "LayerNormRule" : "RmsNormRule"));
     }
 
     private static KernelFile oneshot(String name) {

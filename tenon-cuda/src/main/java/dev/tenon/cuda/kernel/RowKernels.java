@@ -49,6 +49,15 @@ public final class RowKernels {
         return new Rows(rule, dtype, rows, cols, plan, function);
     }
 
+    /** Adds a number in the type that {@code dtype} is computed in. */
+    static void addCompute(KernelArguments arguments, DType dtype, double value) {
+        if (dtype == DType.F64) {
+            arguments.add(value);
+        } else {
+            arguments.add((float) value);
+        }
+    }
+
     /** Softmax or its logarithm along the middle dim of [outer, n, inner], every size at least 1. */
     public Strided strided(boolean log, DType dtype, long outer, long n, long inner) {
         GpuFunction function =
@@ -106,20 +115,12 @@ public final class RowKernels {
             }
             arguments.add(y).add(rows).add(cols);
             if (rule.gamma) {
-                addCompute(arguments, epsilon);
+                addCompute(arguments, dtype, epsilon);
             }
             if (plan.block()) {
                 arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
             }
             stream.launch(function, plan.shape(), arguments);
-        }
-
-        private void addCompute(KernelArguments arguments, double value) {
-            if (dtype == DType.F64) {
-                arguments.add(value);
-            } else {
-                arguments.add((float) value);
-            }
         }
 
         /** The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself. */

@@ -56,17 +56,44 @@ public record RowPlan(
         int[] held = width > 1 ? WIDE_PACKS : SINGLES;
         for (int each : held) {
             if (packs <= 32L * each) {
-                return warp(rule, rows, (width > 1 ? "v16r" : "v1r") + each, device);
+                return warp(rule.warp(), rows, rule.prefix + (width > 1 ? "_warp_v16r" : "_warp_v1r") + each, device);
             }
         }
         return block(rule, dtype, rows, packs, width, device);
     }
 
-    private static RowPlan warp(RowRule rule, long rows, String form, DeviceProperties device) {
+    /** Elements of the longest row that {@link #residual} takes: 32 of a thread, 16 doubles, as in the source. */
+    static long mostResidualCols(DType dtype) {
+        return residualCols(dtype, MANY);
+    }
+
+    private static long residualCols(DType dtype, int threads) {
+        return threads * (dtype == DType.F64 ? 16L : 32L);
+    }
+
+    /** Plans rows of a sum and its norm: a warp or a block has a row in its registers. */
+    static RowPlan residual(DType dtype, long rows, long cols, DeviceProperties device) {
+        KernelFile file = KernelCatalog.RESIDUAL_NORM;
+        long packs = cols / (WIDEST / dtype.bytes());
+        for (int each : WIDE_PACKS) {
+            if (packs <= 32L * each) {
+                return warp(file, rows, "residual_norm_r" + each, device);
+            }
+        }
+        if (cols > mostResidualCols(dtype)) {
+            throw new UnsupportedException("residual_norm: a row of " + cols + " elements of " + dtype
+                    + " is longer than the " + mostResidualCols(dtype) + " that one block holds; add and norm apart");
+        }
+        int threads = cols <= residualCols(dtype, FEW) ? FEW : MANY;
+        LaunchShape shape = LaunchShape.of(blocks(rows), threads);
+        String reason = "a row a block, in registers; no several blocks a row";
+        return new RowPlan(true, file, "residual_norm_t" + threads, shape, 1, 0, 0, 0, reason);
+    }
+
+    private static RowPlan warp(KernelFile file, long rows, String entry, DeviceProperties device) {
         int warps = rows >= 16L * device.multiprocessors() ? 4 : rows >= 4L * device.multiprocessors() ? 2 : 1;
         LaunchShape shape = LaunchShape.of(blocks(Math.ceilDiv(rows, warps)), 32 * warps);
-        String entry = rule.prefix + "_warp_" + form;
-        return new RowPlan(false, rule.warp(), entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
+        return new RowPlan(false, file, entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
     }
 
     private static RowPlan block(RowRule rule, DType dtype, long rows, long packs, int width, DeviceProperties device) {

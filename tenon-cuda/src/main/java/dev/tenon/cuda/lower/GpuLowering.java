@@ -40,6 +40,7 @@ import dev.tenon.core.ir.op.Quantize;
 import dev.tenon.core.ir.op.Reduce;
 import dev.tenon.core.ir.op.Region;
 import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.ir.op.ResidualNorm;
 import dev.tenon.core.ir.op.Resize;
 import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.Rnn;
@@ -66,6 +67,9 @@ public final class GpuLowering {
     public static Step lower(Node node, LoweringContext context) {
         if (node.op() instanceof PlainAttention op) {
             return AttentionLowering.lower(op, node, context);
+        }
+        if (node.op() instanceof ResidualNorm op) {
+            return NormLowering.lower(op, node, context);
         }
         if (!(node.op() instanceof Primitive primitive)) {
             throw unsupported(node);
@@ -119,6 +123,9 @@ public final class GpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
     public static boolean claims(Node whole) {
+        if (whole.op() instanceof ResidualNorm op) {
+            return NormLowering.claims(op, whole);
+        }
         if (!(whole.op() instanceof PlainAttention op)) {
             return false;
         }

@@ -8,9 +8,11 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.LayerNorm;
 import dev.tenon.core.ir.op.LogSoftmax;
+import dev.tenon.core.ir.op.ResidualNorm;
 import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.Softmax;
 import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.ResidualNormKernels;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowRule;
 import dev.tenon.cuda.kernel.TypeCodes;
@@ -89,6 +91,73 @@ final class NormLowering {
         public long counterBytes() {
             return launch.plan().counterBytes();
         }
+    }
+
+    /** A sum and its norm; gamma and beta are whole rows. */
+    private record Sums(
+            ResidualNormKernels.Rows launch,
+            double epsilon,
+            int x,
+            int residual,
+            int gamma,
+            @Nullable Integer beta,
+            int norm,
+            int sum)
+            implements Step {
+        @Override
+        public void enqueue(Frame frame) {
+            launch.enqueue(
+                    frame.stream(),
+                    frame.arguments(),
+                    frame.at(x),
+                    frame.at(residual),
+                    frame.at(gamma),
+                    beta == null ? 0 : frame.at(beta),
+                    frame.at(norm),
+                    frame.at(sum),
+                    epsilon);
+        }
+
+        @Override
+        public String tier() {
+            return launch.plan().entry() + ", " + launch.plan().reason();
+        }
+    }
+
+    /** Whether {@link #lower(ResidualNorm, Node, LoweringContext)} takes a node of concrete types. */
+    static boolean claims(ResidualNorm op, Node node) {
+        Shape shape = node.input(0).shape();
+        long cols = shape.elements(op.axis(), shape.rank());
+        return TypeCodes.has(node.input(0).dtype())
+                && cols <= ResidualNormKernels.mostCols(node.input(0).dtype())
+                && node.inputs().stream().skip(2).allMatch(row -> row.shape().elements() == cols);
+    }
+
+    static Step lower(ResidualNorm op, Node node, LoweringContext context) {
+        if (!claims(op, node)) {
+            throw new UnsupportedException(node + ": the CUDA backend takes rows of at most "
+                    + ResidualNormKernels.mostCols(node.input(0).dtype())
+                    + " elements, with a scale and a bias of that many; add and norm apart");
+        }
+        Shape shape = node.input(0).shape();
+        if (shape.elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        ResidualNormKernels.Rows launch = new ResidualNormKernels(context.modules())
+                .rows(
+                        op.centred(),
+                        node.input(0).dtype(),
+                        shape.elements(0, op.axis()),
+                        shape.elements(op.axis(), shape.rank()));
+        return new Sums(
+                launch,
+                op.epsilon(),
+                context.slot(node.input(0)),
+                context.slot(node.input(1)),
+                context.slot(node.input(2)),
+                op.centred() ? context.slot(node.input(3)) : null,
+                context.slot(node.outputs().get(0)),
+                context.slot(node.outputs().get(1)));
     }
 
     static Step lower(Softmax op, Node node, LoweringContext context) {

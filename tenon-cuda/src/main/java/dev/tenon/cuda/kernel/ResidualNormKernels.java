@@ -1,0 +1,66 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.port.GpuFunction;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+
+/** A norm of x + residual, and the sum, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
+public final class ResidualNormKernels {
+    private final KernelModules modules;
+
+    public ResidualNormKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    /** Elements of the longest row: what one block holds in registers. */
+    public static long mostCols(DType dtype) {
+        return RowPlan.mostResidualCols(dtype);
+    }
+
+    /**
+     * Rows of {@code cols} consecutive elements; both sizes at least 1.
+     *
+     * @param centred LayerNorm rather than RmsNorm
+     * @throws UnsupportedException for rows longer than {@link #mostCols}
+     */
+    public Rows rows(boolean centred, DType dtype, long rows, long cols) {
+        RowPlan plan =
+                RowPlan.residual(dtype, rows, cols, modules.context().device());
+        return new Rows(
+                dtype,
+                rows,
+                cols,
+                plan,
+                modules.function(plan.file(), plan.entry(), KernelCatalog.residual(dtype, centred)));
+    }
+
+    /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
+    public record Rows(
+            DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
+        /**
+         * Enqueues it. All four of x, residual, y and sum lie equally far from 16-byte boundaries.
+         *
+         * @param gamma null for none
+         * @param beta likewise
+         * @param y the norm
+         * @param sum x + residual
+         */
+        public void enqueue(
+                GpuStream stream,
+                KernelArguments arguments,
+                long x,
+                long residual,
+                long gamma,
+                long beta,
+                long y,
+                long sum,
+                double epsilon) {
+            arguments.clear().add(x).add(residual).add(gamma).add(beta).add(y).add(sum);
+            arguments.add(rows).add(cols);
+            RowKernels.addCompute(arguments, dtype, epsilon);
+            stream.launch(function, plan.shape(), arguments);
+        }
+    }
+}
