@@ -23,7 +23,6 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** How processes find each other; ranks are threads here. Needs no GPU. */
-@Timeout(60)
 @EndsInTime
 class RendezvousTest {
     private static final Supplier<byte[]> NONE = () -> {
