@@ -4,10 +4,6 @@ import java.lang.invoke.MethodHandle;
 
 /** The end of this process, whatever its native libraries do. */
 public final class ProcessEnd {
-    private static final MethodHandle ALARM = Downcalls.standard("alarm")
-            .map(function -> Downcalls.handle(function, Downcalls.status(Downcalls.INT)))
-            .orElse(null);
-
     private ProcessEnd() {}
 
     /**
@@ -15,13 +11,13 @@ public final class ProcessEnd {
      * where the C library has none.
      */
     public static void within(int seconds) {
-        if (ALARM == null) {
-            return;
-        }
-        try {
-            int _ = (int) ALARM.invokeExact(seconds);
-        } catch (Throwable t) {
-            throw Downcalls.rethrow(t);
-        }
+        Downcalls.standard("alarm").ifPresent(function -> {
+            MethodHandle alarm = Downcalls.handle(function, Downcalls.status(Downcalls.INT));
+            try {
+                int _ = (int) alarm.invokeExact(seconds);
+            } catch (Throwable e) {
+                throw Downcalls.rethrow(e);
+            }
+        });
     }
 }

@@ -102,14 +102,15 @@ public final class GpuGroup implements AutoCloseable {
         Batch.run(calls);
     }
 
-    /** Leaves, once the work that is under way is done; work that does not end within seconds is ended, and what even then is not let go is left behind. Idempotent. */
+    /** Leaves, once the work that is under way is done; work that does not end within the timeout is ended, and what even then is not let go is left behind. Idempotent. */
     @Override
     public synchronized void close() {
         if (closed) {
             return;
         }
         closed = true;
-        if (oneShot != null && !Leaving.idle(contexts)) { // a rank's kernels write the other ranks' workspaces
+        // a rank's kernels write the other ranks' workspaces
+        if (oneShot != null && !Leaving.idle(contexts, communicator(0).timeout())) {
             fate.breakUp(rank -> new CollectiveTimeoutException(
                     "rank " + rank + ": the group was closed while work on its devices did not end"));
         }

@@ -30,15 +30,18 @@ final class Leaving {
 
     /** Starts a step; to be waited for by {@link #ended}. */
     static Thread start(Runnable step) {
-        Thread thread = Thread.ofPlatform().daemon().name("tenon-collective-close").unstarted(() -> {
-            try {
-                step.run();
-            } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.WARNING, "leaving a group: " + e.getMessage());
-            } finally {
-                UNDER_WAY.remove(Thread.currentThread());
-            }
-        });
+        Thread thread = Thread.ofPlatform()
+                .daemon()
+                .name("tenon-collective-close")
+                .unstarted(() -> {
+                    try {
+                        step.run();
+                    } catch (RuntimeException e) {
+                        LOG.log(System.Logger.Level.WARNING, "leaving a group: " + e.getMessage());
+                    } finally {
+                        UNDER_WAY.remove(Thread.currentThread());
+                    }
+                });
         UNDER_WAY.add(thread);
         thread.start();
         return thread;
@@ -71,10 +74,9 @@ final class Leaving {
     }
 
     /** Waits until the devices are done with their work. @return whether they are */
-    static boolean idle(List<GpuContext> contexts) {
-        return ended(contexts.stream()
-                .map(context -> start(context::synchronize))
-                .toList());
+    static boolean idle(List<GpuContext> contexts, Duration longest) {
+        return ended(
+                contexts.stream().map(context -> start(context::synchronize)).toList(), longest);
     }
 
     /** Leaves NCCL, then gives back what the ranks own on their devices. */

@@ -48,7 +48,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
             StringBuilder text = new StringBuilder();
             for (Map.Entry<Thread, StackTraceElement[]> one :
                     Thread.getAllStackTraces().entrySet()) {
-                text.append(one.getKey()).append(' ').append(one.getKey().getState()).append('\n');
+                text.append(one.getKey())
+                        .append(' ')
+                        .append(one.getKey().getState())
+                        .append('\n');
                 for (StackTraceElement frame : one.getValue()) {
                     text.append("    ").append(frame).append('\n');
                 }

@@ -33,7 +33,8 @@ class LeavingTest {
         long began = System.nanoTime();
         assertThat(Leaving.ended(List.of(stuck, done, failed), Duration.ofMillis(200)))
                 .isFalse();
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isBetween(Duration.ofMillis(200), Duration.ofSeconds(5));
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .isBetween(Duration.ofMillis(200), Duration.ofSeconds(5));
         assertThat(stuck.isDaemon()).isTrue();
         never.countDown();
         assertThat(Leaving.ended(List.of(stuck, done, failed), Duration.ofSeconds(5)))
