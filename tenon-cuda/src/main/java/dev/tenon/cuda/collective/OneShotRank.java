@@ -16,7 +16,6 @@ import dev.tenon.cuda.port.PinnedBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +27,8 @@ public final class OneShotRank implements AutoCloseable {
     private static final int BLOCKS = 32;
     private static final int PACK = 16;
     private static final long SLOTS = 4096;
+    private static final long STOP = 4 * BLOCKS;
     private static final int TURNS = 3;
-    private static final VarHandle STOP = ValueLayout.JAVA_INT.varHandle();
 
     /** The longest vector that it takes, 256 KiB. */
     public static final long MOST_BYTES = (long) THREADS * BLOCKS * PACK;
@@ -46,7 +45,7 @@ public final class OneShotRank implements AutoCloseable {
     private final DeviceBuffer workspace;
     private final DeviceBuffer table;
     private final GpuStream aside;
-    private final PinnedBuffer stop;
+    private final PinnedBuffer one;
 
     OneShotRank(int rank, int world, GpuContext context, KernelCompiler compiler, OneShotGroup.Form form) {
         this.rank = rank;
@@ -57,9 +56,9 @@ public final class OneShotRank implements AutoCloseable {
             functions.put(dtype, modules.function(form.file(), form.entry(), KernelVariant.of(dtype)));
         }
         workspace = context.allocate(SLOTS + MOST_BYTES * TURNS * world);
-        table = context.allocate((long) Long.BYTES * (world + 1));
-        stop = context.allocatePinned(Integer.BYTES);
-        stop.segment().set(ValueLayout.JAVA_INT, 0, 0);
+        table = context.allocate((long) Long.BYTES * world);
+        one = context.allocatePinned(Integer.BYTES);
+        one.segment().set(ValueLayout.JAVA_INT, 0, 1);
         aside = context.newStream();
         aside.fill(workspace, 0, SLOTS, (byte) 0);
         aside.fill(workspace, SLOTS, workspace.bytes() - SLOTS, (byte) 0xFF); // no element is sent as this
@@ -72,12 +71,11 @@ public final class OneShotRank implements AutoCloseable {
     /** Tells this rank where all ranks' workspaces are; from then on its memory is ready. */
     void meet(List<OneShotRank> ranks) {
         try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment addresses = scratch.allocate(ValueLayout.JAVA_LONG, world + 1L);
+            MemorySegment addresses = scratch.allocate(ValueLayout.JAVA_LONG, world);
             for (int peer = 0; peer < world; peer++) {
                 addresses.setAtIndex(
                         ValueLayout.JAVA_LONG, peer, ranks.get(peer).workspace().address());
             }
-            addresses.setAtIndex(ValueLayout.JAVA_LONG, world, stop.segment().address());
             aside.copyToDevice(addresses, table, 0);
         }
         aside.synchronize();
@@ -120,9 +118,11 @@ public final class OneShotRank implements AutoCloseable {
                         .add(op == ReduceOp.MEAN ? (float) world : 1f));
     }
 
-    /** Ends kernels that wait for a peer, from any thread and without the driver, which a thread that waits for the device may hold up; the group is of no use afterwards. */
+    /** Ends kernels that wait for a peer, from any thread; the group is of no use afterwards. */
     public void stop() {
-        STOP.setVolatile(stop.segment(), 0L, 1);
+        synchronized (one) {
+            aside.copyToDevice(one.segment(), workspace, STOP);
+        }
     }
 
     @Override
@@ -131,6 +131,6 @@ public final class OneShotRank implements AutoCloseable {
         modules.close();
         workspace.close();
         table.close();
-        stop.close();
+        one.close();
     }
 }

@@ -3,7 +3,7 @@
 // are their own flags: one crossing between the devices, no fence, no barrier before the sum.
 //
 // Launch: 512 threads, a block for each 512 packs of 16 bytes, the same on every rank; all ranks' kernels must run at the same time. All bytes
-// of the slots are 0xFF at first. After the workspaces comes the address, in the host's memory, of a word that is not 0 when the host gives up waiting.
+// of the slots are 0xFF at first.
 // Slots go by three turns. Call k uses turn k and empties turn k+2, which call k-1 used: this rank is done with it, and who writes there next, in
 // call k+2, has before seen this rank's pack of call k+1, which was sent after all this.
 #include "oneshot.cuh"
@@ -12,11 +12,11 @@ constexpr u32 EMPTY = 0xffffffffu;  // a NaN, or two; sent as another NaN
 
 __device__ __forceinline__ u32 sent(u32 word) { return word == EMPTY ? EMPTY - 1 : word; }
 
-__device__ __forceinline__ bool arrived(const uint4* slot, const u64& stop, uint4& words) {
+__device__ __forceinline__ bool arrived(const uint4* slot, const u32* stop, uint4& words) {
     for (u32 looks = 1;; looks++) {
         words = load_system(slot);
         if (words.x != EMPTY && words.y != EMPTY && words.z != EMPTY && words.w != EMPTY) return true;
-        if ((looks & 1023) == 0 && load_system(reinterpret_cast<const u32*>(stop)) != 0) return false;
+        if ((looks & 1023) == 0 && load_system(stop) != 0) return false;
     }
 }
 
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) TENON_NAME(oneshot)(const u
         float sum[Widest<TENON_T>::value];
         for (i32 r = 0; r < world && whole; r++) {
             uint4 theirs = words;
-            if (r != rank) whole = arrived(oneshot_slot(own, turn, world, r, place), workspaces[world], theirs);
+            if (r != rank) whole = arrived(oneshot_slot(own, turn, world, r, place), &head->stop, theirs);
             oneshot_add<TENON_T>(sum, theirs, r == 0);
         }
         if (whole) oneshot_store(y, n, place, sum, divisor);

@@ -2,7 +2,6 @@
 // workspace, tells the block of the same number of every rank, waits for those, and reads their parts.
 //
 // Launch: 512 threads, a block for each 512 packs of 16 bytes, the same on every rank; all ranks' kernels must run at the same time.
-// After the workspaces comes the address, in the host's memory, of a word that is not 0 when the host gives up waiting.
 // Parts lie in one of two places by turns: a rank that begins call k+2 has seen all ranks arrive in call k+1, hence done with call k.
 #include "oneshot.cuh"
 
@@ -18,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) TENON_NAME(oneshot_flags)(c
     bool here = true;
     if (threadIdx.x < world) {
         announce_system(&oneshot_head(workspaces[threadIdx.x])->arrived[rank][blockIdx.x]);
-        here = wait_until_system(&head->arrived[threadIdx.x][blockIdx.x], call + 1, reinterpret_cast<const u32*>(workspaces[world]));
+        here = wait_until_system(&head->arrived[threadIdx.x][blockIdx.x], call + 1, &head->stop);
     }
     if (__syncthreads_and(here) == 0) return;
     if (threadIdx.x == 0) head->turn[blockIdx.x] = call + 1;

@@ -13,7 +13,8 @@ constexpr i64 ONESHOT_SLOTS = 4096;
 
 struct OneShotHead {
     u32 turn[ONESHOT_BLOCKS];  // of each block: which calls it has done, for the kernel alone
-    u32 unused[32];
+    u32 stop;                  // not 0 when the host gives up waiting
+    u32 unused[31];
     u32 arrived[ONESHOT_RANKS][ONESHOT_BLOCKS];  // counted up by the peers
 };
 
