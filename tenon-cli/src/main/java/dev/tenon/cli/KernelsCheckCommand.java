@@ -125,7 +125,7 @@ final class KernelsCheckCommand implements Callable<Integer> {
             image = compiled.get();
         } catch (ExecutionException e) {
             failed++;
-            out.println("FAIL " + job.name() + ": " + e.getCause().getMessage());
+            out.println("FAIL " + job.name() + ": " + (e.getCause() == null ? e : e.getCause()).getMessage());
             return;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
