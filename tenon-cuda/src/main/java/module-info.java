@@ -16,6 +16,7 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.port;
     exports dev.tenon.cuda.timing;
 
+    uses dev.tenon.core.runtime.spi.Backend;
     uses dev.tenon.cuda.compile.PtxBundle;
     uses dev.tenon.cuda.port.GpuPlatform;
 

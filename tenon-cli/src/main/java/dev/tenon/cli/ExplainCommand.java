@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -114,16 +115,30 @@ final class ExplainCommand implements Callable<Integer> {
                     steps.get(i).node());
         }
         table.print(out);
-        steps.stream()
-                .filter(step -> !step.passedOver().isEmpty())
-                .forEach(step -> out.println(
-                        step.op() + " \"" + step.node() + "\" passed over: " + String.join("; ", step.passedOver())));
+        printPassedOver(out, steps);
         out.println("weights " + Units.bytes(report.weightBytes()) + " prepared, arena "
                 + Units.bytes(plan.arenaBytes()) + " (" + Units.bytes(plan.unplannedBytes())
                 + " if nothing shared memory), workspace " + Units.bytes(plan.workspaceBytes()));
         if (plan.continues()) {
             out.println("the graph goes on after this plan: a shape or branch hangs on values that it brings forth");
         }
+    }
+
+    /** Each ladder once, with how many steps climbed it; {@code --json} has them step by step. */
+    private static void printPassedOver(PrintWriter out, List<StepReport> steps) {
+        Map<String, List<StepReport>> alike = new LinkedHashMap<>();
+        steps.stream()
+                .filter(step -> !step.passedOver().isEmpty())
+                .forEach(step -> alike.computeIfAbsent(
+                                step.op() + " " + step.tier() + step.passedOver(), key -> new ArrayList<>())
+                        .add(step));
+        alike.values().forEach(group -> {
+            StepReport first = group.getFirst();
+            String others = group.size() == 1 ? "" : " and " + (group.size() - 1) + " more";
+            out.println(
+                    first.op() + " \"" + first.node() + "\"" + others + " took \"" + first.tier() + "\", passed over:");
+            first.passedOver().forEach(reason -> out.println("    " + reason));
+        });
     }
 
     private static Map<String, Object> object(StepReport step) {

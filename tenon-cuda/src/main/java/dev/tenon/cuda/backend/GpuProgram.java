@@ -6,6 +6,7 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
@@ -24,6 +25,7 @@ import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.LoweringContext;
 import dev.tenon.cuda.lower.Step;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +98,16 @@ final class GpuProgram implements Program, LoweringContext {
     private Step lower(Node node) {
         try {
             return GpuLowering.lower(node, this);
+        } catch (UnsupportedException e) {
+            return onHost(node, e);
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
+    }
+
+    private Step onHost(Node node, UnsupportedException why) {
+        try {
+            return GpuLowering.onHost(node, this, String.valueOf(why.getMessage()));
         } catch (TenonException e) {
             throw e.at(node.name());
         }
@@ -176,7 +188,9 @@ final class GpuProgram implements Program, LoweringContext {
     }
 
     boolean recorded() {
-        return options.execution() == Execution.GRAPH && steps.length > 0;
+        return options.execution() == Execution.GRAPH
+                && steps.length > 0
+                && Arrays.stream(steps).allMatch(Step::recordable);
     }
 
     /** The device address of every slot. */

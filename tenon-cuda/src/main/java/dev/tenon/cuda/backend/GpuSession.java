@@ -16,6 +16,7 @@ import dev.tenon.cuda.port.KernelArguments;
 import java.lang.foreign.Arena;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,7 +113,11 @@ final class GpuSession implements Device.Context {
                 workspace.address(),
                 counters.address(),
                 io.address(),
-                handle());
+                handle(),
+                Stream.of(io, activations)
+                        .filter(memory -> memory.bytes() > 0)
+                        .map(GrowingMemory::buffer)
+                        .toList());
         Prepared made = new Prepared(frame);
         prepared.put(program, made);
         return made;

@@ -19,6 +19,8 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.GpuContext;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +51,8 @@ public final class BackendChecks {
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
                 new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
-                new Check("memory reports agree with what was given back", BackendChecks::reports));
+                new Check("memory reports agree with what was given back", BackendChecks::reports),
+                new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
     }
 
     private static Runtime open(String backend) {
@@ -263,6 +266,29 @@ public final class BackendChecks {
                 require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
             }
             require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
+        }
+    }
+
+    /** The driver counts in blocks of its own, 2 MiB each where an allocation is large. */
+    private static void driverAgrees(String backend) {
+        BackendModel model = new BackendModel();
+        long rounding = 8L << 20;
+        try (GpuContext driver = GpuPlatforms.named(backend).driver().open(0);
+                Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
+            long rows = 150_000;
+            try (Session session = compiled.newSession()) {
+                session.run(model.inputs(8, 0)); // loads kernels and libraries
+                compiled.plan(Map.of("rows", rows)); // and those of the large plan
+                long free = driver.memoryInfo().free();
+                long held = runtime.memory().total();
+                session.run(model.inputs(rows, 0));
+                long taken = free - driver.memoryInfo().free();
+                long reported = runtime.memory().total() - held;
+                require(
+                        reported > 3 * rounding && Math.abs(taken - reported) <= rounding,
+                        "reported " + reported + " bytes more; the driver gave " + taken);
+            }
         }
     }
 

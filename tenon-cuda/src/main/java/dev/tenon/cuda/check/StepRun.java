@@ -138,7 +138,8 @@ public final class StepRun {
                 stage.poisoned(step.workspaceBytes()).address(),
                 stage.zeroed(step.counterBytes()).address(),
                 faults.address(),
-                handle);
+                handle,
+                buffers);
     }
 
     private void runTwice(Step step, Frame frame, List<DeviceBuffer> outputs, boolean captured) {

@@ -31,7 +31,6 @@ final class CudaFunction implements GpuFunction {
         this.name = name;
         this.handle = handle;
         this.parameters = countParameters(handle);
-        this.allowedSharedBytes = module.context.device().sharedBytesPerBlock();
     }
 
     /** The driver takes as many pointers as the kernel has parameters, whether they are there or not; older ones than CUDA 12.4 do not tell how many. */
@@ -63,8 +62,11 @@ final class CudaFunction implements GpuFunction {
         return module.context;
     }
 
+    /** Dynamic shared memory that a launch may ask for: what was allowed, or what the usual limit leaves beside the kernel's static memory. */
     int allowedSharedBytes() {
-        return allowedSharedBytes;
+        return Math.max(
+                allowedSharedBytes,
+                module.context.device().sharedBytesPerBlock() - resources().sharedBytes());
     }
 
     /** @throws InputException unless there is an argument for each parameter */
@@ -107,7 +109,7 @@ final class CudaFunction implements GpuFunction {
 
     @Override
     public synchronized void allowSharedBytes(int bytes) {
-        if (bytes <= allowedSharedBytes) {
+        if (bytes <= allowedSharedBytes()) {
             return;
         }
         int most =

@@ -21,6 +21,7 @@ public final class KernelSources {
             "row_edges.cuh",
             "row_warp.cuh",
             "row_block.cuh",
+            "row_residual_block.cuh",
             "row_strided.cuh",
             "unary_fn.cuh",
             "types.cuh",

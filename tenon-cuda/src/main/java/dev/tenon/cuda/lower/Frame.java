@@ -1,8 +1,11 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +19,9 @@ public final class Frame {
     private final long counters;
     private final long faults;
     private final @Nullable BlasHandle blas;
+    private final List<DeviceBuffer> buffers;
 
+    /** @param buffers those that values lie in, constants left out */
     public Frame(
             GpuStream stream,
             KernelArguments arguments,
@@ -24,7 +29,8 @@ public final class Frame {
             long workspace,
             long counters,
             long faults,
-            @Nullable BlasHandle blas) {
+            @Nullable BlasHandle blas,
+            List<DeviceBuffer> buffers) {
         this.stream = stream;
         this.arguments = arguments;
         this.addresses = addresses.clone();
@@ -32,6 +38,28 @@ public final class Frame {
         this.counters = counters;
         this.faults = faults;
         this.blas = blas;
+        this.buffers = List.copyOf(buffers);
+    }
+
+    /** Copies a value's elements to the host; they are there once the stream has been waited for. */
+    void download(int slot, MemorySegment to) {
+        DeviceBuffer buffer = bufferOf(slot);
+        stream.copyToHost(buffer, at(slot) - buffer.address(), to);
+    }
+
+    /** Copies a value's elements from the host. */
+    void upload(MemorySegment from, int slot) {
+        DeviceBuffer buffer = bufferOf(slot);
+        stream.copyToDevice(from, buffer, at(slot) - buffer.address());
+    }
+
+    private DeviceBuffer bufferOf(int slot) {
+        long address = at(slot);
+        return buffers.stream()
+                .filter(buffer ->
+                        address >= buffer.address() && address < buffer.address() + Math.max(1, buffer.bytes()))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("slot " + slot + " is in no buffer of the session"));
     }
 
     public GpuStream stream() {

@@ -121,6 +121,11 @@ public final class GpuLowering {
         };
     }
 
+    /** A step of the CPU backend in the place of a kernel that is not there. @throws UnsupportedException where that does not run the node either */
+    public static Step onHost(Node node, LoweringContext context, String reason) {
+        return HostStep.of(node, context, reason);
+    }
+
     /** Whether a node is run whole: see {@link dev.tenon.core.runtime.spi.Device#claims}. */
     public static boolean claims(Node whole) {
         if (whole.op() instanceof ResidualNorm op) {
@@ -138,7 +143,6 @@ public final class GpuLowering {
     private static UnsupportedException unsupported(Node node) {
         return new UnsupportedException("the CUDA backend has no kernel yet for "
                 + node.op().mnemonic()
-                + node.inputs().stream().map(input -> " " + input.type()).collect(Collectors.joining())
-                + "; the CPU runs it (--device cpu)");
+                + node.inputs().stream().map(input -> " " + input.type()).collect(Collectors.joining()));
     }
 }

@@ -20,6 +20,11 @@ public interface Step {
         return "the value " + value + " has no result";
     }
 
+    /** Whether the work is all on the stream, so that it can be recorded and replayed. */
+    default boolean recordable() {
+        return true;
+    }
+
     /** Bytes of {@link Frame#workspace()} that it uses; what is in them before and after means nothing. */
     default long workspaceBytes() {
         return 0;

@@ -153,7 +153,8 @@ class ContextTest {
                 gpu.usable();
             }
             assertThat(gpu.context.healthy()).isTrue();
-            assertThat(gpu.context.memoryInfo().free()).isEqualTo(before.free());
+            // more where something else on the card has let go meanwhile
+            assertThat(gpu.context.memoryInfo().free()).isGreaterThanOrEqualTo(before.free());
             assertThatThrownBy(() -> gpu.context.allocate(-1)).isInstanceOf(InputException.class);
         }
     }

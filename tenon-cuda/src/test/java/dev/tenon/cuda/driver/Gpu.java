@@ -101,8 +101,11 @@ public final class Gpu implements AutoCloseable {
             reason = "only " + driver.devices().size() + " devices";
         }
         if (!reason.isEmpty()) {
-            if ("1".equals(System.getenv("TENON_REQUIRE_GPU"))) {
-                Assertions.fail("TENON_REQUIRE_GPU=1 and " + reason);
+            boolean wanted = ordinal == 0
+                    ? "1".equals(System.getenv("TENON_REQUIRE_GPU"))
+                    : System.getenv().getOrDefault("TENON_REQUIRE_GPUS", "1").compareTo(Integer.toString(ordinal)) > 0;
+            if (wanted) {
+                Assertions.fail("the environment requires this many GPUs, and " + reason);
             }
             System.out.println("GPU test of the driver skipped (" + SKIPPED.incrementAndGet() + " so far): " + reason);
             Assumptions.abort(reason);

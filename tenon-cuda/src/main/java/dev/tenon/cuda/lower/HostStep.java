@@ -1,0 +1,125 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.compiler.MemoryPlanner;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.runtime.spi.Program;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back, and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded. Sessions take turns.
+ */
+final class HostStep implements Step {
+    private final Program program;
+    private final Device.Context context;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final TensorType[] types;
+    private final int[] inputs;
+    private final int[] outputs;
+    private final String reason;
+
+    private HostStep(
+            Program program, Device.Context context, TensorType[] types, int[] inputs, int[] outputs, String reason) {
+        this.program = program;
+        this.context = context;
+        this.types = types;
+        this.inputs = inputs;
+        this.outputs = outputs;
+        this.reason = reason;
+    }
+
+    /** The CPU backend, open for as long as the JVM; null where it is not on the path. */
+    private static final class Host {
+        static final @Nullable Device DEVICE =
+                ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .filter(backend -> backend.name().equals("cpu"))
+                        .findFirst()
+                        .map(backend -> backend.open(0, RuntimeOptions.defaults()))
+                        .orElse(null);
+    }
+
+    /** @throws UnsupportedException where there is no CPU backend either, or it does not run the node */
+    static HostStep of(Node node, LoweringContext context, String reason) {
+        Device host = Host.DEVICE;
+        if (host == null) {
+            throw new UnsupportedException(reason + ", and the CPU backend is not on the path");
+        }
+        GraphBuilder builder = new GraphBuilder(node.name());
+        List<Value> operands = new ArrayList<>();
+        List<Value> given = new ArrayList<>();
+        for (int i = 0; i < node.inputs().size(); i++) {
+            Value input = node.input(i);
+            ConstantData data = LoweringContext.constant(input);
+            if (data != null) {
+                operands.add(builder.constant(data));
+            } else {
+                operands.add(builder.input("in" + i, input.type()));
+                given.add(input);
+            }
+        }
+        List<Value> results = builder.add(node.name(), node.op(), operands);
+        for (int i = 0; i < results.size(); i++) {
+            builder.output("out" + i, results.get(i));
+        }
+        Graph graph = builder.build();
+        Program program =
+                host.compile(new Plan(graph, MemoryPlanner.plan(graph)), host.newWeights(), CompileOptions.defaults());
+        return new HostStep(
+                program,
+                host.newContext(),
+                given.stream().map(Value::type).toArray(TensorType[]::new),
+                given.stream().mapToInt(context::slot).toArray(),
+                node.outputs().stream().mapToInt(context::slot).toArray(),
+                reason);
+    }
+
+    @Override
+    public void enqueue(Frame frame) {
+        Tensor[] operands = new Tensor[inputs.length];
+        for (int i = 0; i < operands.length; i++) {
+            operands[i] = Tensor.zeros(types[i]);
+            frame.download(inputs[i], operands[i].segment());
+        }
+        frame.stream().synchronize();
+        turn.lock();
+        try {
+            Tensor[] results = program.run(context, operands);
+            for (int i = 0; i < results.length; i++) {
+                frame.upload(results[i].segment(), outputs[i]);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public boolean recordable() {
+        return false;
+    }
+
+    @Override
+    public String tier() {
+        return "host: the CPU backend, between copies";
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return List.of(reason);
+    }
+}
