@@ -17,6 +17,7 @@ import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.ir.op.LayerNorm;
 import dev.tenon.core.ir.op.PlainAttention;
 import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.ir.op.ResidualNorm;
 import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.Rope;
 import dev.tenon.core.ir.op.Slice;
@@ -87,7 +88,14 @@ final class HalfPrecision implements Pass {
         /** Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. */
         private static boolean bears(Op op) {
             return switch (op) {
-                case Contraction _, Softmax _, LayerNorm _, RmsNorm _, Attention _, PlainAttention _, Rope _ -> true;
+                case Contraction _,
+                        Softmax _,
+                        LayerNorm _,
+                        RmsNorm _,
+                        Attention _,
+                        PlainAttention _,
+                        ResidualNorm _,
+                        Rope _ -> true;
                 case Gather _, Reshape _, Transpose _, Slice _, Concat _, Expand _, Copy _ -> true;
                 case Binary binary ->
                     switch (binary.fn()) {

@@ -64,7 +64,10 @@ final class ResidualNormCases {
             StepRun.Result result =
                     new StepRun(stage).run(new ResidualNorm(true, 1, EPSILON), List.of(half, half, quarter, quarter));
             Tolerance.EXACT.check("norm", filled(DType.F32, () -> 0.25, 1, cols), result.output());
-            Tolerance.EXACT.check("sum", filled(DType.F32, () -> 1234, 1, cols), result.outputs().get(1));
+            Tolerance.EXACT.check(
+                    "sum",
+                    filled(DType.F32, () -> 1234, 1, cols),
+                    result.outputs().get(1));
         }
     }
 

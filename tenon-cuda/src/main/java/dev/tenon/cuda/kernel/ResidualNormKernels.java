@@ -26,8 +26,7 @@ public final class ResidualNormKernels {
      * @throws UnsupportedException for rows longer than {@link #mostCols}
      */
     public Rows rows(boolean centred, DType dtype, long rows, long cols) {
-        RowPlan plan =
-                RowPlan.residual(dtype, rows, cols, modules.context().device());
+        RowPlan plan = RowPlan.residual(dtype, rows, cols, modules.context().device());
         return new Rows(
                 dtype,
                 rows,
@@ -37,8 +36,7 @@ public final class ResidualNormKernels {
     }
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
-    public record Rows(
-            DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
+    public record Rows(DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
         /**
          * Enqueues it. All four of x, residual, y and sum lie equally far from 16-byte boundaries.
          *
