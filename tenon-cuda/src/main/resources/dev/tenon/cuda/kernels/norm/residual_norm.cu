@@ -22,7 +22,7 @@ constexpr int LONGEST = (sizeof(T) == 8 ? 16 : 32) / W;  // packs of a thread
 
 #define BLOCK(name, THREADS)                                                                                                     \
     extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)                                                         \
-        TENON_NAME(name)(const T* x, const T* residual, const T* gamma, const T* beta, T* y, T* sum, i64, i64 cols, A epsilon) { \
+        TENON_NAME(name)(const T* x, const T* residual, const T* gamma, const T* beta, T* y, T* sum, i64 rows, i64 cols, A epsilon) { \
         row_residual_block<TENON_RULE, T, W, LONGEST, THREADS>(x, gamma, beta, y, cols, epsilon, residual, sum);                 \
     }                                                                                                                            \
     TENON_ENTRY(name)
