@@ -47,6 +47,7 @@ public final class BackendChecks {
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
                 new Check(
                         "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check("the run of an interrupted thread is whole", BackendChecks::interrupted),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
@@ -116,10 +117,29 @@ public final class BackendChecks {
                                 Map.of("ids", Tensor.of(new long[] {1, BackendModel.WORDS, 0}, 3), "scale", one());
                         TenonException error = thrown(DataException.class, () -> session.run(bad));
                         require(
-                                error.toString().contains(Long.toString(BackendModel.WORDS))
+                                error.toString().contains("index " + BackendModel.WORDS + " is out of range for axis 0")
                                         && error.toString().contains("words"),
                                 "names index and node: " + error);
                         model.check(session.run(model.inputs(3, run)), 3, run);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void interrupted(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    model.check(session.run(model.inputs(33, 0)), 33, 0);
+                    for (int run = 0; run < 3; run++) {
+                        Thread.currentThread().interrupt();
+                        Map<String, Tensor> outputs = session.run(model.inputs(33, run));
+                        require(Thread.interrupted(), "the thread is told of the interrupt after the run");
+                        model.check(outputs, 33, run);
                     }
                 }
             }
