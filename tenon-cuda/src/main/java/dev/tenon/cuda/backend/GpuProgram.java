@@ -120,8 +120,17 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(LoweringContext.root(value)), false));
+            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(root(value)), false));
         }
+    }
+
+    /** The value whose memory a view shows. */
+    private static Value root(Value value) {
+        Value root = value;
+        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
+            root = node.input(0);
+        }
+        return root;
     }
 
     @Override

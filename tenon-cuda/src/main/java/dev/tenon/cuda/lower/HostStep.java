@@ -65,7 +65,7 @@ final class HostStep implements Step {
         List<Value> given = new ArrayList<>();
         for (int i = 0; i < node.inputs().size(); i++) {
             Value input = node.input(i);
-            ConstantData data = constant(input);
+            ConstantData data = LoweringContext.constant(input);
             if (data != null) {
                 operands.add(builder.constant(data));
             } else {
@@ -87,19 +87,6 @@ final class HostStep implements Step {
                 given.stream().mapToInt(context::slot).toArray(),
                 node.outputs().stream().mapToInt(context::slot).toArray(),
                 reason);
-    }
-
-    /** The data of a constant or of a view of one: both lie outside the session's memory. Null for anything else. */
-    private static @Nullable ConstantData constant(Value value) {
-        Value root = LoweringContext.root(value);
-        ConstantData data = LoweringContext.constant(root);
-        if (data == null || root.equals(value)) {
-            return data;
-        }
-        return switch (data) {
-            case ConstantData.Dense dense -> new ConstantData.Dense(value.type(), dense.segment());
-            case ConstantData.Splat splat -> new ConstantData.Dense(value.type(), splat.materialise());
-        };
     }
 
     @Override

@@ -1,8 +1,6 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.compiler.MemoryPlanner;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
@@ -41,14 +39,5 @@ public interface LoweringContext {
     /** The data of a constant; null for anything else. */
     static @Nullable ConstantData constant(Value value) {
         return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
-    }
-
-    /** The value whose memory a view shows; any other value itself. */
-    static Value root(Value value) {
-        Value root = value;
-        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
-            root = node.input(0);
-        }
-        return root;
     }
 }
