@@ -1,6 +1,6 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.TenonException;
+import dev.tenon.core.error.ClosedException;
 import dev.tenon.cuda.compile.NvccCompiler;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.compile.ResourceReport;
@@ -11,10 +11,16 @@ import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.ModuleImage;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -51,7 +57,15 @@ final class KernelsCheckCommand implements Callable<Integer> {
     @Option(names = "--json", description = "One object an entry and architecture.")
     boolean json;
 
-    private final Table table = new Table("entry", "arch", "registers", "stack", "spills", "shared");
+    private static final String COLUMNS = "%-44s %-7s %9s %6s %7s %7s%n";
+
+    /** One file's variant for one architecture. */
+    private record Job(KernelFile file, KernelVariant variant, Architecture architecture) {
+        String name() {
+            return architecture + " " + file.path() + variant.suffix();
+        }
+    }
+
     private int entries;
     private int failed;
 
@@ -65,57 +79,73 @@ final class KernelsCheckCommand implements Callable<Integer> {
             out.println("not checked: " + nvrtc.unavailable() + "; " + nvcc.unavailable());
             return require ? 1 : 0;
         }
-        try (Progress progress = new Progress(spec.commandLine().getErr())) {
-            for (String name : architectures) {
-                Architecture architecture = Architecture.parse(name);
-                if (!known(compiler, architecture)) {
-                    out.println("left out: " + compiler.name() + " does not know " + architecture);
-                    continue;
-                }
-                for (KernelFile file : KernelCatalog.all()) {
-                    if (filters.isEmpty() || filters.stream().anyMatch(file.path()::contains)) {
-                        for (KernelVariant variant : file.variants()) {
-                            progress.say(architecture + " " + file.path() + " "
-                                    + variant.suffix().substring(1));
-                            check(out, compiler, file, variant, architecture);
-                        }
-                    }
-                }
+        List<Job> jobs = jobs(compiler, out);
+        if (!json) {
+            out.printf(Locale.ROOT, COLUMNS, "entry", "arch", "registers", "stack", "spills", "shared");
+        }
+        try (Progress progress = new Progress(spec.commandLine().getErr());
+                ExecutorService workers =
+                        Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())) {
+            List<Future<ModuleImage>> images = new ArrayList<>();
+            for (Job job : jobs) {
+                images.add(
+                        workers.submit(() -> compiler.compile(job.file().source(job.variant()), job.architecture())));
+            }
+            for (int i = 0; i < jobs.size(); i++) {
+                progress.say((i + 1) + " of " + jobs.size() + ": " + jobs.get(i).name());
+                report(out, jobs.get(i), images.get(i));
+                out.flush();
             }
         }
         if (!json) {
-            table.print(out);
             out.println(compiler.name() + ": " + entries + " entries compiled, " + failed + " files failed");
         }
         return failed == 0 ? 0 : 1;
     }
 
-    private static boolean known(KernelCompiler compiler, Architecture architecture) {
-        return compiler.architectures().stream().anyMatch(a -> a.number() == architecture.number());
+    private List<Job> jobs(KernelCompiler compiler, PrintWriter out) {
+        List<Job> jobs = new ArrayList<>();
+        for (String name : architectures) {
+            Architecture architecture = Architecture.parse(name);
+            if (compiler.architectures().stream().noneMatch(a -> a.number() == architecture.number())) {
+                out.println("left out: " + compiler.name() + " does not know " + architecture);
+                continue;
+            }
+            KernelCatalog.all().stream()
+                    .filter(file -> filters.isEmpty() || filters.stream().anyMatch(file.path()::contains))
+                    .forEach(
+                            file -> file.variants().forEach(variant -> jobs.add(new Job(file, variant, architecture))));
+        }
+        return jobs;
     }
 
-    private void check(
-            PrintWriter out, KernelCompiler compiler, KernelFile file, KernelVariant variant, Architecture on) {
+    private void report(PrintWriter out, Job job, Future<ModuleImage> compiled) {
         ModuleImage image;
         try {
-            image = compiler.compile(file.source(variant), on);
-        } catch (TenonException e) {
+            image = compiled.get();
+        } catch (ExecutionException e) {
             failed++;
-            out.println("FAIL " + on + " " + file.path() + variant.suffix() + ": " + e.getMessage());
+            out.println("FAIL " + job.name() + ": " + (e.getCause() == null ? e : e.getCause()).getMessage());
             return;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ClosedException("interrupted while " + job.name() + " was compiled");
         }
         for (ResourceReport report : ResourceReport.parse(image.log())) {
             entries++;
             if (json) {
-                Json.print(out, object(report, file, on));
+                Json.print(out, object(report, job.file(), job.architecture()));
+            } else {
+                out.printf(
+                        Locale.ROOT,
+                        COLUMNS,
+                        report.entry(),
+                        job.architecture(),
+                        report.registers(),
+                        report.stackBytes(),
+                        report.spillStoreBytes() + report.spillLoadBytes(),
+                        report.sharedBytes());
             }
-            table.row(
-                    report.entry(),
-                    on,
-                    report.registers(),
-                    report.stackBytes(),
-                    report.spillStoreBytes() + report.spillLoadBytes(),
-                    report.sharedBytes());
         }
     }
 

@@ -15,6 +15,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
@@ -29,7 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Runs cases through the public runtime on the CPU backend. */
+/** Runs cases through the public runtime, on the CPU backend or on the device that {@code -Dtenon.cases.device} names. */
 final class Cpu {
     /** Past this, folding a case's inputs as constants says nothing more. */
     private static final long FOLDED = 4096;
@@ -39,6 +40,8 @@ final class Cpu {
     interface Body {
         List<Value> build(GraphBuilder g, List<Value> x);
     }
+
+    static final Target DEVICE = Target.parse(System.getProperty("tenon.cases.device", "cpu"));
 
     private Cpu() {}
 
@@ -98,9 +101,8 @@ final class Cpu {
     }
 
     static Map<String, Tensor> run(Graph graph, Map<String, Tensor> inputs, int threads, CompileOptions options) {
-        try (Runtime runtime =
-                        Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(threads));
-                CompiledModel model = runtime.compile(graph, Weights.none(), options);
+        try (Runtime runtime = Runtime.open(DEVICE, RuntimeOptions.defaults().withThreads(threads));
+                CompiledModel model = runtime.compile(graph, Weights.none(), options.withPrecision(Precision.STRICT));
                 Session session = model.newSession()) {
             return session.run(inputs);
         }

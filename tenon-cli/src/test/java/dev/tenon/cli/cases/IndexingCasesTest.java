@@ -23,7 +23,6 @@ import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
-import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +63,7 @@ final class IndexingCasesTest {
         Cpu.check(add, inputs, y -> Cpu.exactly(y, sizes(1), 1));
         for (int threads = 1; threads <= 16; threads *= 2) {
             try (Runtime runtime =
-                            Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(threads));
+                            Runtime.open(Cpu.DEVICE, RuntimeOptions.defaults().withThreads(threads));
                     CompiledModel model = runtime.compile(Cpu.graph(Cpu.op(add), inputs, false));
                     Session session = model.newSession()) {
                 for (int run = 0; run < 100; run++) {

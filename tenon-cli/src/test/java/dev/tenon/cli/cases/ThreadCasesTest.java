@@ -14,7 +14,6 @@ import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
-import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
 import java.lang.foreign.Arena;
@@ -43,7 +42,7 @@ final class ThreadCasesTest {
 
     @BeforeAll
     static void open() {
-        runtime = Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(2));
+        runtime = Runtime.open(Cpu.DEVICE, RuntimeOptions.defaults().withThreads(2));
         model = runtime.compile(PLUS_ONE);
     }
 

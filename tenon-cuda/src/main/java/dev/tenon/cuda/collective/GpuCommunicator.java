@@ -6,6 +6,7 @@ import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.collective.Request;
 import dev.tenon.core.error.CollectiveAbortedException;
+import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.cuda.port.GpuStream;
 import java.time.Duration;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GpuCommunicator implements Communicator {
     private static final long PAUSE_NANOS = 1_000_000;
+    private static final long GRACE_NANOS = 10_000_000_000L;
 
     private final RankState rank;
     private final HostCalls host;
@@ -208,16 +210,21 @@ public final class GpuCommunicator implements Communicator {
     public void close() {
         Thread closing = beginClose();
         if (closing != null) {
-            NcclHandle.join(List.of(closing));
-            endClose();
+            Leaving.leave(List.of(closing), List.of(rank.nccl.context), this::endClose);
         }
     }
 
     /** The first half of closing, for all ranks of a process before the second of any. */
     @Nullable
     Thread beginClose() {
+        long deadline = options.deadline() + GRACE_NANOS;
         while (!caller.compareAndSet(null, Thread.currentThread())) {
-            LockSupport.parkNanos(PAUSE_NANOS); // the call ends by its timeout at the latest
+            if (System.nanoTime() - deadline >= 0) { // the call ends by its timeout, unless the driver holds it up
+                rank.nccl.fate.breakUp(at -> new CollectiveTimeoutException(
+                        "rank " + at + ": closed while rank " + rank() + " was held up in a call"));
+                return rank.beginClose();
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
         try {
             return rank.beginClose();

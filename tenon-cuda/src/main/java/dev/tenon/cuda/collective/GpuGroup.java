@@ -1,6 +1,7 @@
 package dev.tenon.cuda.collective;
 
 import dev.tenon.core.collective.Arguments;
+import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.GpuContext;
@@ -8,7 +9,6 @@ import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.nativelib.nccl.NcclLibrary;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,9 +21,11 @@ public final class GpuGroup implements AutoCloseable {
     private final List<GpuContext> contexts;
     private final @Nullable OneShotGroup oneShot;
     private final String withoutOneShot;
-    private volatile boolean closed;
+    private final Fate fate;
+    private boolean closed;
 
-    private GpuGroup(List<GpuContext> contexts, @Nullable OneShotGroup oneShot, String withoutOneShot) {
+    private GpuGroup(List<GpuContext> contexts, @Nullable OneShotGroup oneShot, String withoutOneShot, Fate fate) {
+        this.fate = fate;
         this.contexts = List.copyOf(contexts);
         this.oneShot = oneShot;
         this.withoutOneShot = withoutOneShot;
@@ -64,7 +66,7 @@ public final class GpuGroup implements AutoCloseable {
         long[] comms = Joining.all(contexts, options.deadline());
         OneShotGroup oneShot =
                 without.isEmpty() ? OneShotGroup.open(contexts, platform.compiler(), OneShotGroup.Form.FAST) : null;
-        GpuGroup group = new GpuGroup(contexts, oneShot, without);
+        GpuGroup group = new GpuGroup(contexts, oneShot, without, fate);
         for (int rank = 0; rank < comms.length; rank++) {
             NcclHandle handle =
                     new NcclHandle(comms[rank], contexts.get(rank), rank, comms.length, fate, options.timeout());
@@ -100,26 +102,32 @@ public final class GpuGroup implements AutoCloseable {
         Batch.run(calls);
     }
 
-    /** Leaves, once the work that is under way is done. Idempotent. */
+    /** Leaves, once the work that is under way is done; work that does not end within the timeout is ended, and what even then is not let go is left behind. Idempotent. */
     @Override
-    public void close() {
-        if (oneShot != null && !closed) {
-            contexts.forEach(GpuContext::synchronize); // a rank's kernels write the other ranks' workspaces
+    public synchronized void close() {
+        if (closed) {
+            return;
         }
         closed = true;
+        // a rank's kernels write the other ranks' workspaces
+        if (oneShot != null && !Leaving.idle(contexts, communicator(0).timeout())) {
+            fate.breakUp(rank -> new CollectiveTimeoutException(
+                    "rank " + rank + ": the group was closed while work on its devices did not end"));
+        }
         List<GpuCommunicator> leaving = new ArrayList<>();
         List<Thread> closing = new ArrayList<>();
         for (GpuCommunicator rank : ranks) {
             Thread thread = rank.beginClose();
             if (thread != null) {
                 leaving.add(rank);
-                closing.add(Objects.requireNonNull(thread));
+                closing.add(thread);
             }
         }
-        NcclHandle.join(closing);
-        leaving.forEach(GpuCommunicator::endClose);
-        if (oneShot != null) {
-            oneShot.close();
-        }
+        Leaving.leave(closing, contexts, () -> {
+            leaving.forEach(GpuCommunicator::endClose);
+            if (oneShot != null) {
+                oneShot.close();
+            }
+        });
     }
 }

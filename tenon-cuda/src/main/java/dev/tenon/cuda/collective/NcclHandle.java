@@ -3,7 +3,6 @@ package dev.tenon.cuda.collective;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveTimeoutException;
-import dev.tenon.core.error.NativeException;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.Nccl;
 import dev.tenon.nativelib.nccl.NcclConstants;
@@ -32,7 +31,6 @@ final class NcclHandle {
     private static final ConcurrentMap<Integer, ReentrantLock> ORDER = new ConcurrentHashMap<>();
     private static final long GRACE_NANOS = 200_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
-    private static final Duration LAST_WAIT = Duration.ofSeconds(10);
 
     final GpuContext context;
     final int rank;
@@ -137,42 +135,18 @@ final class NcclHandle {
         }
     }
 
-    /** Leaves; on a thread of its own, for NCCL waits for what is under way, and for graphs that hold collectives. */
+    /** Leaves; on a thread of its own, for NCCL waits for what is under way, for the process's other ranks, and for graphs that hold collectives. */
     Thread closing() {
         long open;
         synchronized (this) {
             open = comm;
             comm = 0;
         }
-        return Thread.ofPlatform().daemon().name("tenon-collective-close").start(() -> {
+        return Leaving.start(() -> {
             if (open != 0) {
-                try {
-                    context.makeCurrent();
-                    NcclLibrary.CHECK.check(Nccl.ncclCommDestroy(open), "ncclCommDestroy(rank=%d)", rank);
-                } catch (NativeException | ClosedException e) {
-                    System.getLogger(NcclHandle.class.getName())
-                            .log(System.Logger.Level.WARNING, "leaving a group: " + e.getMessage());
-                }
+                context.makeCurrent();
+                NcclLibrary.CHECK.check(Nccl.ncclCommDestroy(open), "ncclCommDestroy(rank=%d)", rank);
             }
         });
-    }
-
-    /** Waits for {@link #closing} threads, though not for ever. */
-    static void join(Iterable<Thread> closing) {
-        long deadline = System.nanoTime() + LAST_WAIT.toNanos();
-        for (Thread thread : closing) {
-            try {
-                if (!thread.join(Duration.ofNanos(Math.max(1, deadline - System.nanoTime())))) {
-                    System.getLogger(NcclHandle.class.getName())
-                            .log(
-                                    System.Logger.Level.WARNING,
-                                    "NCCL has not let a communicator go within " + LAST_WAIT.toSeconds()
-                                            + " s: a rank that has not closed, or a graph that holds a collective and is still open");
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
-        }
     }
 }

@@ -23,6 +23,11 @@ final class Watchdog {
         }
     }
 
+    /** Whether there are open ranks. */
+    static boolean minds() {
+        return !RANKS.isEmpty();
+    }
+
     static void remove(RankState rank) {
         RANKS.remove(rank);
     }

@@ -222,6 +222,17 @@ final class CudaContext implements GpuContext {
         exit();
     }
 
+    @Override
+    public void keep() {
+        primary.keep();
+    }
+
+    @Override
+    public void abandon(String why) {
+        primary.keep();
+        primary.abandon(why);
+    }
+
     /** Stream by stream: a wait for the whole context would break the captures of other threads. */
     @Override
     public void synchronize() {
@@ -250,13 +261,13 @@ final class CudaContext implements GpuContext {
 
     @Override
     public void close() {
-        if (!gate.close()) {
+        if (!gate.close(primary::abandoned)) {
             return;
         }
         // streams wait for their work; graphs, modules and memory are not in use afterwards
         owned.stream().filter(CudaStream.class::isInstance).forEach(Owned::close);
         owned.forEach(Owned::close);
-        while (!owned.isEmpty()) {
+        while (!owned.isEmpty() && !primary.abandoned()) {
             LockSupport.parkNanos(PAUSE_NANOS); // closed by another thread at this very moment
         }
         primary.release();

@@ -57,7 +57,7 @@ final class CudaPinned extends Owned implements PinnedBuffer {
     @Override
     void beforeDestroy() {
         BY_ADDRESS.remove(address);
-        while (arena.scope().isAlive()) {
+        while (arena.scope().isAlive() && !primary.abandoned()) {
             try {
                 arena.close();
             } catch (IllegalStateException _) {

@@ -2,6 +2,7 @@ package dev.tenon.cuda.driver;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** Counts the calls in flight in something that is closed once, so that closing waits for them. */
 final class Gate {
@@ -27,14 +28,14 @@ final class Gate {
         return state.get() < 0;
     }
 
-    /** Refuses new calls and waits until those in flight have ended. @return true for the one call that closed */
-    boolean close() {
+    /** Refuses new calls and waits until those in flight have ended, or are given up. @return true for the one call that closed */
+    boolean close(BooleanSupplier givenUp) {
         long before = state.getAndUpdate(now -> now < 0 ? now : now + CLOSED);
         if (before < 0) {
             return false;
         }
         // a refused enter() may show up here for a moment, hence not just == CLOSED
-        while (state.get() != CLOSED) {
+        while (state.get() != CLOSED && !givenUp.getAsBoolean()) {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         return true;

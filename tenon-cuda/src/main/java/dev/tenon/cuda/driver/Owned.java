@@ -55,7 +55,7 @@ abstract class Owned implements AutoCloseable {
 
     @Override
     public final void close() {
-        if (!gate.close()) {
+        if (!gate.close(primary::abandoned)) {
             return;
         }
         try {

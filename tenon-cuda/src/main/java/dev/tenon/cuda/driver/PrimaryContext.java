@@ -29,6 +29,7 @@ final class PrimaryContext {
     private final long handle;
     private int holders = 1;
     private volatile @Nullable String fault;
+    private volatile boolean abandoned;
     /** For the message when a kernel faults, which comes out of a later call. A hint: written without order by all streams. */
     private @Nullable CudaFunction lastLaunched;
 
@@ -69,6 +70,33 @@ final class PrimaryContext {
         } finally {
             LOCK.unlock();
         }
+    }
+
+    /** One hold more, which nobody gives up. */
+    void keep() {
+        LOCK.lock();
+        try {
+            holders++;
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    /** From now on nothing is asked of the driver here, and calls in flight are not waited for. */
+    void abandon(String why) {
+        LOCK.lock();
+        try {
+            if (fault == null) {
+                fault = name() + ": " + why + "; the context is lost";
+            }
+            abandoned = true;
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    boolean abandoned() {
+        return abandoned;
     }
 
     /** Gives up one hold; the last releases the context. When that destroys it, it takes what a fault has left behind along. */

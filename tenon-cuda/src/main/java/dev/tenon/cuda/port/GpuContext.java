@@ -66,6 +66,12 @@ public interface GpuContext extends AutoCloseable {
     /** Makes the device current to the calling thread for a library that works on the current one, until the thread's next call of another context; does nothing where the platform has no such thing. */
     default void makeCurrent() {}
 
+    /** Keeps the device's context alive until the process ends, for a library that still works in it; closing this gives back the rest as ever. */
+    default void keep() {}
+
+    /** Treats the context as lost: a device that does not end its work holds up every call that gives something back. From then on calls fail with this reason, and closing leaves things as they are. */
+    default void abandon(String why) {}
+
     /** Waits for everything enqueued on every stream. */
     void synchronize();
 

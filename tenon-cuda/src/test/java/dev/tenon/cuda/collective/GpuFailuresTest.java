@@ -11,22 +11,21 @@ import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.ir.DType;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that do not come, and groups that are aborted: every wait ends, within the timeout and some. */
+@EndsInTime
 class GpuFailuresTest {
     private static final Duration SHORT = Duration.ofSeconds(2);
     private static final long SLACK_SECONDS = 13;
 
     private static GpuCollectiveOptions options(boolean oneShot) {
-        return GpuCollectiveOptions.defaults().withTimeout(SHORT).withOneShot(oneShot);
+        return Gpus.options().withTimeout(SHORT).withOneShot(oneShot);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
     void aRankThatDoesNotCome(boolean oneShot) {
         try (Gpus gpus = Gpus.open(2);
                 GpuGroup group = gpus.group(options(oneShot))) {
@@ -48,7 +47,6 @@ class GpuFailuresTest {
     }
 
     @Test
-    @Timeout(60)
     void aRankThatDoesNotComeToACallOnHostMemory() {
         try (Gpus gpus = Gpus.open(2);
                 GpuGroup group = gpus.group(options(true))) {
@@ -60,7 +58,6 @@ class GpuFailuresTest {
     /** Nobody waits; the watchdog finds it. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
     void workThatNobodyWaitsForIsFoundToo(boolean oneShot) throws InterruptedException {
         try (Gpus gpus = Gpus.open(2);
                 GpuGroup group = gpus.group(options(oneShot))) {
@@ -75,10 +72,9 @@ class GpuFailuresTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
     void abortEndsTheWaitsOfAllRanks(boolean oneShot) {
         try (Gpus gpus = Gpus.open(2);
-                GpuGroup group = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                GpuGroup group = gpus.group(Gpus.options().withOneShot(oneShot))) {
             gpus.parallel(rank -> {
                 GpuCommunicator own = group.communicator(rank);
                 if (rank == 1) {

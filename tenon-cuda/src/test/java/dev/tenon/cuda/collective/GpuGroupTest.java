@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every collective on 2 and 4 GPUs of one process, on device and on host memory, against exact values. */
+@EndsInTime
 class GpuGroupTest {
     private static final int[] LENGTHS = {0, 1, 3, 1023, 4099, 1 << 20};
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
@@ -39,7 +40,7 @@ class GpuGroupTest {
     void allReduce(int world) {
         try (Gpus gpus = Gpus.open(world)) {
             for (boolean oneShot : new boolean[] {true, false}) {
-                try (GpuGroup group = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                try (GpuGroup group = gpus.group(Gpus.options().withOneShot(oneShot))) {
                     gpus.parallel(rank -> {
                         for (DType dtype : dtypes()) {
                             for (ReduceOp op : ReduceOp.values()) {

@@ -14,22 +14,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The order in which several ranks of one process enqueue, and graphs. */
+@EndsInTime
 class GpuOrderTest {
     private static final int ROUNDS = 500;
 
     /** Two communicators over the same devices, a thread for each, pauses and allocations in between. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
     void twoGroupsAThreadForEachDevice(boolean oneShot) {
         try (Gpus gpus = Gpus.open(2);
-                GpuGroup one = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot));
-                GpuGroup two = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                GpuGroup one = gpus.group(Gpus.options().withOneShot(oneShot));
+                GpuGroup two = gpus.group(Gpus.options().withOneShot(oneShot))) {
             gpus.parallel(rank -> {
                 Random random = new Random(rank);
                 for (int round = 0; round < ROUNDS; round++) {
@@ -56,11 +55,10 @@ class GpuOrderTest {
     /** The same from one thread that drives both devices. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
     void twoGroupsOneThread(boolean oneShot) throws InterruptedException {
         try (Gpus gpus = Gpus.open(2);
-                GpuGroup one = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot));
-                GpuGroup two = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                GpuGroup one = gpus.group(Gpus.options().withOneShot(oneShot));
+                GpuGroup two = gpus.group(Gpus.options().withOneShot(oneShot))) {
             Random random = new Random(7);
             for (int round = 0; round < ROUNDS; round++) {
                 int length = round % 3;
@@ -132,7 +130,7 @@ class GpuOrderTest {
         int length = 4099;
         int calls = 5;
         try (Gpus gpus = Gpus.open(2);
-                GpuGroup group = gpus.group(GpuCollectiveOptions.defaults().withOneShot(oneShot))) {
+                GpuGroup group = gpus.group(Gpus.options().withOneShot(oneShot))) {
             gpus.parallel(rank -> {
                 GpuStream stream = gpus.contexts.get(rank).newStream();
                 GpuCommunicator own = group.communicator(rank).on(stream);

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that are processes, a GPU each. */
+@EndsInTime
 class GpuProcessesTest {
     @TempDir
     Path folder;
@@ -44,7 +45,7 @@ class GpuProcessesTest {
             }
             List<String> outputs = new ArrayList<>();
             for (int rank = 0; rank < world; rank++) {
-                boolean ended = processes.get(rank).waitFor(90, TimeUnit.SECONDS);
+                boolean ended = processes.get(rank).waitFor(25, TimeUnit.SECONDS);
                 outputs.add(Files.readString(folder.resolve("out" + rank)));
                 assertThat(ended)
                         .as("rank " + rank + " ended; it said: " + outputs.get(rank))

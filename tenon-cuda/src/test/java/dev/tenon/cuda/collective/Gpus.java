@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Assumptions;
  */
 final class Gpus implements AutoCloseable {
     private static final AtomicInteger SKIPPED = new AtomicInteger();
-    private static final int LONGEST_SECONDS = 90;
+    private static final int LONGEST_SECONDS = 25;
 
     final GpuPlatform platform = GpuPlatforms.named("cuda");
     final List<GpuContext> contexts = new ArrayList<>();
@@ -77,14 +77,21 @@ final class Gpus implements AutoCloseable {
         return GpuGroup.open(platform, contexts, options);
     }
 
+    /** A timeout that is over before the test's. */
+    static GpuCollectiveOptions options() {
+        return GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(8));
+    }
+
     /** A group that gives up soon, so that a test which hangs fails. */
     GpuGroup group() {
-        return group(GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(30)));
+        return group(options());
     }
 
     /** Runs a task for each rank at the same time, each on its thread; throws what the first failing rank threw. */
     void parallel(Task task) {
-        try (ExecutorService threads = Executors.newFixedThreadPool(world())) {
+        ExecutorService threads = Executors.newFixedThreadPool(
+                world(), Thread.ofPlatform().daemon().name("rank-", 0).factory());
+        try {
             List<Future<?>> running = new ArrayList<>();
             for (int rank = 0; rank < world(); rank++) {
                 int own = rank;
@@ -94,9 +101,10 @@ final class Gpus implements AutoCloseable {
                 }));
             }
             Throwable failure = null;
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
             for (Future<?> one : running) {
                 try {
-                    one.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+                    one.get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
                 } catch (ExecutionException e) {
                     failure = failure == null ? e.getCause() : failure;
                 } catch (Exception e) {
@@ -109,6 +117,8 @@ final class Gpus implements AutoCloseable {
                 case Error e -> throw e;
                 default -> throw new AssertionError(failure);
             }
+        } finally {
+            threads.shutdownNow(); // not close(), which waits without an end for a thread in a native call
         }
     }
 

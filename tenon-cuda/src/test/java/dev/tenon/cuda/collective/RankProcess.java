@@ -18,7 +18,7 @@ final class RankProcess {
 
     public static void main(String[] arguments) {
         RankEnvironment here = RankEnvironment.here();
-        GpuCollectiveOptions options = GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(20));
+        GpuCollectiveOptions options = GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(10));
         try (GpuContext context = new CudaDriver().open(here.localRank())) {
             if (arguments[0].equals("dead")) {
                 dead(context, here, options.withTimeout(Duration.ofSeconds(5)));

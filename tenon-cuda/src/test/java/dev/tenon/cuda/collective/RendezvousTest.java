@@ -21,10 +21,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How processes find each other; ranks are threads here. Needs no GPU. */
-@Timeout(60)
+@EndsInTime
 class RendezvousTest {
     private static final Supplier<byte[]> NONE = () -> {
         throw new AssertionError("only rank 0 makes the bytes");
