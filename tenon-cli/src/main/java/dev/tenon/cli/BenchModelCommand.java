@@ -138,11 +138,11 @@ final class BenchModelCommand implements Callable<Integer> {
         if (runtime.device().backend().equals("cpu")) {
             params.put("threads", threads);
         } else {
-            params.put("mode", settings.mode);
-            params.put("precision", settings.precision);
+            params.put("mode", CompileSettings.word(settings.mode));
+            params.put("precision", CompileSettings.word(settings.precision));
             params.put("copies", copies);
         }
-        params.put("weights", settings.weights);
+        params.put("weights", CompileSettings.word(settings.weights));
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("bench", "model");
         object.put("device", runtime.target().toString());

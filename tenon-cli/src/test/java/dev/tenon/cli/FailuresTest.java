@@ -53,6 +53,15 @@ final class FailuresTest {
         Cli.run("kernels", "run", "--every", "0").fails("--every must be 1 or more, got 0");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--mode", "--precision", "--weights"})
+    void waysToCompileThatThereAreNot(String option) {
+        for (String command : new String[] {"embed", "explain", "run"}) {
+            Cli.run(command, SQUEEZENET.toString(), option, "nonsense")
+                    .isMisused(option, "nonsense", "expected one of");
+        }
+    }
+
     @Test
     void outputFolderThatIsAFile() throws IOException {
         run(SQUEEZENET.toString(), "--output-dir", file("taken")).fails("taken is there already, and is not a folder");

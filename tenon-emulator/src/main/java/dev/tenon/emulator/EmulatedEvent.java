@@ -71,12 +71,7 @@ final class EmulatedEvent implements GpuEvent {
     @Override
     public void synchronize() {
         refuseInCapture("event synchronize");
-        try {
-            awaitPassed(last());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new NativeException("interrupted while waiting for an event", e);
-        }
+        Uninterrupted.run(() -> awaitPassed(last()));
         context.shared().check();
     }
 

@@ -32,33 +32,21 @@ final class WorkQueue {
         return waiting.isEmpty() && !busy;
     }
 
+    /** Waits for the work, through interrupts: whoever stopped waiting would free memory that the work still uses. */
     synchronized void drain() {
-        try {
+        Uninterrupted.run(() -> {
             while (!idle()) {
                 wait();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new NativeException("interrupted while waiting for a stream", e);
-        }
+        });
     }
 
-    /** Waits for the work, then ends the thread. */
+    /** Waits for the work, then lets the thread end. */
     void close() {
         drain();
-        Thread running;
         synchronized (this) {
             closed = true;
-            running = thread;
             notifyAll();
-        }
-        if (running != null) {
-            try {
-                running.join();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new NativeException("interrupted while closing a stream", e);
-            }
         }
     }
 

@@ -80,6 +80,7 @@ final class GpuSession implements Device.Context {
             work(program, ready);
             return transfers.out(program, stay);
         } catch (RuntimeException e) {
+            forgetFault();
             drain();
             throw e;
         } finally {
@@ -156,6 +157,18 @@ final class GpuSession implements Device.Context {
         }
         try (CapturedGraph recorded = stream.endCapture()) {
             return recorded.instantiate();
+        }
+    }
+
+    /** A run that ends before its faults were looked at must not leave one to the next. */
+    private void forgetFault() {
+        if (io.bytes() == 0) {
+            return;
+        }
+        try {
+            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
+        } catch (TenonException _) {
+            // the device is lost, and the failure that led here says more
         }
     }
 

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.op.BinaryFn;
 import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
@@ -47,6 +48,8 @@ public final class BackendChecks {
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
                 new Check(
                         "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check("integers without a result are a DataException that says why", BackendChecks::noInteger),
+                new Check("the run of an interrupted thread is whole", BackendChecks::interrupted),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
@@ -116,10 +119,54 @@ public final class BackendChecks {
                                 Map.of("ids", Tensor.of(new long[] {1, BackendModel.WORDS, 0}, 3), "scale", one());
                         TenonException error = thrown(DataException.class, () -> session.run(bad));
                         require(
-                                error.toString().contains(Long.toString(BackendModel.WORDS))
+                                error.toString().contains("index " + BackendModel.WORDS + " is out of range for axis 0")
                                         && error.toString().contains("words"),
                                 "names index and node: " + error);
                         model.check(session.run(model.inputs(3, run)), 3, run);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void noInteger(String backend) {
+        Graph graph = Graph.build("integers", g -> {
+            var x = g.input("x", DType.I64, Dim.of(2));
+            var y = g.input("y", DType.I64, Dim.of(2));
+            g.output("y", g.plus(g.binary(BinaryFn.POW, x, y), g.div(x, y)));
+        });
+        Tensor x = Tensor.of(new long[] {0, 9}, 2);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph);
+                Session session = compiled.newSession()) {
+            TenonException zero = thrown(
+                    DataException.class, () -> session.run(Map.of("x", x, "y", Tensor.of(new long[] {1, 0}, 2))));
+            require(zero.toString().contains("division of an integer by zero"), "says why: " + zero);
+            TenonException power = thrown(
+                    DataException.class, () -> session.run(Map.of("x", x, "y", Tensor.of(new long[] {-2, 1}, 2))));
+            require(power.toString().contains("0 to the power of -2"), "says why: " + power);
+            require(
+                    Arrays.equals(
+                            output(session.run(Map.of("x", x, "y", Tensor.of(new long[] {2, 2}, 2))))
+                                    .toLongs(),
+                            new long[] {0, 85}),
+                    "the session goes on");
+        }
+    }
+
+    private static void interrupted(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    model.check(session.run(model.inputs(33, 0)), 33, 0);
+                    for (int run = 0; run < 3; run++) {
+                        Thread.currentThread().interrupt();
+                        Map<String, Tensor> outputs = session.run(model.inputs(33, run));
+                        require(Thread.interrupted(), "the thread is told of the interrupt after the run");
+                        model.check(outputs, 33, run);
                     }
                 }
             }

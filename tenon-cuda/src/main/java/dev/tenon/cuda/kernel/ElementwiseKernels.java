@@ -62,8 +62,9 @@ public final class ElementwiseKernels {
                         broadcast,
                         elements,
                         Options.of(BinaryCodes.of(compare.fn()), type));
-            case Where _ ->
-                launch(
+            case Where _ -> {
+                Options options = Options.of(0, type); // refuses the types that have no width
+                yield launch(
                         KernelCatalog.WHERE_SELECT,
                         "where_select",
                         KernelCatalog.width(type.bytes()),
@@ -71,7 +72,8 @@ public final class ElementwiseKernels {
                         3,
                         broadcast,
                         elements,
-                        Options.of(0, type));
+                        options);
+            }
             case Cast cast -> {
                 Options options = new Options(0, 0, TypeCodes.of(type), TypeCodes.of(cast.to()), 0, 0);
                 yield launch(KernelCatalog.CAST, "cast", type, 1, broadcast, elements, options);

@@ -25,6 +25,13 @@ import org.jspecify.annotations.Nullable;
 final class ElementwiseLowering {
     private ElementwiseLowering() {}
 
+    /** What a kernel reports: the right operand of an operation on integers. */
+    static String fault(long operand) {
+        return operand == 0
+                ? "division of an integer by zero; expected a divisor other than 0"
+                : "no integer is 0 to the power of " + operand + "; expected an exponent of 0 or more";
+    }
+
     static Step lower(Node node, LoweringContext context) {
         long elements = node.output().shape().elements();
         if (elements == 0) {

@@ -38,6 +38,11 @@ final class ElementwiseStep implements Step {
     }
 
     @Override
+    public String fault(long operand) {
+        return ElementwiseLowering.fault(operand);
+    }
+
+    @Override
     public String tier() {
         return tier;
     }

@@ -43,12 +43,18 @@ public final class Frame {
 
     /** Copies a value's elements to the host; they are there once the stream has been waited for. */
     void download(int slot, MemorySegment to) {
+        if (to.byteSize() == 0) { // lies nowhere
+            return;
+        }
         DeviceBuffer buffer = bufferOf(slot);
         stream.copyToHost(buffer, at(slot) - buffer.address(), to);
     }
 
     /** Copies a value's elements from the host. */
     void upload(MemorySegment from, int slot) {
+        if (from.byteSize() == 0) {
+            return;
+        }
         DeviceBuffer buffer = bufferOf(slot);
         stream.copyToDevice(from, buffer, at(slot) - buffer.address());
     }
@@ -56,8 +62,7 @@ public final class Frame {
     private DeviceBuffer bufferOf(int slot) {
         long address = at(slot);
         return buffers.stream()
-                .filter(buffer ->
-                        address >= buffer.address() && address < buffer.address() + Math.max(1, buffer.bytes()))
+                .filter(buffer -> address >= buffer.address() && address < buffer.address() + buffer.bytes())
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("slot " + slot + " is in no buffer of the session"));
     }

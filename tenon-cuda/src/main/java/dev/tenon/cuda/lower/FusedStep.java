@@ -32,6 +32,11 @@ final class FusedStep implements Step {
     }
 
     @Override
+    public String fault(long operand) {
+        return ElementwiseLowering.fault(operand);
+    }
+
+    @Override
     public String tier() {
         return tier;
     }

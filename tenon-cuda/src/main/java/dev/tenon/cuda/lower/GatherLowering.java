@@ -11,7 +11,9 @@ import dev.tenon.cuda.kernel.GatherKernels;
 final class GatherLowering {
     private GatherLowering() {}
 
-    private record Indexed(GatherKernels.Launch launch, int data, int indices, int output, int number) implements Step {
+    private record Indexed(
+            GatherKernels.Launch launch, int data, int indices, int output, int number, int axis, long size)
+            implements Step {
         @Override
         public void enqueue(Frame frame) {
             launch.enqueue(
@@ -28,6 +30,12 @@ final class GatherLowering {
         public String tier() {
             return launch.tier();
         }
+
+        @Override
+        public String fault(long index) {
+            return "index " + index + " is out of range for axis " + axis + " of size " + size + "; expected " + -size
+                    + " to " + (size - 1);
+        }
     }
 
     static Step lower(Gather op, Node node, LoweringContext context) {
@@ -43,7 +51,7 @@ final class GatherLowering {
                         data.size(op.axis()),
                         node.input(1).shape().elements(),
                         data.elements(op.axis() + 1, data.rank()));
-        return step(launch, node, context);
+        return step(launch, op.axis(), node, context);
     }
 
     static Step lower(GatherElements op, Node node, LoweringContext context) {
@@ -64,15 +72,17 @@ final class GatherLowering {
                         indices.elements(),
                         data.size(op.axis()),
                         along);
-        return step(launch, node, context);
+        return step(launch, op.axis(), node, context);
     }
 
-    private static Step step(GatherKernels.Launch launch, Node node, LoweringContext context) {
+    private static Step step(GatherKernels.Launch launch, int axis, Node node, LoweringContext context) {
         return new Indexed(
                 launch,
                 context.slot(node.input(0)),
                 context.slot(node.input(1)),
                 context.slot(node.output()),
-                context.stepNumber());
+                context.stepNumber(),
+                axis,
+                node.input(0).shape().size(axis));
     }
 }

@@ -130,6 +130,11 @@ final class PiecewiseRegion implements Step {
     }
 
     @Override
+    public String fault(long operand) {
+        return ElementwiseLowering.fault(operand);
+    }
+
+    @Override
     public String tier() {
         return "elementwise, " + pieces.size() + " launches";
     }

@@ -21,7 +21,7 @@ class KernelCatalogTest {
     private static final Path ROOT = Path.of("src/main/resources/dev/tenon/cuda/kernels");
     private static final Pattern SIGNATURE = Pattern.compile("TENON_NAME\\((\\w+)\\)\\(([^)]*)\\)");
     private static final Pattern ENTRY = Pattern.compile("TENON_ENTRY\\((\\w+)\\)");
-    private static final Pattern USE = Pattern.compile("^KERNEL\\((\\w+),", Pattern.MULTILINE);
+    private static final Pattern USE = Pattern.compile("^(?:KERNEL|WARP|BLOCK)\\((\\w+),", Pattern.MULTILINE);
 
     @Test
     void everyEntryHasItsSignature() throws IOException {

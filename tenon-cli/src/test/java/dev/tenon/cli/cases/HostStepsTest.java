@@ -1,0 +1,110 @@
+package dev.tenon.cli.cases;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.op.Pad;
+import dev.tenon.core.ir.op.PadMode;
+import dev.tenon.core.ir.op.ScatterElements;
+import dev.tenon.core.ir.op.ScatterFn;
+import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Execution;
+import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.Weights;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Nodes that the CUDA backend leaves to the CPU, on the emulator: operands that lie nowhere, and failures in the middle of a run. */
+class HostStepsTest {
+    private static final Pad PAD = new Pad(PadMode.CONSTANT, List.of(1L, 0L), List.of(1L, 0L));
+
+    @BeforeAll
+    static void device() {
+        boolean there =
+                Target.devices().stream().anyMatch(device -> device.backend().equals("emulator"));
+        Assumptions.assumeTrue(there, () -> "emulator skipped: " + Target.unavailable());
+    }
+
+    private static Tensor only(Graph graph, Execution execution, Map<String, Tensor> inputs) {
+        CompileOptions options = CompileOptions.defaults().withExecution(execution);
+        options = options.withCompiler(options.compiler().withOptimise(false));
+        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+                CompiledModel model = runtime.compile(graph, Weights.none(), options);
+                Session session = model.newSession()) {
+            session.run(inputs);
+            session.run(inputs);
+            return session.run(inputs).get("y");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void emptyInput(Execution execution) {
+        Graph graph =
+                Graph.build("empty", g -> g.output("y", g.add(PAD, g.input("x", DType.F32, Dim.of(0), Dim.of(3)))));
+        Tensor y = only(graph, execution, Map.of("x", Tensor.zeros(DType.F32, 0, 3)));
+        assertThat(y.toFloats()).containsExactly(0, 0, 0, 0, 0, 0);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void emptyValueInBetween(Execution execution) {
+        Graph graph = Graph.build("empty", g -> {
+            var x = g.input("x", DType.F32, Dim.of(0), Dim.of(3));
+            g.output("y", g.add(PAD, g.unary(UnaryFn.NEG, x)));
+        });
+        Tensor y = only(graph, execution, Map.of("x", Tensor.zeros(DType.F32, 0, 3)));
+        assertThat(y.toFloats()).containsExactly(0, 0, 0, 0, 0, 0);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void packedElementsAreChosenOnTheHost(Execution execution) {
+        Graph graph = Graph.build("packed", g -> {
+            var x = g.input("x", DType.I4, Dim.of(3));
+            var z = g.input("z", DType.I4, Dim.of(3));
+            g.output("y", g.where(g.input("c", DType.BOOL, Dim.of(3)), x, z));
+        });
+        Map<String, Tensor> inputs = Map.of(
+                "c", Tensor.of(new boolean[] {true, false, true}, 3),
+                "x", Tensor.of(DType.I4, new double[] {1, 2, 3}, 3),
+                "z", Tensor.of(DType.I4, new double[] {-4, -5, -6}, 3));
+        assertThat(only(graph, execution, inputs).toDoubles()).containsExactly(1, -5, 3);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void failureLeavesNoFaultToTheNextRun(Execution execution) {
+        Graph graph = Graph.build("scatter", g -> {
+            var x = g.input("x", DType.F32, Dim.of(4));
+            var from = g.input("from", DType.I64, Dim.of(2));
+            var to = g.input("to", DType.I64, Dim.of(2));
+            g.output("y", g.add(new ScatterElements(0, ScatterFn.ADD), x, to, g.gather(x, from, 0)));
+        });
+        Tensor x = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+        Tensor good = Tensor.of(new long[] {0, 1}, 2);
+        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+                CompiledModel model = runtime.compile(
+                        graph, Weights.none(), CompileOptions.defaults().withExecution(execution));
+                Session session = model.newSession()) {
+            Map<String, Tensor> bad =
+                    Map.of("x", x, "from", Tensor.of(new long[] {0, 9}, 2), "to", Tensor.of(new long[] {0, 7}, 2));
+            assertThatThrownBy(() -> session.run(bad)).isInstanceOf(DataException.class);
+            Tensor y = session.run(Map.of("x", x, "from", good, "to", good)).get("y");
+            assertThat(y.toFloats()).containsExactly(2, 4, 3, 4);
+        }
+    }
+}
