@@ -81,7 +81,7 @@ public final class Runtime implements AutoCloseable {
     }
 
     /**
-     * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied once. Whoever asks for it closes it. On the CPU, the tensor itself.
+     * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied once. Whoever asks for it closes it. Of a tensor that lies there already, and on the CPU, the tensor itself.
      *
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */

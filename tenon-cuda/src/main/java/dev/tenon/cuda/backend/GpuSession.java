@@ -14,6 +14,9 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.stream.Stream;
@@ -35,10 +38,15 @@ final class GpuSession implements Device.Context {
     private final GrowingMemory counters;
     private final Transfers transfers;
     private @Nullable BlasHandle blas;
-    /** Weak, so that a program that the runtime has evicted takes its addresses with it; its recorded work goes with the next change. */
+    /** Weak, so that a program that the runtime has evicted takes its addresses with it. */
     private final Map<GpuProgram, Prepared> prepared = new WeakHashMap<>();
+    /** All recorded work; that of evicted programs is closed when the next program comes. */
+    private final List<Recorded> recordings = new ArrayList<>();
 
     private boolean closed;
+
+    /** Recorded work, and the program that it is of for as long as that is known. */
+    private record Recorded(WeakReference<GpuProgram> program, ExecutableGraph graph) {}
 
     /** A program's addresses here, and its work once it is recorded. */
     private static final class Prepared {
@@ -93,6 +101,7 @@ final class GpuSession implements Device.Context {
         if (known != null) {
             return known;
         }
+        closeEvicted();
         if (io.bytes() < program.io().bytes()
                 || activations.bytes() < program.arenaBytes()
                 || workspace.bytes() < program.scratchBytes()
@@ -138,6 +147,7 @@ final class GpuSession implements Device.Context {
     private void work(GpuProgram program, Prepared ready) {
         if (ready.graph == null && ready.ran && program.recorded()) {
             ready.graph = record(program, ready.frame);
+            recordings.add(new Recorded(new WeakReference<>(program), ready.graph));
         }
         if (ready.graph != null) {
             stream.launch(ready.graph);
@@ -181,12 +191,19 @@ final class GpuSession implements Device.Context {
         }
     }
 
-    private void forgetAll() {
-        prepared.values().forEach(ready -> {
-            if (ready.graph != null) {
-                ready.graph.close();
+    private void closeEvicted() {
+        recordings.removeIf(recorded -> {
+            boolean evicted = recorded.program.get() == null;
+            if (evicted) {
+                recorded.graph.close();
             }
+            return evicted;
         });
+    }
+
+    private void forgetAll() {
+        recordings.forEach(recorded -> recorded.graph.close());
+        recordings.clear();
         prepared.clear();
     }
 

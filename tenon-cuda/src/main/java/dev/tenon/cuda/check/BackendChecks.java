@@ -55,6 +55,7 @@ public final class BackendChecks {
                 new Check("the cap is held and named", BackendChecks::cap),
                 new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
                 new Check("memory reports agree with what was given back", BackendChecks::reports),
+                new Check("recorded work of evicted plans is let go", BackendChecks::evicted),
                 new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
     }
 
@@ -313,6 +314,23 @@ public final class BackendChecks {
                 require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
             }
             require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
+        }
+    }
+
+    /** One plan is kept, so that each other shape evicts it; the collector may or may not have seen that. */
+    private static void evicted(String backend) {
+        BackendModel model = new BackendModel();
+        CompileOptions options = STRICT.withExecution(Execution.graph()).withMaxPlans(1);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
+                Session session = compiled.newSession()) {
+            for (int round = 0; round < 6; round++) {
+                long rows = 9 - round % 3;
+                for (int run = 0; run < 3; run++) {
+                    model.check(session.run(model.inputs(rows, run)), rows, run);
+                }
+                System.gc();
+            }
         }
     }
 
