@@ -325,7 +325,7 @@ public final class BackendChecks {
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
                 Session session = compiled.newSession()) {
             for (int round = 0; round < 6; round++) {
-                long rows = 9 - round % 3;
+                long rows = 9L - round % 3;
                 for (int run = 0; run < 3; run++) {
                     model.check(session.run(model.inputs(rows, run)), rows, run);
                 }
