@@ -2,10 +2,7 @@ package dev.tenon.cli;
 
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.cuda.driver.CudaDriver;
-import dev.tenon.cuda.port.DeviceProperties;
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,13 +25,7 @@ final class DevicesCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        List<DeviceInfo> devices = new ArrayList<>(Target.devices());
-        CudaDriver cuda = new CudaDriver();
-        boolean listed = devices.stream().anyMatch(device -> device.backend().equals(cuda.platform()))
-                || Target.unavailable().stream().anyMatch(line -> line.startsWith(cuda.platform() + ":"));
-        if (!listed) { // no backend for it on the path, yet kernels run there
-            cuda.devices().forEach(device -> devices.add(info(cuda, device)));
-        }
+        List<DeviceInfo> devices = Target.devices();
         if (json) {
             devices.forEach(device -> Json.print(out, object(device)));
             return 0;
@@ -44,21 +35,8 @@ final class DevicesCommand implements Callable<Integer> {
                 device -> table.row(target(device), device.name(), Units.bytes(device.memoryBytes()), device.detail()));
         table.print(out);
         Target.unavailable().forEach(out::println);
-        if (!listed && !cuda.unavailable().isEmpty()) {
-            out.println(cuda.platform() + ": " + cuda.unavailable());
-        }
         out.println("best: " + Target.best() + " (" + Target.best().reason() + ")");
         return 0;
-    }
-
-    private static DeviceInfo info(CudaDriver driver, DeviceProperties device) {
-        return new DeviceInfo(
-                driver.platform(),
-                device.ordinal(),
-                device.name(),
-                device.architecture() + ", " + device.multiprocessors() + " multiprocessors, driver for CUDA "
-                        + driver.version(),
-                device.memoryBytes());
     }
 
     static Map<String, Object> object(DeviceInfo device) {

@@ -92,8 +92,8 @@ final class CpuProgram implements Program, LoweringContext {
         Set<Value> read = readAsTheyAre(graph);
         for (Value value : values) {
             Placement placement = plan.memory().of(value);
-            MemorySegment constant = read.contains(root(value))
-                            && root(value).origin() instanceof Value.Origin.Constant(ConstantData data)
+            MemorySegment constant = read.contains(MemoryPlanner.shown(value))
+                            && MemoryPlanner.shown(value).origin() instanceof Value.Origin.Constant(ConstantData data)
                     ? weights.dense(data)
                     : MemorySegment.NULL;
             slotOf.put(value, slots.size());
@@ -107,20 +107,11 @@ final class CpuProgram implements Program, LoweringContext {
         for (Node node : graph.nodes()) {
             for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
                 if (!MatMulLowering.packs(node, i)) {
-                    read.add(root(node.input(i)));
+                    read.add(MemoryPlanner.shown(node.input(i)));
                 }
             }
         }
         return read;
-    }
-
-    /** The value whose memory a view shows. */
-    private static Value root(Value value) {
-        Value root = value;
-        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
-            root = node.input(0);
-        }
-        return root;
     }
 
     private int[] slotsAt(Placement placement) {

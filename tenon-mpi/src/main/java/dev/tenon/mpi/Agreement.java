@@ -41,7 +41,7 @@ final class Agreement {
         MemorySegment.copy(request.numbers(), 0, own, ValueLayout.JAVA_LONG, 0, Request.NUMBERS);
         long type = MpiHandles.integer(8);
         session.await(
-                request.operation().toString(),
+                request.name(),
                 deadline,
                 cell -> Mpi.MPI_Iallgather(
                         own.address(),

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one rank asks of the others, in a form that can be sent to them. For communicators whose transport does not look whether ranks mean the same: all tell each other before elements move.
  *
+ * @param operation null for a call that was refused
  * @param dtype the element type, the same on every rank
  * @param length elements of the whole vector, the same on every rank
  * @param op the reduction; null for operations without one
@@ -14,50 +15,30 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("EnumOrdinal") // the ranks of a job run one build
 public record Request(
-        Operation operation,
+        @Nullable Operation operation,
         DType dtype,
         long length,
         @Nullable ReduceOp op,
         int root) {
-    /** What ranks do together; the order is what is sent. */
-    public enum Operation {
-        REFUSED("refused"),
-        ALL_REDUCE("allReduce"),
-        REDUCE_SCATTER("reduceScatter"),
-        ALL_GATHER("allGather"),
-        BROADCAST("broadcast"),
-        BARRIER("barrier");
-
-        private final String text;
-
-        Operation(String text) {
-            this.text = text;
-        }
-
-        /** The name of the method. */
-        @Override
-        public String toString() {
-            return text;
-        }
-    }
-
     /** How many numbers a request is sent as. */
     public static final int NUMBERS = 5;
 
     /** A call that was wrong in itself: the others need not wait for it. */
-    public static final Request REFUSED = new Request(Operation.REFUSED, DType.F32, 0, null, -1);
+    public static final Request REFUSED = new Request(null, DType.F32, 0, null, -1);
 
     public static final Request BARRIER = new Request(Operation.BARRIER, DType.F32, 0, null, -1);
 
     /** What is sent. */
     public long[] numbers() {
-        return new long[] {operation.ordinal(), dtype.ordinal(), length, op == null ? -1 : op.ordinal(), root};
+        return new long[] {
+            operation == null ? -1 : operation.ordinal(), dtype.ordinal(), length, op == null ? -1 : op.ordinal(), root
+        };
     }
 
     /** What was sent as these numbers. */
     public static Request of(long[] numbers) {
         return new Request(
-                Operation.values()[(int) numbers[0]],
+                numbers[0] < 0 ? null : Operation.values()[(int) numbers[0]],
                 DType.values()[(int) numbers[1]],
                 numbers[2],
                 numbers[3] < 0 ? null : ReduceOp.values()[(int) numbers[3]],
@@ -67,17 +48,22 @@ public record Request(
     /** @throws CollectiveMismatchException when another rank asks for something else; nothing must have been moved */
     public void requireSame(int rank, int other, Request theirs) {
         if (!equals(theirs)) {
-            throw new CollectiveMismatchException(operation + ": ranks disagree: rank " + rank + " asks for " + this
+            throw new CollectiveMismatchException(name() + ": ranks disagree: rank " + rank + " asks for " + this
                     + "; rank " + other
-                    + (theirs.operation == Operation.REFUSED ? "'s call was refused" : " asks for " + theirs)
+                    + (theirs.operation == null ? "'s call was refused" : " asks for " + theirs)
                     + "; every rank must ask for the same (nothing was moved)");
         }
+    }
+
+    /** The name of the method; of a call that was refused, that. */
+    public String name() {
+        return operation == null ? "refused" : operation.toString();
     }
 
     /** Such as {@code allReduce of 5 f32, sum}. */
     @Override
     public String toString() {
-        return operation
+        return name()
                 + (operation == Operation.BARRIER ? "" : " of " + length + " " + dtype)
                 + (op == null ? "" : ", " + op)
                 + (root < 0 ? "" : ", root " + root);

@@ -72,6 +72,15 @@ public final class MemoryPlanner {
         return op instanceof Reshape || op instanceof BitCast;
     }
 
+    /** The value whose memory a view shows; any other value itself. */
+    public static Value shown(Value value) {
+        Value root = value;
+        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && isView(node.op())) {
+            root = node.input(0);
+        }
+        return root;
+    }
+
     /** Whether an operation reads each element before it writes the one at the same place, and so may write over an input of the same shape and width. */
     public static boolean mayOverwrite(Op op) {
         return op instanceof Unary

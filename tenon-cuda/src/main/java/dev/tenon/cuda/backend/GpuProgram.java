@@ -57,6 +57,7 @@ final class GpuProgram implements Program, LoweringContext {
     private final IoLayout io;
     private final Node[] nodes;
     private final Step[] steps;
+    private final boolean recorded;
     private final long arenaBytes;
     private final long workspaceBytes;
     private final long counterBytes;
@@ -83,6 +84,9 @@ final class GpuProgram implements Program, LoweringContext {
             scratch = Math.max(scratch, step.workspaceBytes());
             counters = Math.max(counters, step.counterBytes());
         }
+        recorded = options.execution() == Execution.GRAPH
+                && steps.length > 0
+                && Arrays.stream(steps).allMatch(Step::recordable);
         arenaBytes = plan.memory().arenaBytes();
         workspaceBytes = scratch;
         counterBytes = counters;
@@ -120,17 +124,8 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(root(value)), false));
+            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(MemoryPlanner.shown(value)), false));
         }
-    }
-
-    /** The value whose memory a view shows. */
-    private static Value root(Value value) {
-        Value root = value;
-        while (root.origin() instanceof Value.Origin.Result(Node node, int _) && MemoryPlanner.isView(node.op())) {
-            root = node.input(0);
-        }
-        return root;
     }
 
     @Override
@@ -187,10 +182,9 @@ final class GpuProgram implements Program, LoweringContext {
         return counterBytes;
     }
 
+    /** Whether the work is to be recorded and can be. */
     boolean recorded() {
-        return options.execution() == Execution.GRAPH
-                && steps.length > 0
-                && Arrays.stream(steps).allMatch(Step::recordable);
+        return recorded;
     }
 
     /** The device address of every slot. */

@@ -71,7 +71,7 @@ final class HostCalls implements AutoCloseable {
         stream.copyToDevice(own.segment(), mine.memory(), mine.offset());
         rank.enqueue(DeviceWork.allGather(stream, mine, theirs, world));
         stream.copyToHost(theirs.memory(), 0, all.segment());
-        rank.await(stream, request.operation().toString(), deadline);
+        rank.await(stream, request.name(), deadline);
     }
 
     void allReduce(HostBuffer source, HostBuffer target, ReduceOp op, long deadline) {

@@ -4,9 +4,9 @@ import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.collective.Operation;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.collective.Request;
-import dev.tenon.core.collective.Request.Operation;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 

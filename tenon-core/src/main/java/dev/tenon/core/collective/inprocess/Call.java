@@ -1,6 +1,7 @@
 package dev.tenon.core.collective.inprocess;
 
 import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.collective.Operation;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.ir.DType;
 import org.jspecify.annotations.Nullable;

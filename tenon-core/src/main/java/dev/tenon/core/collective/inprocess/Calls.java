@@ -4,6 +4,7 @@ import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Chunks;
 import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.core.collective.Operation;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;

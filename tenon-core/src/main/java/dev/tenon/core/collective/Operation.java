@@ -1,7 +1,7 @@
-package dev.tenon.core.collective.inprocess;
+package dev.tenon.core.collective;
 
-/** What all ranks do together in a round. */
-enum Operation {
+/** What all ranks do together. */
+public enum Operation {
     ALL_REDUCE("allReduce"),
     REDUCE_SCATTER("reduceScatter"),
     ALL_GATHER("allGather"),
@@ -14,6 +14,7 @@ enum Operation {
         this.text = text;
     }
 
+    /** The name of the method. */
     @Override
     public String toString() {
         return text;
