@@ -44,7 +44,8 @@ public final class LibraryFinder {
 
     private LibrarySearch look(LibraryName library) {
         List<Attempt> attempts = new ArrayList<>();
-        if (hidden(library)) {
+        // both "nvrtc" and "nvrtc 12" go by the first word
+        if (hides(library.name().split(" ")[0])) {
             attempts.add(new Attempt(library.name(), HIDE, Outcome.REFUSED, "hidden by " + HIDE));
             return new LibrarySearch(library, attempts, null);
         }
@@ -70,9 +71,8 @@ public final class LibraryFinder {
         return new LibrarySearch(library, attempts, null);
     }
 
-    /** Both {@code nvrtc} and {@code nvrtc 12} go by the first word. */
-    private boolean hidden(LibraryName library) {
-        String name = library.name().split(" ")[0];
+    /** Whether {@link #HIDE} names it. */
+    public boolean hides(String name) {
         return Stream.of(machine.variable(HIDE).split(",")).map(String::strip).anyMatch(name::equals);
     }
 

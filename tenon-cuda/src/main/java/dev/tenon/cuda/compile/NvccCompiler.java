@@ -8,6 +8,7 @@ import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
+import dev.tenon.nativelib.LibraryFinder;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -48,6 +49,9 @@ public final class NvccCompiler implements KernelCompiler {
     }
 
     private static Found find() {
+        if (LibraryFinder.here().hides("nvcc")) {
+            return Found.none("nvcc: hidden by " + LibraryFinder.HIDE);
+        }
         for (Path candidate : NvccPlaces.candidates()) {
             if (!Files.isExecutable(candidate)) {
                 continue;

@@ -24,11 +24,15 @@ import java.util.TreeSet;
  * PTX that was built ahead, from the optional artifact {@code tenon-cuda-ptx}: for machines with a driver and no compiler. It has what its kernels' sources were when it was built; generated sources it cannot have. Thread-safe.
  */
 public final class PrebuiltPtx implements KernelCompiler {
-    /** Where the artifact's index lies: lines of {@code key compute_NN}, one a file {@code key.compute_NN.ptx} beside it. */
+    /** Where the artifact's index lies: a note, then lines of {@code key compute_NN}, one a file {@code key.compute_NN.ptx} beside it. */
     static final String INDEX = "index";
 
+    /** Begins the line that says what built the files, or why there are none. */
+    static final String NOTE = "# ";
+
     private final Optional<PtxBundle> bundle;
-    private final Map<String, List<Architecture>> index;
+    private final Map<String, List<Architecture>> index = new TreeMap<>();
+    private final String note;
     private final String fault;
 
     /** The artifact on the module path or class path. */
@@ -39,25 +43,31 @@ public final class PrebuiltPtx implements KernelCompiler {
 
     PrebuiltPtx(Optional<PtxBundle> bundle) {
         this.bundle = bundle;
-        Map<String, List<Architecture>> read = new TreeMap<>();
+        String said = "";
         String broken = "";
         try {
             byte[] text = bundle.isPresent() ? bytes(bundle.get(), INDEX) : new byte[0];
             for (String line : new String(text, StandardCharsets.UTF_8).lines().toList()) {
-                String[] parts = line.split(" ");
-                read.computeIfAbsent(parts[0], _ -> new ArrayList<>())
-                        .add(Architecture.parse(parts[parts.length - 1].replace("compute_", "sm_")));
+                if (line.startsWith(NOTE)) {
+                    said = line.substring(NOTE.length());
+                } else {
+                    String[] parts = line.split(" ");
+                    index.computeIfAbsent(parts[0], _ -> new ArrayList<>())
+                            .add(Architecture.parse(parts[parts.length - 1]));
+                }
             }
         } catch (IOException | RuntimeException e) {
             broken = "prebuilt PTX: its index cannot be read: " + e.getMessage();
         }
-        index = read;
-        fault = broken;
+        note = said;
+        fault = broken.isEmpty() && index.isEmpty()
+                ? "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx holds none: " + said
+                : broken;
     }
 
     @Override
     public String name() {
-        return unavailable().isEmpty() ? "prebuilt PTX" : "";
+        return unavailable().isEmpty() ? "prebuilt PTX (" + note + ")" : "";
     }
 
     @Override
@@ -69,7 +79,7 @@ public final class PrebuiltPtx implements KernelCompiler {
 
     @Override
     public String fingerprint() {
-        return "prebuilt PTX";
+        return name();
     }
 
     @Override
@@ -94,7 +104,7 @@ public final class PrebuiltPtx implements KernelCompiler {
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"
                                 : " is there for " + built)));
-        String file = key + "." + best.compute() + ".ptx";
+        String file = file(key, best);
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);
             MemorySegment room = CacheEntry.room(text.length + 1L); // the driver wants a closing zero
@@ -103,6 +113,10 @@ public final class PrebuiltPtx implements KernelCompiler {
         } catch (IOException e) {
             throw new NativeException("prebuilt PTX: " + file + " cannot be read: " + e.getMessage(), e);
         }
+    }
+
+    static String file(String key, Architecture architecture) {
+        return key + "." + architecture.compute() + ".ptx";
     }
 
     /** What decides about PTX beside the architecture. */

@@ -1,6 +1,9 @@
 package dev.tenon.cuda.compile;
 
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
 import java.io.IOException;
@@ -10,31 +13,94 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /** Fills the folder that {@link PrebuiltPtx} reads. */
 public final class PtxBuilder {
     private PtxBuilder() {}
 
     /**
-     * Compiles every source to PTX for every architecture, and writes the index last.
+     * Compiles every source to PTX for every architecture, as many at a time as there are processors, and writes the index last. What was there before is deleted.
      *
      * @param architectures the oldest that is to be served, and those with better code of their own
+     * @param cache keeps each file's PTX, so that only what has changed is compiled again
+     * @throws NativeException when a source does not compile, or the thread is interrupted
+     * @throws IOException when the folder cannot be written
      */
     public static void build(
-            Iterable<KernelSource> sources, List<Architecture> architectures, NvccCompiler nvcc, Path folder)
+            Iterable<KernelSource> sources,
+            List<Architecture> architectures,
+            NvccCompiler nvcc,
+            KernelCache cache,
+            Path folder)
             throws IOException {
-        Files.createDirectories(folder);
-        List<String> index = new ArrayList<>();
-        for (KernelSource source : sources) {
-            String key = PrebuiltPtx.key(source);
-            for (Architecture architecture : architectures) {
-                ModuleImage image = nvcc.ptx(source, architecture);
-                byte[] text = image.bytes().toArray(ValueLayout.JAVA_BYTE);
-                int end = text.length > 0 && text[text.length - 1] == 0 ? text.length - 1 : text.length;
-                Files.write(folder.resolve(key + "." + architecture.compute() + ".ptx"), Arrays.copyOf(text, end));
-                index.add(key + " " + architecture.compute());
+        empty(folder);
+        List<String> index = new ArrayList<>(List.of(PrebuiltPtx.NOTE + nvcc.name()));
+        List<Future<?>> files = new ArrayList<>();
+        try (ExecutorService workers =
+                Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())) {
+            for (KernelSource source : sources) {
+                String key = PrebuiltPtx.key(source);
+                for (Architecture architecture : architectures) {
+                    Path file = folder.resolve(PrebuiltPtx.file(key, architecture));
+                    files.add(workers.submit(() -> write(file, ptx(source, key, architecture, nvcc, cache))));
+                    index.add(key + " " + architecture.compute());
+                }
+            }
+            for (Future<?> file : files) {
+                await(file, workers);
             }
         }
         Files.write(folder.resolve(PrebuiltPtx.INDEX), index);
+    }
+
+    /** Leaves the folder with an index that holds nothing but the reason. */
+    public static void buildNothing(Path folder, String reason) throws IOException {
+        empty(folder);
+        Files.write(folder.resolve(PrebuiltPtx.INDEX), List.of(PrebuiltPtx.NOTE + reason));
+    }
+
+    private static void empty(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            KernelCache.deleteTree(folder);
+        }
+        Files.createDirectories(folder);
+    }
+
+    private static ModuleImage ptx(
+            KernelSource source, String key, Architecture architecture, NvccCompiler nvcc, KernelCache cache) {
+        String entry = new Hash()
+                .add("prebuilt")
+                .add(nvcc.fingerprint())
+                .add(key)
+                .add(architecture.compute())
+                .hex();
+        return cache.read(entry, source.name()).orElseGet(() -> cache.write(entry, nvcc.ptx(source, architecture)));
+    }
+
+    private static Path write(Path file, ModuleImage image) throws IOException {
+        byte[] text = image.bytes().toArray(ValueLayout.JAVA_BYTE);
+        int end = text.length > 0 && text[text.length - 1] == 0 ? text.length - 1 : text.length;
+        return Files.write(file, Arrays.copyOf(text, end));
+    }
+
+    private static void await(Future<?> file, ExecutorService workers) throws IOException {
+        try {
+            file.get();
+        } catch (ExecutionException e) {
+            workers.shutdownNow();
+            switch (e.getCause()) {
+                case IOException fault -> throw fault;
+                case TenonException fault -> throw fault;
+                case null, default -> throw new NativeException("prebuilt PTX: " + e.getCause(), e);
+            }
+        } catch (InterruptedException e) {
+            workers.shutdownNow();
+            Thread.currentThread().interrupt();
+            throw new NativeException("interrupted while PTX was built", e);
+        }
     }
 }

@@ -63,7 +63,11 @@ public record LaunchShape(
     }
 
     public LaunchShape withProgrammatic() {
-        return new LaunchShape(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, cooperative, clusterX, true);
+        return withProgrammatic(true);
+    }
+
+    public LaunchShape withProgrammatic(boolean early) {
+        return new LaunchShape(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, cooperative, clusterX, early);
     }
 
     public int threads() {

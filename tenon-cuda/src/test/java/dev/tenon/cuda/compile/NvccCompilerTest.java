@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,12 +83,28 @@ class NvccCompilerTest {
     }
 
     @Test
-    void builtAheadAndFound(@TempDir Path folder) throws Exception {
+    void builtAheadAndFound(@TempDir Path root) throws Exception {
         NvccCompiler nvcc = new NvccCompiler();
         there(nvcc);
-        PtxBuilder.build(List.of(SOURCE), List.of(Architecture.parse("75"), Architecture.parse("90")), nvcc, folder);
+        Path folder = root.resolve("ptx");
+        List<Architecture> architectures = List.of(Architecture.parse("75"), Architecture.parse("90"));
+        KernelCache cache = new KernelCache(root.resolve("cache"));
+        PtxBuilder.build(List.of(new KernelSource("before.cu", "", Map.of(), List.of())), architectures, nvcc, cache, folder);
+        PtxBuilder.build(List.of(SOURCE), architectures, nvcc, cache, folder);
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).hasSize(3); // nothing of what was built before
+        }
+        assertThatThrownBy(() -> PtxBuilder.build(
+                        List.of(SOURCE, new KernelSource("bad.cu", "int f() { return nowhere; }", Map.of(), List.of())),
+                        architectures,
+                        nvcc,
+                        cache,
+                        root.resolve("bad")))
+                .isInstanceOf(NativeException.class)
+                .hasMessageContaining("\"nowhere\" is undefined");
         PrebuiltPtx prebuilt = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
         assertThat(prebuilt.unavailable()).isEmpty();
+        assertThat(prebuilt.name()).isEqualTo("prebuilt PTX (" + nvcc.name() + ")");
         assertThat(prebuilt.architectures()).containsExactly(Architecture.parse("75"), Architecture.parse("90"));
         for (String[] want :
                 new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_75"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
@@ -101,6 +118,15 @@ class NvccCompilerTest {
         assertThatThrownBy(() -> prebuilt.compile(CountingCompiler.source("other.cu"), Architecture.parse("sm_90")))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("has changed since it was built");
+    }
+
+    @Test
+    void anArtifactBuiltWithoutNvccSaysSo(@TempDir Path folder) throws Exception {
+        PtxBuilder.buildNothing(folder, "there was no nvcc");
+        PrebuiltPtx empty = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
+        assertThat(empty.name()).isEmpty();
+        assertThat(empty.unavailable())
+                .isEqualTo("prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx holds none: there was no nvcc");
     }
 
     @Test
