@@ -28,12 +28,18 @@ final class AllReduceCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
-    @Option(names = "--world", paramLabel = "N", defaultValue = "3", description = "Number of ranks, 1 to 16 (3).")
+    @Option(
+            names = "--world",
+            paramLabel = "N",
+            defaultValue = "3",
+            converter = Values.FewRanks.class,
+            description = "Number of ranks, 1 to 16 (3).")
     int world;
 
     @Option(
             names = "--length",
             paramLabel = "L",
+            converter = Values.FewElements.class,
             description = "Elements of each vector, 0 to 64; the world by default.")
     @Nullable
     Integer length;

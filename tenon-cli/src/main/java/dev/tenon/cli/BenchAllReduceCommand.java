@@ -1,7 +1,6 @@
 package dev.tenon.cli;
 
 import dev.tenon.core.collective.Algorithm;
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.Target;
 import java.io.PrintWriter;
@@ -37,8 +36,9 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             names = "--shapes",
             split = ",",
             paramLabel = "WORLDxLENGTH",
+            converter = Values.WorldAndLength.class,
             description = "Ranks and elements; up to 4x16777216 by default.")
-    List<String> shapes = List.of(
+    List<Sizes> shapes = Sizes.of(
             "4x1024", "4x16384", "8x16384", "8x262144", "2x1024", "2x16384", "2x262144", "4x1048576", "4x16777216");
 
     @Option(
@@ -48,16 +48,27 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             description = "${COMPLETION-CANDIDATES}; all by default.")
     List<Algorithm> variants = List.of(Algorithm.values());
 
-    @Option(names = "--device", paramLabel = "D", defaultValue = "cpu", description = "cpu (the default) or cuda.")
-    String device = "cpu";
+    /** What the ranks are. */
+    enum Ranks {
+        CPU,
+        CUDA
+    }
 
-    @Option(names = "--world", paramLabel = "N", description = "With --device cuda: GPUs; all by default.")
+    @Option(names = "--device", paramLabel = "D", defaultValue = "cpu", description = "cpu (the default) or cuda.")
+    Ranks device = Ranks.CPU;
+
+    @Option(
+            names = "--world",
+            paramLabel = "N",
+            converter = Values.Positive.class,
+            description = "With --device cuda: GPUs; all by default.")
     int world;
 
     @Option(
             names = "--sizes",
             split = ",",
             paramLabel = "BYTES",
+            converter = Values.FloatBytes.class,
             description = "With --device cuda: bytes of each vector; 1 KiB to 1 GiB by default.")
     List<Long> sizes = List.of(1L << 10, 8L << 10, 64L << 10, 256L << 10, 1L << 20, 16L << 20, 256L << 20, 1L << 30);
 
@@ -82,17 +93,17 @@ final class BenchAllReduceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (!device.equals("cpu")) {
-            return GpuAllReduceReport.print(spec.commandLine(), device, world, sizes, json);
+        if (device == Ranks.CUDA) {
+            return GpuAllReduceReport.print(spec.commandLine(), world, sizes, json);
         }
         PrintWriter out = spec.commandLine().getOut();
         Table table =
                 new Table("world", "length", "variant", "median", "p95", "min", "max", "alg GB/s", "bus GB/s", "runs");
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
-            for (String shape : shapes) {
+            for (Sizes shape : shapes) {
                 for (Algorithm variant : variants) {
                     progress.say("all-reduce " + shape + ", " + variant + " …");
-                    Measurement measured = measure(size(shape, 0), size(shape, 1), variant);
+                    Measurement measured = measure(Math.toIntExact(shape.at(0)), Math.toIntExact(shape.at(1)), variant);
                     row(table, measured);
                     if (json) {
                         Json.print(out, object(measured));
@@ -112,13 +123,6 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             return new Measurement(
                     world, length, variant, Samples.measure(timing, batch, measuring.runs, measuring.seconds));
         }
-    }
-
-    private static int size(String shape, int which) {
-        if (shape.matches("\\d{1,9}[x×]\\d{1,9}")) {
-            return Integer.parseInt(shape.split("[x×]")[which]);
-        }
-        throw new InputException("shape \"" + shape + "\" is not WORLDxLENGTH, such as 4x1024");
     }
 
     private static void row(Table table, Measurement measured) {

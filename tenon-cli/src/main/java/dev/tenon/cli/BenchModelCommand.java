@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,14 +44,16 @@ final class BenchModelCommand implements Callable<Integer> {
             names = "--shapes",
             split = ",",
             paramLabel = "AxB",
+            converter = Values.Shape.class,
             description =
                     "Sizes of the model's named dims, in order; 1x8,1x32,1x128,1x256,32x128 by default where there are two, else 1 each.")
-    List<String> shapes = List.of();
+    List<Sizes> shapes = List.of();
 
     @Option(
             names = "--thread-counts",
             split = ",",
             paramLabel = "N",
+            converter = Values.Positive.class,
             description = "Numbers of worker threads to measure with; 1,2 by default.")
     List<Integer> threadCounts = List.of(1, 2);
 
@@ -83,7 +86,7 @@ final class BenchModelCommand implements Callable<Integer> {
                         CompiledModel compiled = runtime.compile(
                                 onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()));
                         Session session = compiled.newSession()) {
-                    for (String shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
+                    for (Sizes shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
                         if (!runtime.settle(() -> session.run(inputs), SETTLE_LIMIT)) {
@@ -131,10 +134,10 @@ final class BenchModelCommand implements Callable<Integer> {
         }
     }
 
-    private Map<String, Object> object(Path file, Runtime runtime, String shape, int threads, Samples samples) {
+    private Map<String, Object> object(Path file, Runtime runtime, Sizes shape, int threads, Samples samples) {
         Map<String, Object> params = new LinkedHashMap<>();
         params.put("model", String.valueOf(file.getFileName()));
-        params.put("shape", shape);
+        params.put("shape", shape.toString());
         if (runtime.device().backend().equals("cpu")) {
             params.put("threads", threads);
         } else {
@@ -161,30 +164,21 @@ final class BenchModelCommand implements Callable<Integer> {
         return device.target().backend().equals("cpu") ? threadCounts : List.of(1);
     }
 
-    private static List<String> defaultShapes(int dims) {
+    private static List<Sizes> defaultShapes(int dims) {
         return dims == 2
-                ? List.of("1x8", "1x32", "1x128", "1x256", "32x128")
-                : List.of(String.join("x", java.util.Collections.nCopies(Math.max(dims, 1), "1")));
+                ? Sizes.of("1x8", "1x32", "1x128", "1x256", "32x128")
+                : List.of(new Sizes(Collections.nCopies(Math.max(dims, 1), 1L)));
     }
 
-    private static Map<String, Long> sizes(String shape, List<String> dims) {
-        String[] parts = shape.split("[x×]");
-        if (parts.length != dims.size() && !(dims.isEmpty() && parts.length == 1)) {
+    private static Map<String, Long> sizes(Sizes shape, List<String> dims) {
+        if (shape.count() != dims.size() && !(dims.isEmpty() && shape.count() == 1)) {
             throw new InputException(
-                    "shape " + shape + " has " + parts.length + " size(s); the model's dims are " + dims);
+                    "shape " + shape + " has " + shape.count() + " size(s); the model's dims are " + dims);
         }
         Map<String, Long> sizes = new LinkedHashMap<>();
         for (int i = 0; i < dims.size(); i++) {
-            sizes.put(dims.get(i), number(parts[i], shape));
+            sizes.put(dims.get(i), shape.at(i));
         }
         return sizes;
-    }
-
-    private static long number(String part, String shape) {
-        try {
-            return Long.parseLong(part);
-        } catch (NumberFormatException e) {
-            throw new InputException("shape " + shape + ": \"" + part + "\" is not a number", e);
-        }
     }
 }

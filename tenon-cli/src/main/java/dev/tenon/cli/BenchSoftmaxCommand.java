@@ -1,6 +1,5 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.kernel.RowRule;
 import dev.tenon.cuda.port.GpuContext;
@@ -34,8 +33,9 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
             names = "--shapes",
             split = ",",
             paramLabel = "ROWSxCOLS",
+            converter = Values.Rows.class,
             description = "Rows and columns; those of BASELINES by default.")
-    List<String> shapes = List.of(
+    List<Sizes> shapes = Sizes.of(
             "128x128",
             "1024x1024",
             "4096x1024",
@@ -75,9 +75,9 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 GpuContext context = gpu.open(platform);
                 RowBench bench =
                         new RowBench(context, platform.compiler(), op, dtype, measuring.runs, measuring.seconds)) {
-            for (String shape : shapes) {
+            for (Sizes shape : shapes) {
                 progress.say(op.name().toLowerCase(Locale.ROOT) + " " + shape + " …");
-                for (RowBench.Measured m : bench.measure(size(shape, 0), size(shape, 1))) {
+                for (RowBench.Measured m : bench.measure(shape.at(0), shape.at(1))) {
                     row(table, m);
                     if (json) {
                         Json.print(out, object(context, m));
@@ -127,18 +127,5 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
         object.put("share_of_copy", m.shareOfCopy());
         object.put("runs", m.host().count());
         return object;
-    }
-
-    private static long size(String shape, int which) {
-        String[] parts = shape.split("[x×]");
-        try {
-            long size = parts.length == 2 ? Long.parseLong(parts[which]) : 0;
-            if (size > 0) {
-                return size;
-            }
-        } catch (NumberFormatException _) {
-            // said below
-        }
-        throw new InputException("shape \"" + shape + "\" is not ROWSxCOLS, such as 1024x1024");
     }
 }

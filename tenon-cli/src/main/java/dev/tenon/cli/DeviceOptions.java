@@ -10,6 +10,7 @@ final class DeviceOptions {
             names = "--device",
             paramLabel = "D",
             defaultValue = "best",
+            converter = Values.Device.class,
             description = "cpu, cuda, cuda:N, emulator or best (the default).")
     String device = "best";
 
@@ -17,6 +18,7 @@ final class DeviceOptions {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "0",
+            converter = Values.Count.class,
             description = "Worker threads of the CPU backend; 0 (the default): one a core.")
     int threads;
 
@@ -24,6 +26,7 @@ final class DeviceOptions {
             names = "--memory-limit",
             paramLabel = "BYTES",
             defaultValue = "0",
+            converter = Values.Size.class,
             description = "Cap on the bytes held on the device; 0 (the default): none.")
     long memoryLimit;
 

@@ -11,9 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -26,9 +24,6 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Checks this machine: JVM, vector module, devices, CUDA's libraries, models; with fixes.")
 final class DoctorCommand implements Callable<Integer> {
-    /** One finding. */
-    private record Check(String what, boolean fine, String found, String fix) {}
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -62,16 +57,9 @@ final class DoctorCommand implements Callable<Integer> {
                         ? "CUDA " + driver.version() + ", " + driver.devices().size() + " devices"
                         : driver.unavailable(),
                 ""));
-        KernelCompilers compilers = KernelCompilers.cuda(KernelCache.standard(), driver::version);
-        List<String> passedOver = compilers.passedOver();
-        checks.add(new Check(
-                "kernel compiler",
-                compilers.unavailable().isEmpty(),
-                (compilers.unavailable().isEmpty() ? compilers.name() : "none")
-                        + (passedOver.isEmpty() ? "" : "; passed over: " + String.join("; ", passedOver)),
-                ""));
+        checks.addAll(CompilerChecks.of(KernelCompilers.cuda(KernelCache.standard(), driver::version)));
         if (json) {
-            checks.forEach(check -> Json.print(out, object(check)));
+            checks.forEach(check -> Json.print(out, check.object()));
             libraries.forEach(report -> Json.print(out, LibraryChecks.object(report)));
             return 0;
         }
@@ -144,14 +132,5 @@ final class DoctorCommand implements Callable<Integer> {
                         false,
                         "not in " + folder.toAbsolutePath(),
                         "./mvnw package, or start through ./tenon");
-    }
-
-    private static Map<String, Object> object(Check check) {
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("check", check.what());
-        object.put("ok", check.fine());
-        object.put("found", check.found());
-        object.put("fix", check.fix().isEmpty() ? null : check.fix());
-        return object;
     }
 }

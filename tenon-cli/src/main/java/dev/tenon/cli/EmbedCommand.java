@@ -53,6 +53,7 @@ final class EmbedCommand implements Callable<Integer> {
             names = "--max-tokens",
             paramLabel = "N",
             defaultValue = "512",
+            converter = Values.Tokens.class,
             description = "Longer texts are cut to this many tokens (512).")
     int maxTokens;
 

@@ -39,10 +39,18 @@ final class ExplainCommand implements Callable<Integer> {
     @Nullable
     Path model;
 
-    @Option(names = "--dim", paramLabel = "NAME=N", description = "The size of a named dim; 1 where not given.")
+    @Option(
+            names = "--dim",
+            paramLabel = "NAME=N",
+            converter = {Values.Name.class, Values.Size.class},
+            description = "The size of a named dim; 1 where not given.")
     Map<String, Long> dims = new LinkedHashMap<>();
 
-    @Option(names = "--dump-ir", paramLabel = "after:PASS", description = "Print the graph after a pass, or after:all.")
+    @Option(
+            names = "--dump-ir",
+            paramLabel = "after:PASS",
+            converter = Values.Dump.class,
+            description = "Print the graph after a pass, or after:all.")
     @Nullable
     String dumpIr;
 

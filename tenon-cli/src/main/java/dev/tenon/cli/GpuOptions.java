@@ -1,7 +1,7 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
@@ -13,16 +13,17 @@ final class GpuOptions {
             names = "--device",
             paramLabel = "D",
             defaultValue = "cuda",
+            converter = Values.GpuDevice.class,
             description = "cuda (the default), cuda:N or emulator.")
     String device = "cuda";
 
     GpuPlatform platform() {
-        return GpuPlatforms.named(device.contains(":") ? device.substring(0, device.indexOf(':')) : device);
+        return GpuPlatforms.named(target().backend());
     }
 
     /** Opens the device and makes sure that there is a compiler. */
     GpuContext open(GpuPlatform platform) {
-        GpuContext context = platform.driver().open(ordinal());
+        GpuContext context = platform.driver().open(target().ordinal());
         String missing = platform.compiler().unavailable();
         if (!missing.isEmpty()) {
             context.close();
@@ -31,12 +32,7 @@ final class GpuOptions {
         return context;
     }
 
-    private int ordinal() {
-        int colon = device.indexOf(':');
-        try {
-            return colon < 0 ? 0 : Integer.parseInt(device.substring(colon + 1));
-        } catch (NumberFormatException e) {
-            throw new InputException("device \"" + device + "\": expected the form cuda:1", e);
-        }
+    private Target target() {
+        return Target.parse(device);
     }
 }

@@ -44,9 +44,10 @@ final class KernelsCheckCommand implements Callable<Integer> {
             names = "--arch",
             split = ",",
             paramLabel = "SM",
+            converter = Values.Sm.class,
             description =
                     "Architectures; sm_80,sm_90 by default, those that the compiler does not know are left out with a line.")
-    List<String> architectures = List.of("sm_80", "sm_90");
+    List<Architecture> architectures = List.of(new Architecture(8, 0), new Architecture(9, 0));
 
     @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only files whose paths contain one of these.")
     List<String> filters = List.of();
@@ -105,8 +106,7 @@ final class KernelsCheckCommand implements Callable<Integer> {
 
     private List<Job> jobs(KernelCompiler compiler, PrintWriter out) {
         List<Job> jobs = new ArrayList<>();
-        for (String name : architectures) {
-            Architecture architecture = Architecture.parse(name);
+        for (Architecture architecture : architectures) {
             if (compiler.architectures().stream().noneMatch(a -> a.number() == architecture.number())) {
                 out.println("left out: " + compiler.name() + " does not know " + architecture);
                 continue;

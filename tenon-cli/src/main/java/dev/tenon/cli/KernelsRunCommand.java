@@ -32,7 +32,12 @@ final class KernelsRunCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only cases whose names contain one of these.")
     List<String> filters = List.of();
 
-    @Option(names = "--every", paramLabel = "N", defaultValue = "1", description = "Only every Nth case (1: all).")
+    @Option(
+            names = "--every",
+            paramLabel = "N",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "Only every Nth case (1: all).")
     int every;
 
     @Option(names = "--json", description = "One object a case.")
@@ -44,9 +49,6 @@ final class KernelsRunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        if (every < 1) {
-            throw new InputException("--every must be 1 or more, got " + every);
-        }
         List<KernelCase> chosen =
                 KernelCases.all().stream().filter(this::wanted).toList();
         if (chosen.isEmpty()) { // or a misspelt filter would pass

@@ -1,6 +1,5 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.InputException;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.List;
@@ -20,8 +19,6 @@ import picocli.CommandLine.Spec;
             "Lines are printed with the rank before them. When a rank fails the others are ended, and its exit code is the command's; a signal ends them all."
         })
 final class LaunchCommand implements Callable<Integer> {
-    private static final int MOST = 1024;
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -30,10 +27,15 @@ final class LaunchCommand implements Callable<Integer> {
             names = {"-n", "--ranks"},
             required = true,
             paramLabel = "N",
+            converter = Values.Ranks.class,
             description = "Number of ranks.")
     int ranks;
 
-    @Option(names = "--port", paramLabel = "P", description = "MASTER_PORT; a free one by default.")
+    @Option(
+            names = "--port",
+            paramLabel = "P",
+            converter = Values.Port.class,
+            description = "MASTER_PORT; a free one by default.")
     int port;
 
     @Parameters(arity = "1..*", paramLabel = "COMMAND", description = "What to run, after --.")
@@ -41,9 +43,6 @@ final class LaunchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (ranks < 1 || ranks > MOST) {
-            throw new InputException("-n " + ranks + ": expected 1 to " + MOST + " ranks");
-        }
         try (RankProcesses processes = new RankProcesses(
                 spec.commandLine().getOut(), spec.commandLine().getErr())) {
             processes.start(command, ranks, port != 0 ? port : freePort());

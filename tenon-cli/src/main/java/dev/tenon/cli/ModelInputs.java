@@ -64,9 +64,6 @@ final class ModelInputs {
             if (!known.contains(dim.getKey())) {
                 throw new InputException("no input has a dim \"" + dim.getKey() + "\"; there are: " + known);
             }
-            if (dim.getValue() < 0) {
-                throw new InputException("dim \"" + dim.getKey() + "\" cannot be " + dim.getValue());
-            }
         }
     }
 

@@ -7,7 +7,6 @@ import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.collective.inprocess.InProcessGroup;
 import dev.tenon.core.collective.inprocess.InProcessOptions;
 import dev.tenon.core.collective.inprocess.RingListener;
-import dev.tenon.core.error.InputException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,8 +20,8 @@ import java.util.List;
  */
 @SuppressWarnings("ArrayRecordComponent") // vectors, made once and only read
 record RingTrace(Chunks chunks, float[][] start, List<Step> steps) {
-    private static final int LARGEST_WORLD = 16;
-    private static final int LARGEST_LENGTH = 64;
+    static final int LARGEST_WORLD = 16;
+    static final int LARGEST_LENGTH = 64;
 
     /** What one rank sent to its right neighbour. */
     @SuppressWarnings("ArrayRecordComponent")
@@ -39,10 +38,6 @@ record RingTrace(Chunks chunks, float[][] start, List<Step> steps) {
 
     /** Runs it: rank 0 holds 10, 20, 30, …, the others 1, 2, 3, … on from one to the next. */
     static RingTrace of(int world, int length) {
-        if (world < 1 || world > LARGEST_WORLD || length < 0 || length > LARGEST_LENGTH) {
-            throw new InputException("small vectors only: --world 1 to " + LARGEST_WORLD + " and --length 0 to "
-                    + LARGEST_LENGTH + ", got " + world + " and " + length);
-        }
         float[][] start = new float[world][length];
         for (int rank = 0; rank < world; rank++) {
             for (int i = 0; i < length; i++) {

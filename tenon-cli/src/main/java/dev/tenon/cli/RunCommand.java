@@ -1,6 +1,5 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.runtime.CompileMode;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
@@ -46,6 +45,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--dim",
             paramLabel = "NAME=N",
+            converter = {Values.Name.class, Values.Size.class},
             description =
                     "The size of a named dim of generated inputs; where not given, that of the --input files, or 1.")
     Map<String, Long> dims = new LinkedHashMap<>();
@@ -65,10 +65,15 @@ final class RunCommand implements Callable<Integer> {
             names = "--runs",
             paramLabel = "N",
             defaultValue = "1",
+            converter = Values.Positive.class,
             description = "How often to run; the times of the first and of the others are printed.")
     int runs;
 
-    @Option(names = "--dump-ir", paramLabel = "after:PASS", description = "Print the graph after a pass, or after:all.")
+    @Option(
+            names = "--dump-ir",
+            paramLabel = "after:PASS",
+            converter = Values.Dump.class,
+            description = "Print the graph after a pass, or after:all.")
     @Nullable
     String dumpIr;
 
@@ -84,9 +89,6 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        if (runs < 1) {
-            throw new InputException("--runs must be 1 or more, got " + runs);
-        }
         long start = System.nanoTime();
         OnnxModel onnx = OnnxModel.load(model);
         Map<String, Tensor> given = read();

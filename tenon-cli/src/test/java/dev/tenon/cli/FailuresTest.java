@@ -50,7 +50,7 @@ final class FailuresTest {
     @Test
     void kernelCasesThatNothingMatches() {
         Cli.run("kernels", "run", "no such kernel").fails("[no such kernel]");
-        Cli.run("kernels", "run", "--every", "0").fails("--every must be 1 or more, got 0");
+        Cli.run("kernels", "run", "--every", "0").isMisused("--every", "'0' is not possible; expected a whole number, 1 or more");
     }
 
     @ParameterizedTest
@@ -144,7 +144,7 @@ final class FailuresTest {
     void dims() {
         String minilm = Cli.MINI_LM.toString();
         run(minilm, "--dim", "length=3").fails("\"length\"", "[batch_size, sequence_length]");
-        run(minilm, "--dim", "sequence_length=-3").fails("sequence_length", "-3");
+        run(minilm, "--dim", "sequence_length=-3").isMisused("--dim", "'-3'");
         run(minilm, "--dim", "sequence_length=x").isMisused("'x'");
         Cli.run("explain", minilm, "--device", "cpu", "--dim", "length=3").fails("\"length\"");
     }
@@ -152,16 +152,28 @@ final class FailuresTest {
     @Test
     void devices() {
         String model = SQUEEZENET.toString();
-        Cli.run("run", model, "--device", "tpu").fails("\"tpu\"", "cpu");
-        Cli.run("run", model, "--device", "GPU 1").fails("\"GPU 1\"", "cpu, cuda, cuda:N or best");
+        Cli.run("run", model, "--device", "tpu").isMisused("--device", "'tpu'", "best, or one of cuda, cpu, emulator");
+        Cli.run("run", model, "--device", "GPU 1").isMisused("'GPU 1'", "cuda:1");
+        Cli.run("kernels", "run", "--device", "cpu").isMisused("'cpu'", "one of cuda, emulator");
+        Cli.run("bench", "softmax", "--device", "cuda:x").isMisused("'cuda:x'");
+        Cli.run("bench", "allreduce", "--device", "emulator").isMisused("emulator", "expected one of");
         Cli.run("run", model, "--device", "cpu:7").fails("cpu:7");
-        Cli.run("embed", "--device", "tpu", "text").fails("\"tpu\"");
-        run(model, "--threads", "-1").fails("threads", "-1");
+        Cli.run("embed", "--device", "tpu", "text").isMisused("'tpu'");
+        run(model, "--threads", "-1").isMisused("--threads", "'-1'");
         run(model, "--memory-limit", "1000").fails("limit", "1000");
-        run(model, "--memory-limit", "-5").fails("limit", "-5");
-        run(model, "--runs", "0").fails("--runs");
-        run(model, "--dump-ir", "after:nothing").fails("after:nothing", "dce");
+        run(model, "--memory-limit", "-5").isMisused("--memory-limit", "'-5'");
+        run(model, "--runs", "0").isMisused("--runs", "'0'");
+        run(model, "--dump-ir", "after:nothing").isMisused("after:nothing", "dce");
+        run(model, "--dump-ir", "dce").isMisused("'dce'");
         Cli.run("bench", "model", model, "--shapes", "1x2x3", "--device", "cpu").fails("1x2x3");
+        Cli.run("bench", "model", model, "--shapes", "1xb").isMisused("'1xb'", "such as 1x128");
+        Cli.run("bench", "model", model, "--thread-counts", "0").isMisused("--thread-counts", "'0'");
+        Cli.run("bench", "model", model, "--seconds", "-1").isMisused("--seconds", "'-1'");
+        Cli.run("bench", "model", model, "--seconds", "NaN").isMisused("--seconds", "'NaN'");
+        Cli.run("bench", "softmax", "--shapes", "8x0").isMisused("'8x0'", "ROWSxCOLS");
+        Cli.run("kernels", "check", "--arch", "sm90").isMisused("'sm90'", "sm_80");
+        Cli.run("bench", "allreduce", "--device", "cuda", "--sizes", "6").isMisused("'6'", "multiple of 4");
+        Cli.run("bench", "allreduce", "--device", "cuda", "--world", "0").isMisused("--world", "'0'");
     }
 
     @Test
@@ -201,7 +213,7 @@ final class FailuresTest {
         Path words = Cli.MODELS.resolve("all-minilm-l6-v2-tokenizer.json");
         Cli.run("embed", "--device", "cpu", "--model", alone.toString(), "--tokenizer", words.toString(), "text")
                 .fails("input_ids", "data_0");
-        Cli.run("embed", "--device", "cpu", "--max-tokens", "0", "text").fails("0");
+        Cli.run("embed", "--device", "cpu", "--max-tokens", "2", "text").isMisused("--max-tokens", "3 or more");
     }
 
     @Test

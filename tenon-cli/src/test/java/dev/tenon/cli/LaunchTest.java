@@ -71,7 +71,8 @@ class LaunchTest {
     void wrongUsage() {
         Cli.run("launch", "--", "true").isMisused("--ranks");
         Cli.run("launch", "-n", "2").isMisused("COMMAND");
-        Cli.run("launch", "-n", "0", "--", "true").fails("-n 0");
+        Cli.run("launch", "-n", "0", "--", "true").isMisused("--ranks", "'0'", "1 to 1024");
+        Cli.run("launch", "-n", "1", "--port", "65536", "--", "true").isMisused("--port", "0 to 65535");
         Cli.run("launch", "-n", "2", "--", "/no/such/command").fails("/no/such/command");
     }
 

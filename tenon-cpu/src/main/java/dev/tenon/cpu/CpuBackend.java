@@ -21,7 +21,7 @@ public final class CpuBackend implements Backend {
 
     @Override
     public List<DeviceInfo> devices() {
-        return List.of(CpuInfo.read());
+        return List.of(CpuInfo.read(Vectors.presence()));
     }
 
     @Override
@@ -34,6 +34,6 @@ public final class CpuBackend implements Backend {
         if (ordinal != 0) {
             throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
         }
-        return new CpuDevice(CpuInfo.read(), options);
+        return new CpuDevice(CpuInfo.read(Vectors.width()), options);
     }
 }

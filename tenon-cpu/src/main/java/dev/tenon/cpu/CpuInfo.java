@@ -13,9 +13,10 @@ import java.util.stream.Stream;
 final class CpuInfo {
     private CpuInfo() {}
 
-    static DeviceInfo read() {
+    /** @param vectors a phrase about them */
+    static DeviceInfo read(String vectors) {
         int cores = Runtime.getRuntime().availableProcessors();
-        return new DeviceInfo("cpu", 0, model(), cores + " cores, " + Vectors.describe(), memoryBytes());
+        return new DeviceInfo("cpu", 0, model(), cores + " cores, " + vectors, memoryBytes());
     }
 
     /** The model as Linux names it, elsewhere the architecture as Java does. */

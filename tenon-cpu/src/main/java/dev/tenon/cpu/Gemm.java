@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
  * <p>Offsets are in bytes, counts and strides in elements.
  */
 final class Gemm {
-    /** Columns of a panel. */
-    static final int NR = Vectors.PANEL;
+    /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
+    static final int NR = Vectors.AVAILABLE ? VectorKernels.PANEL : 16;
 
     /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
     private static final int K_BLOCK = 512;

@@ -69,8 +69,8 @@ class Kernels {
             long cOffset,
             long ldc) {
         for (int row = 0; row < rows; row++) {
-            for (int j = 0; j < Vectors.PANEL; j++) {
-                float sum = x.get(F32, xOffset + 4L * (row * Vectors.PANEL + j))
+            for (int j = 0; j < Gemm.NR; j++) {
+                float sum = x.get(F32, xOffset + 4L * (row * Gemm.NR + j))
                         + start.get(F32, startOffset + 4 * (row * lds + j));
                 c.set(F32, cOffset + 4 * (row * ldc + j), sum);
             }

@@ -11,7 +11,7 @@ import java.util.Arrays;
 final class ScalarTile {
     static final int ROWS = 8;
     private static final int DEPTH = 256;
-    private static final int PANEL = Vectors.PANEL;
+    private static final int PANEL = Gemm.NR;
     private static final int A_AT = 0;
     private static final int B_AT = ROWS * DEPTH;
     private static final int C_AT = B_AT + DEPTH * PANEL;

@@ -8,9 +8,6 @@ final class Vectors {
     /** Whether the incubator module is there. It is on a module path; a class path needs {@code --add-modules}. */
     static final boolean AVAILABLE = find();
 
-    /** Columns of a panel of a packed matrix: two vectors, so that a row of the micro-kernel is two accumulators. */
-    static final int PANEL = AVAILABLE ? VectorKernels.PANEL : 16;
-
     /** The values of the system property {@code dev.tenon.cpu.kernels}. */
     static final String AUTO = "auto";
 
@@ -49,8 +46,13 @@ final class Vectors {
         return found;
     }
 
-    /** One phrase for people. */
-    static String describe() {
+    /** One phrase for people who only look: how wide the vectors are is known once their classes are loaded, which takes longer than all else that looking does. */
+    static String presence() {
+        return AVAILABLE ? "Vector API" : "no Vector API";
+    }
+
+    /** One phrase for people who run something. */
+    static String width() {
         return AVAILABLE ? VectorKernels.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
     }
 }

@@ -29,7 +29,7 @@ public record Target(String backend, int ordinal, String reason) {
             if (!backend.devices().isEmpty()) {
                 String why = passedOver.isEmpty()
                         ? "the best of "
-                                + Backends.all().stream().map(Backend::name).toList()
+                                + backends()
                         : String.join("; ", passedOver);
                 return new Target(backend.name(), 0, why);
             }
@@ -53,6 +53,11 @@ public record Target(String backend, int ordinal, String reason) {
                     : new Target(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)), "");
         }
         throw new InputException("no device \"" + text + "\"; say cpu, cuda, cuda:N or best");
+    }
+
+    /** The names of the backends on the path, the preferred one first. */
+    public static List<String> backends() {
+        return Backends.all().stream().map(Backend::name).toList();
     }
 
     /** Every device of every backend. */

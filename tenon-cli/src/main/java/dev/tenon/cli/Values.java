@@ -1,0 +1,235 @@
+package dev.tenon.cli;
+
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.GpuPlatform;
+import java.util.List;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** What options take where their types say too little. Anything else is wrong usage, told before any work begins. */
+final class Values {
+    private Values() {}
+
+    /** A whole number in a range. */
+    private abstract static class Whole implements ITypeConverter<Integer> {
+        private final long least;
+        private final long most;
+
+        Whole(long least, long most) {
+            this.least = least;
+            this.most = most;
+        }
+
+        @Override
+        public Integer convert(String value) {
+            return (int) whole(value, least, most);
+        }
+    }
+
+    private static long whole(String value, long least, long most) {
+        try {
+            long number = Long.parseLong(value);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException _) {
+            // said below
+        }
+        boolean open = most == Integer.MAX_VALUE || most == Long.MAX_VALUE;
+        throw wrong(value, "a whole number, " + least + (open ? " or more" : " to " + most));
+    }
+
+    private static TypeConversionException wrong(String value, String expected) {
+        return new TypeConversionException("'" + value + "' is not possible; expected " + expected);
+    }
+
+    /** 1 or more. */
+    static final class Positive extends Whole {
+        Positive() {
+            super(1, Integer.MAX_VALUE);
+        }
+    }
+
+    /** 0 or more. */
+    static final class Count extends Whole {
+        Count() {
+            super(0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** Tokens of a text, with the two special ones. */
+    static final class Tokens extends Whole {
+        Tokens() {
+            super(3, Integer.MAX_VALUE);
+        }
+    }
+
+    /** Ranks that are processes. */
+    static final class Ranks extends Whole {
+        Ranks() {
+            super(1, 1024);
+        }
+    }
+
+    /** A TCP port, or 0. */
+    static final class Port extends Whole {
+        Port() {
+            super(0, 65535);
+        }
+    }
+
+    /** Ranks of a drawing. */
+    static final class FewRanks extends Whole {
+        FewRanks() {
+            super(1, RingTrace.LARGEST_WORLD);
+        }
+    }
+
+    /** Elements of a drawing's vectors. */
+    static final class FewElements extends Whole {
+        FewElements() {
+            super(0, RingTrace.LARGEST_LENGTH);
+        }
+    }
+
+    /** A size or bytes, 0 or more. */
+    static final class Size implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            return whole(value, 0, Long.MAX_VALUE);
+        }
+    }
+
+    /** Bytes of a vector of f32. */
+    static final class FloatBytes implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            long bytes = whole(value, 4, Long.MAX_VALUE);
+            if (bytes % 4 != 0) {
+                throw wrong(value, "bytes of f32 elements, a multiple of 4");
+            }
+            return bytes;
+        }
+    }
+
+    /** The names of a map's values. */
+    static final class Name implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return value;
+        }
+    }
+
+    /** A duration. */
+    static final class Seconds implements ITypeConverter<Double> {
+        @Override
+        public Double convert(String value) {
+            try {
+                double seconds = Double.parseDouble(value);
+                if (seconds >= 0 && Double.isFinite(seconds)) {
+                    return seconds;
+                }
+            } catch (NumberFormatException _) {
+                // said below
+            }
+            throw wrong(value, "seconds, 0 or more");
+        }
+    }
+
+    /** {@code best}, or a backend that is there, with or without a number. */
+    static final class Device implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return value.equals("best") ? value : device(value, Target.backends(), "best, or one of ");
+        }
+    }
+
+    /** A GPU platform that is there, with or without a number. */
+    static final class GpuDevice implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            return device(value, GpuPlatforms.all().stream().map(GpuPlatform::name).toList(), "one of ");
+        }
+    }
+
+    private static String device(String value, List<String> names, String before) {
+        try {
+            if (names.contains(Target.parse(value).backend()) && !value.equals("best")) {
+                return value;
+            }
+        } catch (InputException _) {
+            // said below
+        }
+        throw wrong(value, before + String.join(", ", names) + ", with or without a number: cuda:1");
+    }
+
+    /** {@code after:PASS}. */
+    static final class Dump implements ITypeConverter<String> {
+        @Override
+        public String convert(String value) {
+            if (value.equals(DumpIr.AFTER + DumpIr.ALL)
+                    || value.startsWith(DumpIr.AFTER)
+                            && Compiler.passNames().contains(value.substring(DumpIr.AFTER.length()))) {
+                return value;
+            }
+            throw wrong(value, "after:PASS, PASS being all or one of " + String.join(", ", Compiler.passNames()));
+        }
+    }
+
+    /** {@code sm_90}. */
+    static final class Sm implements ITypeConverter<Architecture> {
+        @Override
+        public Architecture convert(String value) {
+            try {
+                return Architecture.parse(value);
+            } catch (InputException _) {
+                throw wrong(value, "the form sm_80 or sm_90a");
+            }
+        }
+    }
+
+    /** Sizes of dims. */
+    static final class Shape implements ITypeConverter<Sizes> {
+        @Override
+        public Sizes convert(String value) {
+            if (!Sizes.isOne(value)) {
+                throw wrong(value, "sizes with an x between them, such as 1x128");
+            }
+            return Sizes.of(value);
+        }
+    }
+
+    /** Rows and columns. */
+    static final class Rows implements ITypeConverter<Sizes> {
+        @Override
+        public Sizes convert(String value) {
+            return pair(value, 1, Long.MAX_VALUE, "ROWSxCOLS, such as 1024x1024");
+        }
+    }
+
+    /** Ranks and elements. */
+    static final class WorldAndLength implements ITypeConverter<Sizes> {
+        @Override
+        public Sizes convert(String value) {
+            return pair(value, 0, Integer.MAX_VALUE, "WORLDxLENGTH, such as 4x1024");
+        }
+    }
+
+    private static Sizes pair(String value, long leastSecond, long most, String expected) {
+        if (Sizes.isOne(value)) {
+            Sizes sizes = Sizes.of(value);
+            if (sizes.count() == 2
+                    && sizes.at(0) >= 1
+                    && sizes.at(0) <= most
+                    && sizes.at(1) >= leastSecond
+                    && sizes.at(1) <= most) {
+                return sizes;
+            }
+        }
+        throw wrong(value, expected);
+    }
+}
