@@ -78,17 +78,26 @@ final class BenchModelCommand implements Callable<Integer> {
         Path file = model != null ? model : DefaultModel.path();
         OnnxModel onnx = OnnxModel.load(file);
         List<String> dims = new ArrayList<>(ModelInputs.dims(onnx.graph().inputs()));
-        Table table = new Table("shape", "threads", "median", "p95", "min", "max", "runs");
+        boolean cpu = device.target().backend().equals("cpu");
+        Table table = cpu
+                ? new Table("shape", "threads", "median", "p95", "min", "max", "runs")
+                : new Table("shape", "median", "p95", "min", "max", "runs");
+        FirstResult first = null;
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
-            for (int threads : threads()) {
+            for (int threads : threads(cpu)) {
                 try (Runtime runtime =
                                 Runtime.open(device.target(), device.options().withThreads(threads));
                         CompiledModel compiled = runtime.compile(
                                 onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()));
                         Session session = compiled.newSession()) {
                     for (Sizes shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
-                        progress.say(file.getFileName() + " " + shape + ", " + threads + " thread(s) …");
+                        progress.say(file.getFileName() + " " + shape + (cpu ? ", " + threads + " thread(s) …" : " …"));
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
+                        boolean begins = first == null;
+                        if (first == null) {
+                            session.run(inputs);
+                            first = FirstResult.now();
+                        }
                         if (!runtime.settle(() -> session.run(inputs), SETTLE_LIMIT)) {
                             spec.commandLine()
                                     .getErr()
@@ -96,16 +105,13 @@ final class BenchModelCommand implements Callable<Integer> {
                                             "some loops are not compiled yet; the figures may be slower than later ones");
                         }
                         Samples samples = measure(runtime, session, inputs);
-                        table.row(
-                                shape,
-                                threads,
-                                Units.duration(samples.median()),
-                                Units.duration(samples.p95()),
-                                Units.duration(samples.min()),
-                                Units.duration(samples.max()),
-                                samples.count());
+                        table.row(row(shape, cpu ? threads : 0, samples));
                         if (json) {
-                            Json.print(out, object(file, runtime, shape, threads, samples));
+                            Map<String, Object> object = object(file, runtime, shape, threads, samples);
+                            if (begins) {
+                                object.put("start", first.object());
+                            }
+                            Json.print(out, object);
                         }
                     }
                 }
@@ -113,8 +119,24 @@ final class BenchModelCommand implements Callable<Integer> {
         }
         if (!json) {
             table.print(out);
+            out.println(first);
         }
         return 0;
+    }
+
+    /** @param threads 0 where they say nothing */
+    private static Object[] row(Sizes shape, int threads, Samples samples) {
+        List<Object> cells = new ArrayList<>(List.of(shape));
+        if (threads > 0) {
+            cells.add(threads);
+        }
+        cells.addAll(List.of(
+                Units.duration(samples.median()),
+                Units.duration(samples.p95()),
+                Units.duration(samples.min()),
+                Units.duration(samples.max()),
+                samples.count()));
+        return cells.toArray();
     }
 
     /** On a GPU inputs and outputs lie in its memory, as the other side of a comparison has them, unless the copies are asked for. */
@@ -157,11 +179,11 @@ final class BenchModelCommand implements Callable<Integer> {
     }
 
     /** A GPU is measured once. */
-    private List<Integer> threads() {
+    private List<Integer> threads(boolean cpu) {
         if (device.threads != 0) {
             return List.of(device.threads);
         }
-        return device.target().backend().equals("cpu") ? threadCounts : List.of(1);
+        return cpu ? threadCounts : List.of(1);
     }
 
     private static List<Sizes> defaultShapes(int dims) {

@@ -75,12 +75,21 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 GpuContext context = gpu.open(platform);
                 RowBench bench =
                         new RowBench(context, platform.compiler(), op, dtype, measuring.runs, measuring.seconds)) {
+            Sizes smallest = shapes.getFirst();
+            bench.once(smallest.at(0), smallest.at(1));
+            FirstResult first = FirstResult.now();
+            boolean told = false;
             for (Sizes shape : shapes) {
                 progress.say(op.name().toLowerCase(Locale.ROOT) + " " + shape + " …");
                 for (RowBench.Measured m : bench.measure(shape.at(0), shape.at(1))) {
                     row(table, m);
                     if (json) {
-                        Json.print(out, object(context, m));
+                        Map<String, Object> object = object(context, m);
+                        if (!told) {
+                            object.put("start", first.object());
+                            told = true;
+                        }
+                        Json.print(out, object);
                     }
                 }
             }
@@ -89,6 +98,7 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 out.println(context.device().name() + ", " + platform.name() + " "
                         + platform.driver().version() + ", "
                         + platform.compiler().name() + ", " + dtype);
+                out.println(first);
             }
         }
         return 0;

@@ -60,6 +60,9 @@ final class EmbedCommand implements Callable<Integer> {
     @Option(names = "--json", description = "One object a text: {\"text\": …, \"vector\": […]}.")
     boolean json;
 
+    @Option(names = "--time", description = "Say on standard error where the time to the result went.")
+    boolean time;
+
     @Mixin
     CompileSettings settings = new CompileSettings();
 
@@ -83,6 +86,10 @@ final class EmbedCommand implements Callable<Integer> {
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
                 vectors = encoder.encode(all);
+                if (time) {
+                    progress.say("");
+                    spec.commandLine().getErr().println(FirstResult.now());
+                }
             }
         }
         if (json) {

@@ -32,6 +32,9 @@ import picocli.CommandLine.Spec;
             BenchCommand.class
         })
 public final class Main implements Runnable {
+    /** When this class was loaded, in milliseconds of the clock. */
+    static final long BEGAN = System.currentTimeMillis();
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;

@@ -70,6 +70,20 @@ final class RowBench implements AutoCloseable {
         this.stream = context.newStream();
     }
 
+    /** One launch of the fast form, over zeros, and a wait. */
+    void once(long rows, long cols) {
+        long bytes = rows * cols * dtype.bytes();
+        RowKernels.Rows launch = kernels.rows(rule, dtype, rows, cols, true);
+        try (DeviceBuffer x = zeroed(bytes);
+                DeviceBuffer y = context.allocate(bytes);
+                DeviceBuffer weights = zeroed(cols * dtype.bytes());
+                DeviceBuffer state = context.allocate(Math.max(1, launch.plan().stateBytes()));
+                DeviceBuffer counters = zeroed(Math.max(1, launch.plan().counterBytes()))) {
+            enqueue(launch, x, weights, weights, y, state, counters);
+            stream.synchronize();
+        }
+    }
+
     /** The fast form, the plain one where there is one, and the copy. */
     List<Measured> measure(long rows, long cols) {
         long bytes = rows * cols * dtype.bytes();

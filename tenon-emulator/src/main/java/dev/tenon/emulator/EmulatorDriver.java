@@ -4,6 +4,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuDriver;
+import dev.tenon.cuda.timing.StartUp;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,10 @@ public final class EmulatorDriver implements GpuDriver {
             throw new UnsupportedException("emulator:" + ordinal + " does not exist; there are " + options.devices()
                     + " devices (TENON_EMULATOR_DEVICES)");
         }
+        return StartUp.opening(() -> context(ordinal));
+    }
+
+    private GpuContext context(int ordinal) {
         synchronized (open) {
             EmulatedDevice device = open.get(ordinal);
             if (device == null || !device.retain()) {

@@ -49,6 +49,7 @@ final class GpuProgram implements Program, LoweringContext {
     }
 
     private final GpuDevice device;
+    private final GpuWeights weights;
     private final CompileOptions options;
     private final Map<Value, Integer> slotOf = new HashMap<>();
     private final Map<Value, Integer> transposedSlotOf = new HashMap<>();
@@ -66,6 +67,7 @@ final class GpuProgram implements Program, LoweringContext {
 
     GpuProgram(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
         this.device = device;
+        this.weights = weights;
         this.options = options;
         Graph graph = plan.graph();
         io = new IoLayout(
@@ -159,6 +161,11 @@ final class GpuProgram implements Program, LoweringContext {
     @Override
     public Blas blas() {
         return device.blas();
+    }
+
+    @Override
+    public Program onHost(Plan plan, String reason) {
+        return weights.onHost(plan, reason);
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.Frame;
@@ -38,6 +39,10 @@ final class GpuSession implements Device.Context {
     private final GrowingMemory counters;
     private final Transfers transfers;
     private @Nullable BlasHandle blas;
+    /** Where nodes without kernels run. */
+    private Device.@Nullable Context host;
+
+    private final HostBytes hostBytes;
     /** Weak, so that a program that the runtime has evicted takes its addresses with it. */
     private final Map<GpuProgram, Prepared> prepared = new WeakHashMap<>();
     /** All recorded work; that of evicted programs is closed when the next program comes. */
@@ -69,6 +74,7 @@ final class GpuSession implements Device.Context {
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
         workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
         counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
+        hostBytes = new HostBytes(ledger);
         stream = context.newStream();
         transfers = new Transfers(device, stream, io);
     }
@@ -127,10 +133,24 @@ final class GpuSession implements Device.Context {
                 Stream.of(io, activations)
                         .filter(memory -> memory.bytes() > 0)
                         .map(GrowingMemory::buffer)
-                        .toList());
+                        .toList(),
+                this::onHost);
         Prepared made = new Prepared(frame);
         prepared.put(program, made);
         return made;
+    }
+
+    private Tensor[] onHost(Program program, Tensor[] operands) {
+        Device.Context where = host;
+        if (where == null) {
+            where = HostBackend.device("a step of the CPU backend").newContext();
+            host = where;
+        }
+        try {
+            return program.run(where, operands);
+        } finally {
+            hostBytes.are(where.bytes());
+        }
     }
 
     private @Nullable BlasHandle handle() {
@@ -222,6 +242,10 @@ final class GpuSession implements Device.Context {
         forgetAll();
         if (blas != null) {
             blas.close();
+        }
+        if (host != null) {
+            host.close();
+            hostBytes.are(0);
         }
         transfers.close();
         io.close();

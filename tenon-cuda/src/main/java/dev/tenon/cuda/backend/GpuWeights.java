@@ -1,10 +1,13 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.HashMap;
@@ -20,12 +23,17 @@ final class GpuWeights implements Device.Weights {
 
     private final Map<Layout, DeviceMemory> uploaded = new HashMap<>();
     private @Nullable GpuStream stream;
+    /** Of nodes that have no kernel. */
+    private Device.@Nullable Weights host;
+
+    private final HostBytes hostBytes;
     private long bytes;
     private boolean closed;
 
     GpuWeights(GpuContext context, MemoryLedger ledger) {
         this.context = context;
         this.ledger = ledger;
+        this.hostBytes = new HostBytes(ledger);
     }
 
     static GpuWeights of(Device.Weights weights) {
@@ -63,6 +71,24 @@ final class GpuWeights implements Device.Weights {
         return memory.buffer().address();
     }
 
+    /** Makes a plan runnable by the CPU backend, with constants that are held until this is closed. @throws dev.tenon.core.error.UnsupportedException with the reason where that backend is not there */
+    synchronized Program onHost(Plan plan, String reason) {
+        if (closed) {
+            throw new ClosedException("the model is closed");
+        }
+        Device device = HostBackend.device(reason);
+        Device.Weights constants = host;
+        if (constants == null) {
+            constants = device.newWeights();
+            host = constants;
+        }
+        try {
+            return device.compile(plan, constants, CompileOptions.defaults());
+        } finally {
+            hostBytes.are(constants.bytes());
+        }
+    }
+
     private void upload(Layout layout, DeviceMemory memory) {
         if (stream == null) {
             stream = context.newStream();
@@ -92,6 +118,10 @@ final class GpuWeights implements Device.Weights {
         bytes = 0;
         if (stream != null) {
             stream.close();
+        }
+        if (host != null) {
+            host.close();
+            hostBytes.are(0);
         }
     }
 }

@@ -1,5 +1,8 @@
 package dev.tenon.cuda.check;
 
+import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Interpreter;
@@ -139,7 +142,10 @@ public final class StepRun {
                 stage.zeroed(step.counterBytes()).address(),
                 faults.address(),
                 handle,
-                buffers);
+                buffers,
+                (_, _) -> {
+                    throw new IllegalStateException("cases are about kernels");
+                });
     }
 
     private void runTwice(Step step, Frame frame, List<DeviceBuffer> outputs, boolean captured) {
@@ -202,6 +208,11 @@ public final class StepRun {
         @Override
         public Blas blas() {
             return blas;
+        }
+
+        @Override
+        public Program onHost(Plan plan, String reason) {
+            throw new UnsupportedException(reason);
         }
 
         @Override

@@ -5,6 +5,7 @@ import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
+import dev.tenon.cuda.timing.StartUp;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,7 +92,7 @@ public final class CachingCompiler implements KernelCompiler {
         if (ptx.isPresent()) {
             return ptx.get();
         }
-        ModuleImage image = compiler.compile(source, architecture);
+        ModuleImage image = StartUp.compiling(() -> compiler.compile(source, architecture));
         return cache.write(image.format() == ModuleImage.Format.PTX ? ptxKey : key, image);
     }
 

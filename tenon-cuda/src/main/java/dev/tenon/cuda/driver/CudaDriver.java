@@ -4,6 +4,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuDriver;
+import dev.tenon.cuda.timing.StartUp;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.cuda.CuDevice;
 import dev.tenon.nativelib.cuda.CuLibrary;
@@ -17,7 +18,7 @@ public final class CudaDriver implements GpuDriver {
 
     /** Initialised once by the first who asks; {@link #look} does not throw, so this class cannot be left broken. */
     private static final class Probed {
-        static final Probe PROBE = look();
+        static final Probe PROBE = StartUp.opening(CudaDriver::look);
     }
 
     /** Looks for nothing yet. */
@@ -54,7 +55,7 @@ public final class CudaDriver implements GpuDriver {
             throw new UnsupportedException("cuda:" + ordinal + ": there is no such device; expected 0 to "
                     + (probe.devices().size() - 1));
         }
-        return new CudaContext(probe.devices().get(ordinal));
+        return StartUp.opening(() -> new CudaContext(probe.devices().get(ordinal)));
     }
 
     private static Probe look() {

@@ -6,6 +6,7 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.timing.StartUp;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -43,9 +44,10 @@ public final class KernelModules implements AutoCloseable {
     }
 
     /** Compiles and loads a file's variant if that has not been done yet. */
-    public GpuModule module(KernelFile file, KernelVariant variant) {
+    private GpuModule module(KernelFile file, KernelVariant variant) {
         return modules.computeIfAbsent(
-                file.path() + variant.suffix(), _ -> compiler.load(context, file.source(variant), architecture));
+                file.path() + variant.suffix(),
+                _ -> StartUp.loading(() -> compiler.load(context, file.source(variant), architecture)));
     }
 
     /** Unloads all modules; none of their functions may still run. */

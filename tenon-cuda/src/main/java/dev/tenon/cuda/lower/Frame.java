@@ -1,5 +1,7 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
@@ -20,8 +22,20 @@ public final class Frame {
     private final long faults;
     private final @Nullable BlasHandle blas;
     private final List<DeviceBuffer> buffers;
+    private final HostRuns host;
 
-    /** @param buffers those that values lie in, constants left out */
+    /** Runs programs of the CPU backend. */
+    public interface HostRuns {
+        /** @see Program#run */
+        Tensor[] run(Program program, Tensor[] operands);
+    }
+
+    /**
+     * Of addresses and memory.
+     *
+     * @param buffers those that values lie in, constants left out
+     * @param host for steps without kernels
+     */
     public Frame(
             GpuStream stream,
             KernelArguments arguments,
@@ -30,7 +44,8 @@ public final class Frame {
             long counters,
             long faults,
             @Nullable BlasHandle blas,
-            List<DeviceBuffer> buffers) {
+            List<DeviceBuffer> buffers,
+            HostRuns host) {
         this.stream = stream;
         this.arguments = arguments;
         this.addresses = addresses.clone();
@@ -39,6 +54,7 @@ public final class Frame {
         this.faults = faults;
         this.blas = blas;
         this.buffers = List.copyOf(buffers);
+        this.host = host;
     }
 
     /** Copies a value's elements to the host; they are there once the stream has been waited for. */
@@ -57,6 +73,11 @@ public final class Frame {
         }
         DeviceBuffer buffer = bufferOf(slot);
         stream.copyToDevice(from, buffer, at(slot) - buffer.address());
+    }
+
+    /** Runs a program of the CPU backend. */
+    Tensor[] onHost(Program program, Tensor[] operands) {
+        return host.run(program, operands);
     }
 
     private DeviceBuffer bufferOf(int slot) {

@@ -9,57 +9,31 @@ import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.spi.Backend;
-import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.Program;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.ServiceLoader;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back, and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded. Sessions take turns.
+ * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back, and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded.
  */
 final class HostStep implements Step {
     private final Program program;
-    private final Device.Context context;
-    private final ReentrantLock turn = new ReentrantLock();
     private final TensorType[] types;
     private final int[] inputs;
     private final int[] outputs;
     private final String reason;
 
-    private HostStep(
-            Program program, Device.Context context, TensorType[] types, int[] inputs, int[] outputs, String reason) {
+    private HostStep(Program program, TensorType[] types, int[] inputs, int[] outputs, String reason) {
         this.program = program;
-        this.context = context;
         this.types = types;
         this.inputs = inputs;
         this.outputs = outputs;
         this.reason = reason;
     }
 
-    /** The CPU backend, open for as long as the JVM; null where it is not on the path. */
-    private static final class Host {
-        static final @Nullable Device DEVICE =
-                ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).stream()
-                        .map(ServiceLoader.Provider::get)
-                        .filter(backend -> backend.name().equals("cpu"))
-                        .findFirst()
-                        .map(backend -> backend.open(0, RuntimeOptions.defaults()))
-                        .orElse(null);
-    }
-
     /** @throws UnsupportedException where there is no CPU backend either, or it does not run the node */
     static HostStep of(Node node, LoweringContext context, String reason) {
-        Device host = Host.DEVICE;
-        if (host == null) {
-            throw new UnsupportedException(reason + ", and the CPU backend is not on the path");
-        }
         GraphBuilder builder = new GraphBuilder(node.name());
         List<Value> operands = new ArrayList<>();
         List<Value> given = new ArrayList<>();
@@ -78,11 +52,8 @@ final class HostStep implements Step {
             builder.output("out" + i, results.get(i));
         }
         Graph graph = builder.build();
-        Program program =
-                host.compile(new Plan(graph, MemoryPlanner.plan(graph)), host.newWeights(), CompileOptions.defaults());
         return new HostStep(
-                program,
-                host.newContext(),
+                context.onHost(new Plan(graph, MemoryPlanner.plan(graph)), reason),
                 given.stream().map(Value::type).toArray(TensorType[]::new),
                 given.stream().mapToInt(context::slot).toArray(),
                 node.outputs().stream().mapToInt(context::slot).toArray(),
@@ -97,14 +68,9 @@ final class HostStep implements Step {
             frame.download(inputs[i], operands[i].segment());
         }
         frame.stream().synchronize();
-        turn.lock();
-        try {
-            Tensor[] results = program.run(context, operands);
-            for (int i = 0; i < results.length; i++) {
-                frame.upload(results[i].segment(), outputs[i]);
-            }
-        } finally {
-            turn.unlock();
+        Tensor[] results = frame.onHost(program, operands);
+        for (int i = 0; i < results.length; i++) {
+            frame.upload(results[i].segment(), outputs[i]);
         }
     }
 

@@ -1,8 +1,10 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.KernelModules;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +29,14 @@ public interface LoweringContext {
 
     /** The matrix libraries that were found; what it lacks says why. */
     Blas blas();
+
+    /**
+     * The plan of a single node, made runnable by the CPU backend; its constants are the model's.
+     *
+     * @param reason why there is no kernel for it
+     * @throws dev.tenon.core.error.UnsupportedException with that reason where there is no CPU backend, and where it does not run the node either
+     */
+    Program onHost(Plan plan, String reason);
 
     /** In which form regions run. */
     default RegionForm regions() {

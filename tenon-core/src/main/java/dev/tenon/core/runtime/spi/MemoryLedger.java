@@ -11,7 +11,9 @@ public final class MemoryLedger {
     public enum Use {
         WEIGHTS,
         ACTIVATIONS,
-        WORKSPACE
+        WORKSPACE,
+        /** Not on the device: not bound by the cap. */
+        HOST
     }
 
     private final String device;
@@ -30,7 +32,7 @@ public final class MemoryLedger {
     /** Enters bytes that are about to be allocated. @throws OutOfMemoryException past the cap, naming what is held; nothing is entered then */
     public synchronized void enter(Use use, long bytes, String purpose) {
         long free = limit - report().total();
-        if (bytes > free) {
+        if (use != Use.HOST && bytes > free) {
             throw new OutOfMemoryException(device + ": " + bytes + " bytes asked for " + purpose + ", the limit is "
                     + limit + " and " + free + " are free; held: " + holders());
         }
@@ -48,7 +50,7 @@ public final class MemoryLedger {
     }
 
     public synchronized MemoryReport report() {
-        return new MemoryReport(of(Use.WEIGHTS), of(Use.ACTIVATIONS), of(Use.WORKSPACE), limit);
+        return new MemoryReport(of(Use.WEIGHTS), of(Use.ACTIVATIONS), of(Use.WORKSPACE), of(Use.HOST), limit);
     }
 
     private long of(Use use) {

@@ -1,0 +1,37 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.runtime.spi.Device;
+import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
+
+/** The CPU backend, for nodes that have no kernel: one for all devices, open for as long as the JVM. */
+final class HostBackend {
+    private static final class Only {
+        static final @Nullable Device DEVICE =
+                ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .filter(backend -> backend.name().equals("cpu"))
+                        .findFirst()
+                        .map(backend -> backend.open(0, RuntimeOptions.defaults()))
+                        .orElse(null);
+    }
+
+    private HostBackend() {}
+
+    /**
+     * The CPU, open.
+     *
+     * @param reason why it is wanted
+     * @throws UnsupportedException with that reason where the backend is not on the path
+     */
+    static Device device(String reason) {
+        Device device = Only.DEVICE;
+        if (device == null) {
+            throw new UnsupportedException(reason + ", and the CPU backend is not on the path");
+        }
+        return device;
+    }
+}
