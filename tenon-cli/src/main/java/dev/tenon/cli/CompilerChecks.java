@@ -39,6 +39,9 @@ final class CompilerChecks {
     }
 
     private static String architectures(KernelCompiler compiler) {
-        return " for " + String.join(", ", compiler.architectures().stream().map(Object::toString).toList());
+        return " for "
+                + String.join(
+                        ", ",
+                        compiler.architectures().stream().map(Object::toString).toList());
     }
 }

@@ -37,8 +37,8 @@ record FirstResult(double totalMillis, double jvmMillis, StartUp.Spent spent) {
         }
         if (spent.loaded() > 0) {
             long cached = spent.loaded() - spent.compiled();
-            parts.add(millis(spent.loadMillis()) + " loading " + spent.loaded() + " modules of kernels ("
-                    + cached + " cached)");
+            parts.add(millis(spent.loadMillis()) + " loading " + spent.loaded() + " modules of kernels (" + cached
+                    + " cached)");
         }
         if (spent.compiled() > 0) {
             parts.add(millis(spent.compileMillis()) + " compiling " + spent.compiled());

@@ -152,7 +152,8 @@ final class Values {
     static final class GpuDevice implements ITypeConverter<String> {
         @Override
         public String convert(String value) {
-            return device(value, GpuPlatforms.all().stream().map(GpuPlatform::name).toList(), "one of ");
+            return device(
+                    value, GpuPlatforms.all().stream().map(GpuPlatform::name).toList(), "one of ");
         }
     }
 

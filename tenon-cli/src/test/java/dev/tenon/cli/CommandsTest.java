@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.runtime.CompiledModel;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,7 +188,8 @@ final class CommandsTest {
                 Cli.run("doctor", "--json").succeeds().objects();
         assertThat(checks).allSatisfy(check -> assertThat(check).containsKeys("check", "ok", "found"));
         assertThat(checks.stream().map(check -> check.get("check")))
-                .contains("java", "machine", "vector module", "default model", "cpu:0", "best device");
+                .contains("java", "machine", "vector module", "default model", "cpu:0", "best device")
+                .containsSequence("kernel compiler", "kernel compiler 1", "kernel compiler 2", "kernel compiler 3");
     }
 
     @Test
@@ -243,7 +246,71 @@ final class CommandsTest {
         });
         Cli table = Cli.run("bench", "model", SQUEEZENET, "--threads", "1", "--runs", "1", "--seconds", "0")
                 .succeeds();
-        assertThat(table.out().lines()).hasSize(2);
+        assertThat(table.out().lines()).hasSize(3);
+        assertThat(table.out()).contains("threads");
+        assertThat(table.out().lines().toList().getLast())
+                .matches("JVM start to first result \\d+ ms: .* until the command began, .* all else");
+        assertThat(rows.getFirst()).containsKey("start");
+        assertThat(rows.getLast()).doesNotContainKey("start");
+    }
+
+    @Test
+    void benchesOfAGpuSayWhereTheStartWent() throws IOException {
+        Assumptions.assumeTrue(
+                Target.devices().stream().anyMatch(device -> device.backend().equals("emulator")));
+        String[] command = {
+            "bench", "softmax", "--device", "emulator", "--shapes", "3x5", "--runs", "1", "--seconds", "0", "--json"
+        };
+        List<Map<String, Object>> rows = Cli.run(command).succeeds().objects();
+        Map<?, ?> start = (Map<?, ?>) rows.getFirst().get("start");
+        double parts = 0;
+        for (String part : List.of("jvm_ms", "driver_ms", "kernel_load_ms", "kernel_compile_ms", "other_ms")) {
+            parts += (double) start.get(part);
+        }
+        assertThat((double) start.get("first_result_ms")).isPositive().isCloseTo(parts, within(1e-6));
+        assertThat((double) start.get("kernels_loaded")).isGreaterThanOrEqualTo(2);
+        assertThat(rows.subList(1, rows.size()))
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(row).doesNotContainKey("start"));
+        Cli table = Cli.run(
+                        "bench",
+                        "model",
+                        "../tenon-formats/src/test/resources/cases/softmax_opset13.onnx",
+                        "--device",
+                        "emulator",
+                        "--runs",
+                        "1",
+                        "--seconds",
+                        "0")
+                .succeeds();
+        assertThat(table.out()).doesNotContain("threads").contains("driver and context", "modules of kernels");
+    }
+
+    /** Their classes take longer to load than all else that looking does. */
+    @Test
+    void lookingLoadsNoVectorClasses() throws IOException, InterruptedException {
+        for (String command : List.of("doctor", "devices")) {
+            Path log = Files.createTempFile("tenon", ".txt");
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "--add-modules",
+                            "jdk.incubator.vector",
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-Xlog:class+load:file=" + log,
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            Main.class.getName(),
+                            command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            assertThat(process.waitFor()).isZero();
+            assertThat(Files.readString(log))
+                    .contains("dev.tenon.cpu.CpuBackend")
+                    .doesNotContain("jdk.incubator.vector.FloatVector");
+            Files.delete(log);
+        }
     }
 
     @Test

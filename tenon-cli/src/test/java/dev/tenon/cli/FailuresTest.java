@@ -50,7 +50,8 @@ final class FailuresTest {
     @Test
     void kernelCasesThatNothingMatches() {
         Cli.run("kernels", "run", "no such kernel").fails("[no such kernel]");
-        Cli.run("kernels", "run", "--every", "0").isMisused("--every", "'0' is not possible; expected a whole number, 1 or more");
+        Cli.run("kernels", "run", "--every", "0")
+                .isMisused("--every", "'0' is not possible; expected a whole number, 1 or more");
     }
 
     @ParameterizedTest

@@ -1,7 +1,7 @@
 package dev.tenon.emulator;
 
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.nativelib.emulated.EmulatorLibrary;
 import java.lang.foreign.MemorySegment;
@@ -32,22 +32,19 @@ final class EmulatedBuffer implements DeviceBuffer {
         return bytes;
     }
 
-    /** A checked part of it, for copies. @throws NativeException when it does not fit */
+    /** A part of it, for work whose range has been looked at. */
     MemorySegment part(long offset, long length) {
-        long start = address();
-        if (offset < 0 || length < 0 || offset > bytes - length) {
-            throw new NativeException("emulator: copy of " + length + " bytes at offset " + offset
-                    + " of a device buffer of " + bytes + " bytes");
-        }
-        return EmulatorLibrary.memory(start, bytes).asSlice(offset, length);
+        return EmulatorLibrary.memory(address(), bytes).asSlice(offset, length);
     }
 
-    static EmulatedBuffer of(DeviceBuffer buffer) {
-        if (buffer instanceof EmulatedBuffer own) {
-            return own;
+    /** The buffer as ours, of which a call wants a range. @throws InputException when that is not within it, or the buffer is of another platform */
+    static EmulatedBuffer of(DeviceBuffer buffer, long offset, long length, String call) {
+        if (!(buffer instanceof EmulatedBuffer own)) {
+            throw new InputException(call + ": the buffer is of another platform: " + buffer);
         }
-        throw new NativeException(
-                "emulator: a buffer of another platform: " + buffer.getClass().getName());
+        own.requireWithin(offset, length, call);
+        own.address(); // not closed
+        return own;
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.cuda.compile.Workshop;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.ModuleImage;

@@ -57,8 +57,7 @@ final class EmulatedStream implements GpuStream {
     @Override
     public void copyToDevice(MemorySegment from, DeviceBuffer to, long toOffset) {
         context.shared().check();
-        EmulatedBuffer buffer = EmulatedBuffer.of(to);
-        buffer.part(toOffset, from.byteSize());
+        EmulatedBuffer buffer = EmulatedBuffer.of(to, toOffset, from.byteSize(), "copy to device");
         if (context.pinned(from)) {
             enqueue(new Work.ToDevice(from, buffer, toOffset));
             return;
@@ -71,8 +70,7 @@ final class EmulatedStream implements GpuStream {
     @Override
     public void copyToHost(DeviceBuffer from, long fromOffset, MemorySegment to) {
         context.shared().check();
-        EmulatedBuffer buffer = EmulatedBuffer.of(from);
-        buffer.part(fromOffset, to.byteSize());
+        EmulatedBuffer buffer = EmulatedBuffer.of(from, fromOffset, to.byteSize(), "copy to host");
         if (context.pinned(to)) {
             enqueue(new Work.ToHost(buffer, fromOffset, to));
             return;
@@ -95,18 +93,15 @@ final class EmulatedStream implements GpuStream {
     @Override
     public void copy(DeviceBuffer from, long fromOffset, DeviceBuffer to, long toOffset, long bytes) {
         context.shared().check();
-        EmulatedBuffer source = EmulatedBuffer.of(from);
-        EmulatedBuffer target = EmulatedBuffer.of(to);
-        source.part(fromOffset, bytes);
-        target.part(toOffset, bytes);
+        EmulatedBuffer source = EmulatedBuffer.of(from, fromOffset, bytes, "copy");
+        EmulatedBuffer target = EmulatedBuffer.of(to, toOffset, bytes, "copy");
         enqueue(new Work.OnDevice(source, fromOffset, target, toOffset, bytes));
     }
 
     @Override
     public void fill(DeviceBuffer buffer, long offset, long bytes, byte value) {
         context.shared().check();
-        EmulatedBuffer own = EmulatedBuffer.of(buffer);
-        own.part(offset, bytes);
+        EmulatedBuffer own = EmulatedBuffer.of(buffer, offset, bytes, "fill");
         enqueue(new Work.Fill(own, offset, bytes, value));
     }
 

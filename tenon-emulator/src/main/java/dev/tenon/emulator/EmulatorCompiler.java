@@ -4,6 +4,7 @@ import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.SourceExcerpt;
+import dev.tenon.cuda.compile.Workshop;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -90,8 +91,8 @@ public final class EmulatorCompiler implements KernelCompiler {
         Map<String, String> files = new TreeMap<>(source.headers());
         files.putAll(Resources.headers());
         files.put(source.name(), source.text());
-        Path folder = Workshop.folder(files);
-        try {
+        try (Workshop.Bench bench = Workshop.bench(files)) {
+            Path folder = bench.path();
             List<String> arguments = new ArrayList<>(options(compiler));
             arguments.add("-I.");
             if (source.defines().stream().noneMatch(define -> define.matches("TENON_SUFFIX(=.*)?"))) {
@@ -116,8 +117,6 @@ public final class EmulatorCompiler implements KernelCompiler {
                                     "-lm")));
             return new ModuleImage(
                     source.name(), ModuleImage.Format.OBJECT, Toolchain.read(folder.resolve("kernel.so")), null, log);
-        } finally {
-            Workshop.delete(folder);
         }
     }
 

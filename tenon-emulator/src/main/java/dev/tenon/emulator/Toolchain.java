@@ -4,11 +4,11 @@ import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.compile.Workshop;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.nativelib.emulated.EmulatorLibrary;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,8 +101,8 @@ final class Toolchain {
 
     private ModuleImage build() {
         Map<String, String> files = Resources.runtime();
-        Path folder = Workshop.folder(files);
-        try {
+        try (Workshop.Bench bench = Workshop.bench(files)) {
+            Path folder = bench.path();
             List<String> arguments = new ArrayList<>(RUNTIME_OPTIONS);
             arguments.addAll(processor().options());
             if (!compiler.clang()) {
@@ -122,8 +122,6 @@ final class Toolchain {
                     read(folder.resolve("runtime.so")),
                     null,
                     result.output());
-        } finally {
-            Workshop.delete(folder);
         }
     }
 
@@ -131,7 +129,7 @@ final class Toolchain {
         try {
             return MemorySegment.ofArray(Files.readAllBytes(file));
         } catch (IOException e) {
-            throw new UncheckedIOException("emulator: " + file + " cannot be read", e);
+            throw new NativeException("emulator: " + file + " cannot be read: " + e, e);
         }
     }
 
@@ -146,7 +144,7 @@ final class Toolchain {
             }
             return file;
         } catch (IOException e) {
-            throw new UncheckedIOException("emulator: " + file + " cannot be written", e);
+            throw new NativeException("emulator: " + file + " cannot be written: " + e, e);
         }
     }
 }

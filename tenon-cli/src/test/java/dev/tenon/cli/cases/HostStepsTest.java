@@ -7,6 +7,9 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.op.Conv;
+import dev.tenon.core.ir.op.Epilogue;
 import dev.tenon.core.ir.op.Pad;
 import dev.tenon.core.ir.op.PadMode;
 import dev.tenon.core.ir.op.ScatterElements;
@@ -24,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -105,6 +109,49 @@ class HostStepsTest {
             assertThatThrownBy(() -> session.run(bad)).isInstanceOf(DataException.class);
             Tensor y = session.run(Map.of("x", x, "from", good, "to", good)).get("y");
             assertThat(y.toFloats()).containsExactly(2, 4, 3, 4);
+        }
+    }
+
+    /** Case OM-01: constants are prepared once for the model, memory is one session's, and both go with them. */
+    @Test
+    void whatTheyHoldIsCountedAndGivenBack() {
+        Conv conv = new Conv(List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE);
+        NdArray filters = NdArray.zeros(DType.F32, 4, 3, 3, 3);
+        for (int i = 0; i < filters.size(); i++) {
+            filters.set(i, 1); // one number, which the CPU backend spreads out
+        }
+        Graph graph = Graph.build("host", g -> {
+            var x = g.input("x", DType.F32, Dim.named("n"), Dim.of(3), Dim.of(8), Dim.of(8));
+            var weights = g.constant(filters.toConstant());
+            g.output("y", g.add(conv, x, weights));
+        });
+        try (Runtime runtime = Runtime.open(Target.parse("emulator"))) {
+            assertThat(runtime.memory().host()).isZero();
+            try (CompiledModel model = runtime.compile(graph)) {
+                long weights;
+                try (Session first = model.newSession();
+                        Session second = model.newSession()) {
+                    first.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3, 8, 8)));
+                    assertThat(model.report().plans().getFirst().steps())
+                            .anyMatch(step -> step.tier().startsWith("host:"));
+                    long one = runtime.memory().host();
+                    second.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3, 8, 8)));
+                    long two = runtime.memory().host();
+                    assertThat(two).isGreaterThan(one);
+                    weights = one - (two - one);
+                    assertThat(weights).isPositive();
+                    for (int n = 2; n < 20; n++) {
+                        first.run(Map.of("x", Tensor.zeros(DType.F32, n, 3, 8, 8)));
+                    }
+                    assertThat(runtime.memory().total())
+                            .isEqualTo(first.bytes()
+                                    + second.bytes()
+                                    + runtime.memory().weights());
+                }
+                assertThat(runtime.memory().host()).isEqualTo(weights);
+            }
+            assertThat(runtime.memory().host()).isZero();
+            assertThat(runtime.memory().total()).isZero();
         }
     }
 }

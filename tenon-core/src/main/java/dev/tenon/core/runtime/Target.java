@@ -27,10 +27,7 @@ public record Target(String backend, int ordinal, String reason) {
         List<String> passedOver = new ArrayList<>();
         for (Backend backend : Backends.all()) {
             if (!backend.devices().isEmpty()) {
-                String why = passedOver.isEmpty()
-                        ? "the best of "
-                                + backends()
-                        : String.join("; ", passedOver);
+                String why = passedOver.isEmpty() ? "the best of " + backends() : String.join("; ", passedOver);
                 return new Target(backend.name(), 0, why);
             }
             passedOver.add("no " + backend.name() + ": " + backend.unavailable());

@@ -36,8 +36,8 @@ class PtxTest {
             assertThat(PtxOnlyPlatform.chain().name()).startsWith("prebuilt PTX (nvcc 1");
         } else {
             assertThat(missing).contains("holds none: it was built without nvcc");
-            assertThatThrownBy(() -> PtxOnlyPlatform.chain()
-                            .compile(BuildPtx.sources().getFirst(), Architecture.parse("sm_80")))
+            assertThatThrownBy(() ->
+                            PtxOnlyPlatform.chain().compile(BuildPtx.sources().getFirst(), Architecture.parse("sm_80")))
                     .isInstanceOf(UnsupportedException.class)
                     .hasMessageContaining("holds none");
         }
@@ -91,8 +91,8 @@ class PtxTest {
         assertThatThrownBy(() -> chain.compile(changed, Architecture.parse("sm_90")))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("has changed since it was built");
-        assertThatThrownBy(() -> chain.compile(
-                        new KernelSource("new.cu", "", Map.of(), List.of()), Architecture.parse("sm_90")))
+        assertThatThrownBy(() ->
+                        chain.compile(new KernelSource("new.cu", "", Map.of(), List.of()), Architecture.parse("sm_90")))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("new.cu");
     }

@@ -2,6 +2,7 @@ package dev.tenon.cuda.check;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
@@ -21,7 +22,10 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuStream;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +59,7 @@ public final class BackendChecks {
                 new Check("the cap is held and named", BackendChecks::cap),
                 new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
                 new Check("memory reports agree with what was given back", BackendChecks::reports),
+                new Check("copies out of range are refused, and nothing is copied", BackendChecks::ranges),
                 new Check("recorded work of evicted plans is let go", BackendChecks::evicted),
                 new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
     }
@@ -314,6 +319,35 @@ public final class BackendChecks {
                 require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
             }
             require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
+        }
+    }
+
+    private static void ranges(String backend) {
+        try (GpuContext context = GpuPlatforms.named(backend).driver().open(0);
+                GpuStream stream = context.newStream();
+                DeviceBuffer small = context.allocate(16);
+                DeviceBuffer large = context.allocate(64)) {
+            stream.fill(small, 0, 16, (byte) 7);
+            MemorySegment host = MemorySegment.ofArray(new byte[17]);
+            List<Runnable> refused = List.of(
+                    () -> stream.copyToDevice(host, small, 0),
+                    () -> stream.copyToDevice(host.asSlice(0, 8), small, 9),
+                    () -> stream.copyToDevice(host.asSlice(0, 8), small, -1),
+                    () -> stream.copyToHost(small, 0, host),
+                    () -> stream.copyToHost(small, Long.MAX_VALUE, host),
+                    () -> stream.copy(large, 0, small, 0, 17),
+                    () -> stream.copy(small, 1, large, 0, 16),
+                    () -> stream.copy(small, 0, large, 0, -1),
+                    () -> stream.fill(small, 8, 9, (byte) 1));
+            for (Runnable call : refused) {
+                TenonException error = thrown(InputException.class, call);
+                require(error.toString().contains("not within a buffer of 16 bytes"), "names the buffer: " + error);
+            }
+            byte[] left = new byte[16];
+            stream.copyToHost(small, 0, MemorySegment.ofArray(left));
+            for (byte value : left) {
+                require(value == 7, "the buffer is as it was: " + Arrays.toString(left));
+            }
         }
     }
 

@@ -1,8 +1,7 @@
 package dev.tenon.cuda.check;
 
-import dev.tenon.core.runtime.spi.Program;
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Interpreter;
@@ -13,6 +12,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.kernel.KernelModules;

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.compile;
 
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.Architecture;
@@ -18,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -124,12 +124,11 @@ public final class NvccCompiler implements KernelCompiler {
             throw new UnsupportedException(unavailable());
         }
         Map<String, String> headers = DeviceHeader.headers(source);
-        try (Workplace place = new Workplace()) {
-            Path file = place.write("source/" + source.name(), source.text());
-            for (Map.Entry<String, String> header : headers.entrySet()) {
-                place.write("headers/" + header.getKey(), header.getValue());
-            }
-            Path out = place.folder().resolve("out");
+        Map<String, String> files = new TreeMap<>();
+        headers.forEach((name, text) -> files.put("headers/" + name, text));
+        files.put("source/" + source.name(), source.text());
+        try (Workshop.Bench bench = Workshop.bench(files)) {
+            Path out = bench.path().resolve("out");
             List<String> command = new ArrayList<>(List.of(Here.FOUND.executable()));
             command.addAll(OPTIONS);
             boolean machineCode = target.format() == ModuleImage.Format.CUBIN;
@@ -137,14 +136,13 @@ public final class NvccCompiler implements KernelCompiler {
                     machineCode ? "-cubin" : "-ptx",
                     "-arch=" + target.flag(),
                     "-I",
-                    place.folder().resolve("headers").toString(),
+                    bench.path().resolve("headers").toString(),
                     "-o",
                     out.toString()));
             source.defines().forEach(define -> command.add("-D" + define));
-            command.add(file.toString());
+            command.add(bench.path().resolve("source/" + source.name()).toString());
             HostCommand result = run(command);
-            String log =
-                    result.output().replace(place.folder() + "/source/", "").replace(place.folder() + "/headers/", "");
+            String log = result.output().replace(bench.path() + "/source/", "").replace(bench.path() + "/headers/", "");
             if (result.status() != 0) {
                 throw SourceExcerpt.fault(name(), source, headers, device, log);
             }
@@ -153,29 +151,7 @@ public final class NvccCompiler implements KernelCompiler {
             MemorySegment.copy(code, 0, room, ValueLayout.JAVA_BYTE, 0, code.length);
             return new ModuleImage(source.name(), target.format(), room, null, log.strip());
         } catch (IOException e) {
-            throw new NativeException(
-                    name() + ": " + source.name() + ": files for the compiler cannot be written: " + e, e);
-        }
-    }
-
-    /** A temporary folder, gone with its close. */
-    private record Workplace(Path folder) implements AutoCloseable {
-        Workplace() throws IOException {
-            this(Files.createTempDirectory("tenon-nvcc"));
-        }
-
-        Path write(String name, String text) throws IOException {
-            Path file = folder.resolve(name).normalize();
-            if (!file.startsWith(folder) || file.getParent() == null) {
-                throw new InputException("\"" + name + "\" is not the name of a source file");
-            }
-            Files.createDirectories(file.getParent());
-            return Files.writeString(file, text);
-        }
-
-        @Override
-        public void close() throws IOException {
-            KernelCache.deleteTree(folder);
+            throw new NativeException(name() + ": " + source.name() + ": what it made cannot be read: " + e, e);
         }
     }
 }

@@ -27,12 +27,12 @@ final class CudaBuffer extends Owned implements DeviceBuffer {
         return bytes;
     }
 
-    /** The address of a range. @throws InputException when the range is not within the buffer */
+    /** The address of a range. @throws InputException when the range is not within the buffer, or the buffer of another platform */
     static long range(DeviceBuffer buffer, long offset, long length, String call) {
-        if (offset < 0 || length < 0 || offset > buffer.bytes() - length) {
-            throw new InputException(call + ": bytes " + offset + " to " + (offset + length)
-                    + " are not within a buffer of " + buffer.bytes() + " bytes");
+        if (!(buffer instanceof CudaBuffer)) {
+            throw new InputException(call + ": the buffer is of another platform: " + buffer);
         }
+        buffer.requireWithin(offset, length, call);
         return buffer.address() + offset;
     }
 

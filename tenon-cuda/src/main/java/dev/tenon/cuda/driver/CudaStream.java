@@ -48,8 +48,7 @@ final class CudaStream extends Owned implements GpuStream {
             throw foreign("function " + function.name());
         }
         kernel.requireArguments(arguments);
-        LaunchShape shape =
-                asked.programmatic() && !kernel.mayStartEarly() ? asked.withProgrammatic(false) : asked;
+        LaunchShape shape = asked.programmatic() && !kernel.mayStartEarly() ? asked.withProgrammatic(false) : asked;
         if (shape.clusterX() > 1) {
             kernel.allowCluster(shape.clusterX());
         }

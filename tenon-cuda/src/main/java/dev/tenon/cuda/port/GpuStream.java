@@ -3,7 +3,7 @@ package dev.tenon.cuda.port;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue of device work, done in order. Used by one thread at a time. All methods enqueue and return, except where they say that they wait. A fault of earlier work may come out of any later call.
+ * A queue of device work, done in order. Used by one thread at a time. All methods enqueue and return, except where they say that they wait. A fault of earlier work may come out of any later call; a range that is not within a buffer is an {@link dev.tenon.core.error.InputException}.
  */
 public interface GpuStream extends AutoCloseable {
     /**

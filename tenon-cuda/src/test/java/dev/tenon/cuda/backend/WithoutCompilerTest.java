@@ -32,8 +32,8 @@ class WithoutCompilerTest {
             System.out.println("GPU test of prebuilt kernels skipped: " + missing);
             Assumptions.abort(missing);
         }
-        ChildJvm.Result result = ChildJvm.run(
-                Running.class, Map.of("TENON_HIDE_LIBRARIES", hidden, "TENON_REGIONS", "compiled"));
+        ChildJvm.Result result =
+                ChildJvm.run(Running.class, Map.of("TENON_HIDE_LIBRARIES", hidden, "TENON_REGIONS", "compiled"));
         System.out.println(result.out().strip());
         assertThat(result.code()).as(result.out()).isZero();
         assertThat(result.out()).contains("compiler: prebuilt PTX (nvcc").doesNotContain("host:");
@@ -41,7 +41,8 @@ class WithoutCompilerTest {
 
     static final class Running {
         public static void main(String[] args) {
-            System.out.println("compiler: " + GpuPlatforms.named("cuda").compiler().name());
+            System.out.println(
+                    "compiler: " + GpuPlatforms.named("cuda").compiler().name());
             BackendModel model = new BackendModel();
             try (Runtime runtime = Runtime.open(Target.cuda(0))) {
                 for (Execution execution : Execution.values()) {

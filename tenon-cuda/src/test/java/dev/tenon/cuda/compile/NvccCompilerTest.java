@@ -89,7 +89,8 @@ class NvccCompilerTest {
         Path folder = root.resolve("ptx");
         List<Architecture> architectures = List.of(Architecture.parse("75"), Architecture.parse("90"));
         KernelCache cache = new KernelCache(root.resolve("cache"));
-        PtxBuilder.build(List.of(new KernelSource("before.cu", "", Map.of(), List.of())), architectures, nvcc, cache, folder);
+        PtxBuilder.build(
+                List.of(new KernelSource("before.cu", "", Map.of(), List.of())), architectures, nvcc, cache, folder);
         PtxBuilder.build(List.of(SOURCE), architectures, nvcc, cache, folder);
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(3); // nothing of what was built before
