@@ -1,6 +1,7 @@
 package dev.tenon.cuda.driver;
 
 import dev.tenon.cuda.port.TensorMap;
+import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuMemory;
 import dev.tenon.nativelib.cuda.CuStructs;
 import java.lang.foreign.Arena;
@@ -9,10 +10,6 @@ import java.lang.foreign.ValueLayout;
 
 /** Tensor maps in the driver's form. */
 final class TensorMapEncoder {
-    private static final int INTERLEAVE_NONE = 0;
-    private static final int PROMOTION_L2_256B = 3;
-    private static final int FILL_ZERO = 0;
-
     private TensorMapEncoder() {}
 
     static MemorySegment encode(PrimaryContext primary, TensorMap map) {
@@ -20,7 +17,7 @@ final class TensorMapEncoder {
         int rank = map.sizes().size();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment sizes = arena.allocate(ValueLayout.JAVA_LONG, rank);
-            MemorySegment strides = arena.allocate(ValueLayout.JAVA_LONG, rank);
+            MemorySegment strides = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank - 1));
             MemorySegment box = arena.allocate(ValueLayout.JAVA_INT, rank);
             MemorySegment steps = arena.allocate(ValueLayout.JAVA_INT, rank);
             for (int i = 0; i < rank; i++) {
@@ -41,10 +38,10 @@ final class TensorMapEncoder {
                             strides.address(),
                             box.address(),
                             steps.address(),
-                            INTERLEAVE_NONE,
+                            CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
                             swizzle(map.swizzle()),
-                            PROMOTION_L2_256B,
-                            FILL_ZERO),
+                            CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
+                            CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                     "cuTensorMapEncodeTiled(%s)",
                     map);
         }
@@ -53,20 +50,20 @@ final class TensorMapEncoder {
 
     private static int type(TensorMap.Element element) {
         return switch (element) {
-            case U8 -> 0;
-            case F16 -> 6;
-            case F32 -> 7;
-            case BF16 -> 9;
-            case TF32 -> 11;
+            case U8 -> CuConstants.TENSOR_MAP_DATA_TYPE_UINT8;
+            case F16 -> CuConstants.TENSOR_MAP_DATA_TYPE_FLOAT16;
+            case F32 -> CuConstants.TENSOR_MAP_DATA_TYPE_FLOAT32;
+            case BF16 -> CuConstants.TENSOR_MAP_DATA_TYPE_BFLOAT16;
+            case TF32 -> CuConstants.TENSOR_MAP_DATA_TYPE_TFLOAT32;
         };
     }
 
     private static int swizzle(TensorMap.Swizzle swizzle) {
         return switch (swizzle) {
-            case NONE -> 0;
-            case BYTES_32 -> 1;
-            case BYTES_64 -> 2;
-            case BYTES_128 -> 3;
+            case NONE -> CuConstants.TENSOR_MAP_SWIZZLE_NONE;
+            case BYTES_32 -> CuConstants.TENSOR_MAP_SWIZZLE_32B;
+            case BYTES_64 -> CuConstants.TENSOR_MAP_SWIZZLE_64B;
+            case BYTES_128 -> CuConstants.TENSOR_MAP_SWIZZLE_128B;
         };
     }
 }

@@ -40,5 +40,18 @@ public final class CuConstants {
     public static final int GRAPH_NODE_TYPE_MEM_ALLOC = 10;
     public static final int GRAPH_NODE_TYPE_MEM_FREE = 11;
 
+    public static final int TENSOR_MAP_DATA_TYPE_UINT8 = 0;
+    public static final int TENSOR_MAP_DATA_TYPE_FLOAT16 = 6;
+    public static final int TENSOR_MAP_DATA_TYPE_FLOAT32 = 7;
+    public static final int TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9;
+    public static final int TENSOR_MAP_DATA_TYPE_TFLOAT32 = 11;
+    public static final int TENSOR_MAP_INTERLEAVE_NONE = 0;
+    public static final int TENSOR_MAP_SWIZZLE_NONE = 0;
+    public static final int TENSOR_MAP_SWIZZLE_32B = 1;
+    public static final int TENSOR_MAP_SWIZZLE_64B = 2;
+    public static final int TENSOR_MAP_SWIZZLE_128B = 3;
+    public static final int TENSOR_MAP_L2_PROMOTION_L2_256B = 3;
+    public static final int TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0;
+
     private CuConstants() {}
 }
