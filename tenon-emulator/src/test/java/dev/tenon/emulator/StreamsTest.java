@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuEvent;
@@ -12,6 +13,7 @@ import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import dev.tenon.cuda.port.PinnedBuffer;
+import dev.tenon.cuda.port.TensorMap;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -58,6 +60,15 @@ class StreamsTest {
         assertThat(harness.stream.idle()).isFalse();
         assertThat(harness.floats(y)[0]).isEqualTo(3f);
         assertThat(harness.stream.idle()).isTrue();
+    }
+
+    @Test
+    void bulkCopiesAreForOtherDevices() {
+        TensorMap map =
+                new TensorMap(TensorMap.Element.F32, 0, List.of(64L), List.of(), List.of(4), TensorMap.Swizzle.NONE);
+        assertThatThrownBy(() -> harness.context.encode(map))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("compute capability 9.0");
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Puts the PTX of every kernel that is not generated into this artifact; Maven runs it. */
 public final class BuildPtx {
@@ -18,11 +19,13 @@ public final class BuildPtx {
 
     private BuildPtx() {}
 
-    /** The kernels that can be built ahead. */
-    static List<KernelSource> sources() {
+    /** The kernels that can be built ahead and whose file and variant ({@code norm/layernorm_warp.cu_f32}) match. */
+    static List<KernelSource> sources(Pattern wanted) {
         return KernelCatalog.all().stream()
                 .flatMap(file -> file.variants().stream()
                         .filter(variant -> variant.headers().isEmpty()) // those with generated headers are samples
+                        .filter(variant ->
+                                wanted.matcher(file.path() + variant.suffix()).matches())
                         .map(file::source))
                 .toList();
     }
@@ -30,30 +33,37 @@ public final class BuildPtx {
     /**
      * Builds.
      *
-     * @param args the folder to fill, and what to put there: {@code auto}, {@code none}, or architectures with commas, for which there must then be an nvcc
+     * @param args the folder to fill; what for: {@code none}, architectures with commas, for which there must then be an nvcc, or {@code auto} for the usual one where there is; and a pattern that says which kernels, all by default
      * @throws UnsupportedException when architectures are asked for and there is no nvcc
      */
     public static void main(String... args) throws IOException {
         Path folder = Path.of(args[0]);
         String wanted = args[1];
+        if (wanted.equals("none")) {
+            nothing(folder, "it was built without -Dtenon.ptx=80,90");
+            return;
+        }
         NvccCompiler nvcc = new NvccCompiler();
         boolean auto = wanted.equals("auto");
-        String missing = wanted.equals("none") ? "the build was told not to make any" : nvcc.unavailable();
-        if (!missing.isEmpty()) {
-            if (!auto && !wanted.equals("none")) {
-                throw new UnsupportedException("PTX for " + wanted + " cannot be built: " + missing);
+        if (!nvcc.unavailable().isEmpty()) {
+            if (!auto) {
+                throw new UnsupportedException("PTX for " + wanted + " cannot be built: " + nvcc.unavailable());
             }
-            PtxBuilder.buildNothing(folder, "it was built without nvcc (" + missing + ")");
-            System.out.println("tenon-cuda-ptx holds NO PTX: " + missing);
+            nothing(folder, nvcc.unavailable());
             return;
         }
         List<Architecture> architectures = auto
                 ? USUAL
                 : Arrays.stream(wanted.split(",")).map(Architecture::parse).toList();
         long start = System.nanoTime();
-        List<KernelSource> sources = sources();
+        List<KernelSource> sources = sources(Pattern.compile(args.length > 2 ? args[2] : ".*"));
         PtxBuilder.build(sources, architectures, nvcc, KernelCache.standard(), folder);
-        System.out.println("tenon-cuda-ptx holds " + sources.size() + " kernel files for " + architectures + ", by "
-                + nvcc.name() + ", in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
+        System.out.println(folder + ": " + sources.size() + " kernel files for " + architectures + ", by " + nvcc.name()
+                + ", in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
+    }
+
+    private static void nothing(Path folder, String reason) throws IOException {
+        PtxBuilder.buildNothing(folder, reason);
+        System.out.println(folder + ": NO PTX: " + reason);
     }
 }
