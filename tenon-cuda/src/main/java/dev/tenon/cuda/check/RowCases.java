@@ -38,6 +38,12 @@ final class RowCases {
                 cases.add(plain(rule, dtype, 3, 4096, 0, 1));
                 cases.add(plain(rule, dtype, 2, 8192, 0, 0));
                 cases.add(plain(rule, dtype, 2, 20011, 0, 0));
+                cases.add(plain(rule, dtype, 600, 1001, 0, 0));
+                cases.add(plain(rule, dtype, 530, 1024, 0, 0));
+                cases.add(plain(rule, dtype, 2, 32768, 0, 0));
+                cases.add(plain(rule, dtype, 3, 65537, 0, 0));
+                cases.add(plain(rule, dtype, 2, 130000, 0, 0));
+                cases.add(forced(rule, dtype, "in blocks", 2, 8192, false, device -> device));
                 cases.add(forced(rule, dtype, "read twice", 2, 24576, false, RowCases::littleShared));
                 cases.add(forced(rule, dtype, "read twice", 2, 20011, false, RowCases::littleShared));
                 cases.add(forced(rule, dtype, "several blocks a row", 3, 24576, true, RowCases::littleShared));
@@ -77,7 +83,7 @@ final class RowCases {
             UnaryOperator<DeviceProperties> change) {
         return new KernelCase(name(rule), dtype + " [" + rows + "," + cols + "] " + form, stage -> {
             DeviceProperties device = change.apply(stage.context().device());
-            RowPlan plan = RowKernels.plan(rule, dtype, rows, cols, true, device);
+            RowPlan plan = RowKernels.blockPlan(rule, dtype, rows, cols, true, device);
             plan = together ? plan.together(3, Math.min(rows, 2), rule, dtype) : plan;
             check(stage, stage.rows().rows(rule, dtype, rows, cols, plan), dtype, 0, 0);
         });
