@@ -19,7 +19,8 @@ class RowPlanTest {
         assertThat(entry(1024, 1024, false)).isEqualTo("softmax_warp_v1r32");
         assertThat(entry(128, 128, true)).isEqualTo("softmax_warp_v16r1");
         assertThat(entry(1024, 1, true)).isEqualTo("softmax_warp_v16r1");
-        assertThat(entry(5, 1023, true)).isEqualTo("softmax_warp_v16r8");
+        assertThat(entry(5, 1023, true)).isEqualTo("softmax_team_v8");
+        assertThat(entry(5, 512, true)).isEqualTo("softmax_warp_v16r4");
         assertThat(entry(1024, 1024, true)).isEqualTo("softmax_team_v8");
         assertThat(entry(4096, 1024, true)).isEqualTo("softmax_team_v8");
         assertThat(entry(1024, 2048, true)).isEqualTo("softmax_team_v32");

@@ -41,7 +41,7 @@ __device__ __forceinline__ void row_team(const T* __restrict__ x, const T* __res
     typedef RuleOf<A> Rule;
     constexpr int V = Widest<T>::value;
     constexpr int LINE = 128 / (V * sizeof(T));  // packs
-    __shared__ alignas(16) typename Rule::State slots[WARPS > 0 ? WARPS : CLUSTER ? 8 * 32 : 32];
+    __shared__ __align__(16) typename Rule::State slots[WARPS > 0 ? WARPS : CLUSTER ? 8 * 32 : 32];
     int thread = threadIdx.x, threads = WARPS > 0 ? WARPS * 32 : blockDim.x;
     int blocks = CLUSTER ? of_row : 1;
     int part = CLUSTER ? blockIdx.x % blocks : 0;
@@ -57,9 +57,6 @@ __device__ __forceinline__ void row_team(const T* __restrict__ x, const T* __res
     const T* body = from + first;
     if (CLUSTER) begin_cluster();
 
-    now(body);  // all this while the predecessor still runs
-    now(packs);
-    now(loose_column);
     await_predecessor();
     Pack<T, V> held[R];
     int count = 0;  // packs

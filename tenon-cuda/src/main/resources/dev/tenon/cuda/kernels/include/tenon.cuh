@@ -148,16 +148,6 @@ __device__ __forceinline__ void meet(u32* counter, u32 blocks, u32 number) {
     __syncthreads();
 }
 
-// Has the value worked out by here, not where it is first used.
-template <typename V>
-__device__ __forceinline__ void now(V& v) {
-    if (sizeof(V) == 8) {
-        asm volatile("" : "+l"(*reinterpret_cast<u64*>(&v)));
-    } else {
-        asm volatile("" : "+r"(*reinterpret_cast<u32*>(&v)));
-    }
-}
-
 // A launch with the programmatic attribute starts while its predecessor still runs: nothing that this wrote may be read, or that it reads
 // be written, before the wait. The release lets the successor start likewise. Both do nothing in other launches.
 __device__ __forceinline__ void await_predecessor() {
