@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 
 /** Puts the PTX of every kernel that is not generated into this artifact; Maven runs it. */
 public final class BuildPtx {
-    private static final List<Architecture> USUAL = List.of(new Architecture(8, 0));
+    private static final List<Architecture> USUAL = List.of(new Architecture(8, 0), new Architecture(9, 0));
 
     private BuildPtx() {}
 
@@ -33,7 +33,7 @@ public final class BuildPtx {
     /**
      * Builds.
      *
-     * @param args the folder to fill; what for: {@code none}, architectures with commas, for which there must then be an nvcc, or {@code auto} for the usual one where there is; and a pattern that says which kernels, all by default
+     * @param args the folder to fill; what for: {@code none}, architectures with commas, for which there must then be an nvcc, or {@code auto} for the usual ones where there is; and a pattern that says which kernels, all by default
      * @throws UnsupportedException when architectures are asked for and there is no nvcc
      */
     public static void main(String... args) throws IOException {

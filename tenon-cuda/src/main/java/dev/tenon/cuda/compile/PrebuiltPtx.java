@@ -2,6 +2,7 @@ package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.kernel.KernelSources;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -97,13 +98,13 @@ public final class PrebuiltPtx implements KernelCompiler {
         String key = key(source);
         List<Architecture> built = index.getOrDefault(key, List.of());
         Architecture best = built.stream()
-                .filter(one -> one.specific() ? one.equals(architecture) : one.number() <= architecture.number())
+                .filter(one -> one.specific() ? one.equals(architecture) : KernelSources.serves(one, architecture))
                 .filter(one -> !architecture.specific() || one.specific())
                 .max(Architecture::compareTo)
                 .orElseThrow(() -> new UnsupportedException("prebuilt PTX: " + source.name()
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"
-                                : " is there for " + built)));
+                                : " is there for " + built + ", which is no code for " + architecture)));
         String file = file(key, best);
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 final class CudaFunction implements GpuFunction {
     private static final int UNKNOWN = -1;
     private static final int PORTABLE_CLUSTER = 8;
-    private static final int FIRST_TO_WAIT = 90;
 
     private final CudaModule module;
     private final String name;
@@ -25,7 +24,6 @@ final class CudaFunction implements GpuFunction {
     private volatile @Nullable Resources resources;
     private volatile int allowedSharedBytes;
     private volatile boolean largeClusters;
-    private volatile int codeVersion;
 
     /** Within a section of the module. */
     CudaFunction(CudaModule module, String name, long handle) {
@@ -69,19 +67,6 @@ final class CudaFunction implements GpuFunction {
         return Math.max(
                 allowedSharedBytes,
                 module.context.device().sharedBytesPerBlock() - resources().sharedBytes());
-    }
-
-    /** Whether its code can wait for its predecessor by itself. Code for older architectures, which prebuilt PTX may be, has no instruction for that, and must not start early. */
-    boolean mayStartEarly() {
-        if (codeVersion == 0) {
-            module.enter();
-            try (Arena arena = Arena.ofConfined()) {
-                codeVersion = attribute(arena.allocate(ValueLayout.JAVA_INT), CuConstants.FUNC_ATTRIBUTE_PTX_VERSION);
-            } finally {
-                module.exit();
-            }
-        }
-        return codeVersion >= FIRST_TO_WAIT;
     }
 
     /** @throws InputException unless there is an argument for each parameter */

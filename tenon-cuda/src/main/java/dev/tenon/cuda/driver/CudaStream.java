@@ -43,12 +43,11 @@ final class CudaStream extends Owned implements GpuStream {
     }
 
     @Override
-    public void launch(GpuFunction function, LaunchShape asked, KernelArguments arguments) {
+    public void launch(GpuFunction function, LaunchShape shape, KernelArguments arguments) {
         if (!(function instanceof CudaFunction kernel) || kernel.context().primary() != primary) {
             throw foreign("function " + function.name());
         }
         kernel.requireArguments(arguments);
-        LaunchShape shape = asked.programmatic() && !kernel.mayStartEarly() ? asked.withProgrammatic(false) : asked;
         if (shape.clusterX() > 1) {
             kernel.allowCluster(shape.clusterX());
         }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.cuda.port.Architecture;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -31,7 +32,22 @@ public final class KernelSources {
             "binary_fn.cuh",
             "region.cuh");
 
+    /** From these on our sources have code of their own, and launches count on it: clusters, for one, which older code knows nothing of. A test compares them with the sources. */
+    static final List<Architecture> STEPS =
+            List.of(new Architecture(7, 5), new Architecture(8, 0), new Architecture(9, 0));
+
     private KernelSources() {}
+
+    /** Whether code for an architecture does on a device what is expected of it there. */
+    public static boolean serves(Architecture code, Architecture device) {
+        return code.number() <= device.number() && steps(code) == steps(device);
+    }
+
+    private static long steps(Architecture architecture) {
+        return STEPS.stream()
+                .filter(step -> step.number() <= architecture.number())
+                .count();
+    }
 
     private static final class Headers {
         static final Map<String, String> ALL = load();

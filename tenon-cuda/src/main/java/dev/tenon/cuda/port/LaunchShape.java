@@ -63,11 +63,7 @@ public record LaunchShape(
     }
 
     public LaunchShape withProgrammatic() {
-        return withProgrammatic(true);
-    }
-
-    public LaunchShape withProgrammatic(boolean early) {
-        return new LaunchShape(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, cooperative, clusterX, early);
+        return new LaunchShape(gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, cooperative, clusterX, true);
     }
 
     public int threads() {

@@ -40,6 +40,10 @@ class ArchitectureChoiceTest {
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("sm_61")
                 .hasMessageContaining("too old for NVRTC 12.4");
+        assertThatThrownBy(() -> CodeTarget.of("NVRTC 11.7", KNOWN.subList(0, 4), Architecture.parse("sm_90")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("sm_90")
+                .hasMessageContaining("too new for NVRTC 11.7");
         assertThatThrownBy(() -> of("sm_100a"))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("sm_100a");

@@ -87,13 +87,14 @@ class NvccCompilerTest {
         NvccCompiler nvcc = new NvccCompiler();
         there(nvcc);
         Path folder = root.resolve("ptx");
-        List<Architecture> architectures = List.of(Architecture.parse("75"), Architecture.parse("90"));
+        List<Architecture> architectures =
+                Stream.of("75", "80", "90").map(Architecture::parse).toList();
         KernelCache cache = new KernelCache(root.resolve("cache"));
         PtxBuilder.build(
                 List.of(new KernelSource("before.cu", "", Map.of(), List.of())), architectures, nvcc, cache, folder);
         PtxBuilder.build(List.of(SOURCE), architectures, nvcc, cache, folder);
         try (Stream<Path> files = Files.list(folder)) {
-            assertThat(files).hasSize(3); // nothing of what was built before
+            assertThat(files).hasSize(4); // nothing of what was built before
         }
         assertThatThrownBy(() -> PtxBuilder.build(
                         List.of(SOURCE, new KernelSource("bad.cu", "int f() { return nowhere; }", Map.of(), List.of())),
@@ -106,16 +107,23 @@ class NvccCompilerTest {
         PrebuiltPtx prebuilt = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
         assertThat(prebuilt.unavailable()).isEmpty();
         assertThat(prebuilt.name()).isEqualTo("prebuilt PTX (" + nvcc.name() + ")");
-        assertThat(prebuilt.architectures()).containsExactly(Architecture.parse("75"), Architecture.parse("90"));
+        assertThat(prebuilt.architectures()).containsExactlyElementsOf(architectures);
         for (String[] want :
-                new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_75"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
+                new String[][] {{"sm_75", "sm_75"}, {"sm_89", "sm_80"}, {"sm_90", "sm_90"}, {"sm_120", "sm_90"}}) {
             ModuleImage image = prebuilt.compile(SOURCE, Architecture.parse(want[0]));
             assertThat(image.format()).isEqualTo(ModuleImage.Format.PTX);
             assertThat(image.bytes().getString(0)).contains(".target " + want[1]);
         }
         assertThatThrownBy(() -> prebuilt.compile(SOURCE, Architecture.parse("sm_70")))
                 .isInstanceOf(UnsupportedException.class)
-                .hasMessageContaining("is there for [sm_75, sm_90]");
+                .hasMessageContaining("is there for [sm_75, sm_80, sm_90], which is no code for sm_70");
+        Path older = root.resolve("older");
+        PtxBuilder.build(List.of(SOURCE), architectures.subList(0, 2), nvcc, cache, older);
+        PrebuiltPtx without = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(older.resolve(name))));
+        // launches on a device of 9.0 count on what older code does not have
+        assertThatThrownBy(() -> without.compile(SOURCE, Architecture.parse("sm_90")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("is there for [sm_75, sm_80], which is no code for sm_90");
         assertThatThrownBy(() -> prebuilt.compile(CountingCompiler.source("other.cu"), Architecture.parse("sm_90")))
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("has changed since it was built");

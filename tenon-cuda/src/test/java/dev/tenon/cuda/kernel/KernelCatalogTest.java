@@ -95,4 +95,20 @@ class KernelCatalogTest {
             default -> throw new AssertionError("the catalog knows no parameter like \"" + parameter + "\"");
         };
     }
+
+    @Test
+    void codeOfItsOwnBeginsWhereItIsSaid() {
+        List<String> texts = new ArrayList<>(KernelSources.headers().values());
+        KernelCatalog.all().forEach(file -> texts.add(KernelSources.text(file.path())));
+        Set<Integer> found = new TreeSet<>();
+        for (String text : texts) {
+            Pattern.compile("__CUDA_ARCH__\\W+(\\d+)")
+                    .matcher(text)
+                    .results()
+                    .forEach(step -> found.add(Integer.parseInt(step.group(1)) / 10));
+        }
+        assertThat(found)
+                .containsExactlyElementsOf(
+                        KernelSources.STEPS.stream().map(Architecture::number).toList());
+    }
 }

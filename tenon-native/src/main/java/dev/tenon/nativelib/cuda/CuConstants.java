@@ -17,7 +17,6 @@ public final class CuConstants {
     public static final int FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1;
     public static final int FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3;
     public static final int FUNC_ATTRIBUTE_NUM_REGS = 4;
-    public static final int FUNC_ATTRIBUTE_PTX_VERSION = 5;
     public static final int FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
     public static final int FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14;
 
