@@ -76,6 +76,7 @@ final class EmbedCommand implements Callable<Integer> {
         Path file = model != null ? model : DefaultModel.path();
         Path words = tokenizer != null ? tokenizer : EmbeddingEncoder.tokenizerBeside(file);
         float[][] vectors;
+        FirstResult first;
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
             progress.say("loading " + file.getFileName() + " …");
             EncoderOptions options = EncoderOptions.defaults()
@@ -86,11 +87,11 @@ final class EmbedCommand implements Callable<Integer> {
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
                 vectors = encoder.encode(all);
-                if (time) {
-                    progress.say("");
-                    spec.commandLine().getErr().println(FirstResult.now());
-                }
+                first = time ? FirstResult.now() : null;
             }
+        }
+        if (first != null) {
+            spec.commandLine().getErr().println(first);
         }
         if (json) {
             for (int i = 0; i < vectors.length; i++) {

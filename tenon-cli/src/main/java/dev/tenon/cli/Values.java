@@ -159,7 +159,7 @@ final class Values {
 
     private static String device(String value, List<String> names, String before) {
         try {
-            if (names.contains(Target.parse(value).backend()) && !value.equals("best")) {
+            if (!value.equals("best") && names.contains(Target.parse(value).backend())) {
                 return value;
             }
         } catch (InputException _) {
