@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.cuda.port.Architecture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
