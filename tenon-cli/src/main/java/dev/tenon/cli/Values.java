@@ -15,7 +15,7 @@ final class Values {
     private Values() {}
 
     /** A whole number in a range. */
-    private abstract static class Whole implements ITypeConverter<Integer> {
+    abstract static class Whole implements ITypeConverter<Integer> {
         private final long least;
         private final long most;
 

@@ -189,25 +189,21 @@ __device__ __forceinline__ void wait_for_cluster() {
 #endif
 }
 
-__device__ __forceinline__ u32 address_in_cluster(void* shared, u32 block) {
-    u32 address = 0;
-#if __CUDA_ARCH__ >= 900
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(static_cast<u32>(__cvta_generic_to_shared(shared))), "r"(block));
-#else
-    __trap();
-#endif
-    return address;
-}
-
 __device__ __forceinline__ void store_in_cluster(float* shared, u32 block, float v) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address_in_cluster(shared, block)), "f"(v) : "memory");
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.f32 [there], %2; }" ::"r"(address), "r"(block), "f"(v) : "memory");
+#else
+    __trap();
 #endif
 }
 
 __device__ __forceinline__ void store_in_cluster(double* shared, u32 block, double v) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(address_in_cluster(shared, block)), "d"(v) : "memory");
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.f64 [there], %2; }" ::"r"(address), "r"(block), "d"(v) : "memory");
+#else
+    __trap();
 #endif
 }
 
