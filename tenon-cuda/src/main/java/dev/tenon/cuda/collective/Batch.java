@@ -18,6 +18,7 @@ final class Batch {
 
     private final List<Entry> calls = new ArrayList<>();
     private final List<Runnable> launches = new ArrayList<>();
+    private final List<TensorUses> tensors = new ArrayList<>();
 
     private Batch() {}
 
@@ -35,19 +36,30 @@ final class Batch {
         CURRENT.set(batch);
         try {
             code.run();
+        } catch (Throwable e) {
+            batch.tensors.forEach(TensorUses::release);
+            throw e;
         } finally {
             CURRENT.remove();
         }
-        batch.enqueue();
+        try {
+            batch.tensors.forEach(TensorUses::enter);
+            batch.enqueue();
+        } finally {
+            batch.tensors.forEach(TensorUses::leave);
+        }
     }
 
-    void add(RankState rank, DeviceWork work) {
+    /** A call of NCCL's; the batch lets go of its tensors. */
+    void add(RankState rank, DeviceWork work, TensorUses used) {
         calls.add(new Entry(rank, work));
+        tensors.add(used);
     }
 
-    /** A launch, which goes out before the calls. */
-    void addLaunch(Runnable launch) {
+    /** A launch, which goes out before the calls; the batch lets go of its tensors. */
+    void addLaunch(Runnable launch, TensorUses used) {
         launches.add(launch);
+        tensors.add(used);
     }
 
     /** Whether a launch of this rank would overtake one of its calls. */
