@@ -11,7 +11,7 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.cuda.check.BackendModel;
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.driver.Gpu;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -12,7 +12,7 @@ import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.ScratchMemory;
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.driver.Gpu;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceBuffer;

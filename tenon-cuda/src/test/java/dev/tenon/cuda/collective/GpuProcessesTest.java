@@ -2,7 +2,7 @@ package dev.tenon.cuda.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;

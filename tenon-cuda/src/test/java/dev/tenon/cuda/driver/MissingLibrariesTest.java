@@ -1,5 +1,6 @@
 package dev.tenon.cuda.driver;
 
+import dev.tenon.core.testkit.ChildJvm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.UnsupportedException;
