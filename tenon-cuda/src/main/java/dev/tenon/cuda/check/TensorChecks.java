@@ -14,6 +14,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.cuda.collective.GpuCommunicator;
+import dev.tenon.cuda.collective.GpuGroup;
 import dev.tenon.cuda.port.GpuStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -49,6 +50,7 @@ public final class TensorChecks {
                 new Check("MS-01: a chain of runs and sums, each input closed at once", 1, TensorChecks::chain),
                 new Check("a tensor of which there is a host copy is copied anew", 1, TensorChecks::hostCopies),
                 new Check("nothing of a call that is refused is left behind", 1, TensorChecks::refused),
+                new Check("two groups, each on streams of its own, take turns on a tensor", 1, TensorChecks::twoGroups),
                 new Check("one thread for all ranks", 1, TensorChecks::together),
                 new Check("runtimes may be closed before the group", 1, TensorChecks::runtimesFirst),
                 new Check("a sum that fails is an error for whoever reads it", 2, TensorChecks::missingRank));
@@ -136,6 +138,27 @@ public final class TensorChecks {
                         "what was handed out before is as it was");
                 x.close();
                 expect(x, sum(world, 9, 1));
+            });
+        }
+    }
+
+    private static void twoGroups(String backend, int world) {
+        int length = 65_536;
+        try (TensorWorld all = new TensorWorld(backend, world);
+                GpuGroup other = all.another()) {
+            all.each(rank -> {
+                Communicator second = other.communicator(rank.number());
+                for (int round = 0; round < 5; round++) {
+                    Tensor x = rank.upload(values(rank.number(), length));
+                    Tensor y = rank.runtime().zeros(x.type());
+                    rank.communicator().allReduce(x, y, ReduceOp.SUM);
+                    second.allReduce(y, x, ReduceOp.MEAN); // x is still read by the first
+                    rank.communicator().allReduce(x, y, ReduceOp.SUM); // y is still read by the second
+                    y.close();
+                    second.allReduce(x, ReduceOp.SUM);
+                    expect(rank.half(x), sum(world, length, 0.5f * world));
+                    x.close();
+                }
             });
         }
     }

@@ -73,6 +73,11 @@ final class TensorWorld implements AutoCloseable {
         this(backend, world, Duration.ofSeconds(10));
     }
 
+    /** One more group over the same devices. */
+    GpuGroup another() {
+        return GpuGroup.open(ranks.stream().map(Rank::runtime).toList(), GpuCollectiveOptions.defaults());
+    }
+
     int world() {
         return ranks.size();
     }

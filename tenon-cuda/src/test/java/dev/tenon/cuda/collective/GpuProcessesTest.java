@@ -69,6 +69,15 @@ class GpuProcessesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4})
+    void sumsOfTensors(int world) throws Exception {
+        List<String> outputs = run(world, "tensors");
+        for (int rank = 0; rank < world; rank++) {
+            assertThat(outputs.get(rank)).contains("rank " + rank + " of " + world + " done");
+        }
+    }
+
     @Test
     void aProcessThatDiedIsAnExceptionInTheOthers() throws Exception {
         assertThat(run(2, "dead").get(0)).contains("rank 0 was told:");
