@@ -30,9 +30,10 @@ public final class Arguments {
         return switch (buffer) {
             case HostBuffer host -> host;
             case TensorBuffer on ->
-                throw new UnsupportedException(operation + ": tensor " + on.tensor().type() + " lies in the memory of "
-                        + Objects.requireNonNull(on.tensor().resident()).device() + ", and " + who
-                        + " work on host memory; use a communicator of that device (GpuGroup, GpuRank), or copies on the host: Tensor.wrap(tensor.type(), tensor.segment())");
+                throw new UnsupportedException(
+                        operation + ": tensor " + on.tensor().type() + " lies in the memory of "
+                                + Objects.requireNonNull(on.tensor().resident()).device() + ", and " + who
+                                + " work on host memory; use a communicator of that device (GpuGroup, GpuRank), or copies on the host: Tensor.wrap(tensor.type(), tensor.segment())");
             default ->
                 throw new UnsupportedException(operation + ": " + who + " work on host memory, not on "
                         + buffer.getClass().getSimpleName() + "; use the communicator of that device");

@@ -99,6 +99,7 @@ public final class Runtime implements AutoCloseable {
      */
     public Tensor zeros(TensorType type) {
         requireOpen();
+        long _ = Tensor.bytes(type); // no number is an exception of ours, before a device asks
         return device.zeros(type);
     }
 

@@ -61,12 +61,7 @@ public final class Tensor implements AutoCloseable {
 
     /** Zeros in the arena's memory, gone when the arena closes; use after that is an IllegalStateException. */
     public static Tensor allocate(Arena arena, TensorType type) {
-        long bytes;
-        try {
-            bytes = type.bytes();
-        } catch (ArithmeticException e) {
-            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
-        }
+        long bytes = bytes(type);
         try {
             return new Tensor(type, arena.allocate(bytes, ALIGNMENT));
         } catch (OutOfMemoryError | IllegalArgumentException e) {
@@ -74,6 +69,15 @@ public final class Tensor implements AutoCloseable {
                     "no " + bytes + " bytes of host memory for tensor " + type
                             + " (the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize)",
                     e);
+        }
+    }
+
+    /** What its elements take. @throws OutOfMemoryException when that is no number */
+    static long bytes(TensorType type) {
+        try {
+            return type.bytes();
+        } catch (ArithmeticException e) {
+            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
         }
     }
 

@@ -42,8 +42,9 @@ final class Residents {
     /** Closes all, once nothing works on them. Work that does not end is ended by the group that it belongs to, after its timeout. */
     void close() {
         List<GpuResident> open = List.copyOf(all);
+        open.forEach(GpuResident::close); // from now on nobody begins anything
         open.forEach(Residents::await);
-        open.forEach(GpuResident::close);
+        sweep();
     }
 
     private static void await(GpuResident one) {

@@ -161,7 +161,8 @@ final class MatMulCases {
         String tier = result.step().tier();
         Tolerance once = Tolerance.of(expected.dtype(), k);
         boolean finished = tier.contains("then matmul_epilogue");
-        boolean within = precision == Precision.FAST && !finished && !op.epilogue().isEmpty();
+        boolean within =
+                precision == Precision.FAST && !finished && !op.epilogue().isEmpty();
         if (expected.dtype().bytes() != 2 || !(finished || within)) {
             once.check(tier, expected, result.output());
             return;

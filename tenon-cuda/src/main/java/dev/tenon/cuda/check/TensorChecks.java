@@ -9,6 +9,7 @@ import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
@@ -186,10 +187,14 @@ public final class TensorChecks {
                         "device " + (world - 1));
                 other.close();
             }
+            TensorType endless = TensorType.of(DType.F32, 1L << 40, 1L << 40);
+            says(OutOfMemoryException.class, () -> rank.runtime().zeros(endless), "2^63");
             capture(rank, five);
             expect(five, 1, 2, 3, 4, 5);
             List.of(five, four, whole).forEach(Tensor::close);
-            require(rank.runtime().memory().total() == before, "nothing is held: " + rank.runtime().memory());
+            require(
+                    rank.runtime().memory().total() == before,
+                    "nothing is held: " + rank.runtime().memory());
         }
     }
 
@@ -209,15 +214,15 @@ public final class TensorChecks {
             says(
                     InputException.class,
                     () -> all.group.together(() -> {
-                        all.ranks.forEach(
-                                rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM));
+                        all.ranks.forEach(rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM));
                         Communicator first = all.ranks.getFirst().communicator();
                         first.allReduce(data.getFirst(), all.ranks.getFirst().upload(1), ReduceOp.SUM);
                     }),
                     "1 f32");
-            all.ranks.forEach(rank -> expect(rank.half(data.get(rank.number())), scaled(values(rank.number(), length), 0.5f)));
-            all.group.together(() -> all.ranks.forEach(
-                    rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM)));
+            all.ranks.forEach(rank ->
+                    expect(rank.half(data.get(rank.number())), scaled(values(rank.number(), length), 0.5f)));
+            all.group.together(() ->
+                    all.ranks.forEach(rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM)));
             all.ranks.forEach(rank -> expect(rank.half(data.get(rank.number())), sum(world, length, 0.5f)));
             data.forEach(Tensor::close);
         }
@@ -276,6 +281,11 @@ public final class TensorChecks {
     private static void expect(Tensor actual, float... expected) {
         float[] values = actual.toFloats();
         int at = Arrays.mismatch(values, expected);
-        require(at < 0, at < 0 ? "" : "element " + at + " of " + expected.length + " is " + values[at] + ", expected " + expected[at]);
+        require(
+                at < 0,
+                at < 0
+                        ? ""
+                        : "element " + at + " of " + expected.length + " is " + values[at] + ", expected "
+                                + expected[at]);
     }
 }

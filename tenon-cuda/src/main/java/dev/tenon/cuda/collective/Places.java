@@ -38,8 +38,7 @@ final class Places {
             throw new InputException("a group of no runtimes; each rank needs one, on a GPU of its own");
         }
         List<Target> targets = runtimes.stream().map(Runtime::target).toList();
-        List<String> known =
-                GpuPlatforms.all().stream().map(GpuPlatform::name).toList();
+        List<String> known = GpuPlatforms.all().stream().map(GpuPlatform::name).toList();
         String first = targets.getFirst().backend();
         if (!known.contains(first)
                 || targets.stream().anyMatch(target -> !target.backend().equals(first))) {

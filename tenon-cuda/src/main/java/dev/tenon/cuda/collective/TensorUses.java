@@ -14,7 +14,6 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -83,9 +82,11 @@ final class TensorUses {
 
     /** From now on what is enqueued is in order. */
     void enter() {
-        for (GpuResident tensor : new LinkedHashSet<>(held)) {
-            tensor.enter(stream);
-            entered.add(tensor);
+        for (GpuResident tensor : held) {
+            if (!entered.contains(tensor)) { // in place it is held twice
+                tensor.enter(stream);
+                entered.add(tensor);
+            }
         }
     }
 
