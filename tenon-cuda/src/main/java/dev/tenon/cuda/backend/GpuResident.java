@@ -80,7 +80,11 @@ public final class GpuResident implements Resident {
         uses.enter(stream);
     }
 
-    /** The work since {@link #enter} has been enqueued; whatever comes later comes after it. @param outcome where it changes the elements: throws a {@link dev.tenon.core.error.CollectiveException} once it has failed */
+    /**
+     * The work since {@link #enter} has been enqueued; whatever comes later comes after it.
+     *
+     * @param outcome of work that changes the elements: throws a {@link dev.tenon.core.error.CollectiveException} once it has failed
+     */
     public void mark(GpuStream stream, @Nullable Runnable outcome) {
         if (outcome != null) {
             version.incrementAndGet();

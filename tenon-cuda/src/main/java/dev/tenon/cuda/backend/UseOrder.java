@@ -46,7 +46,11 @@ final class UseOrder {
         entering++;
     }
 
-    /** Ends a use, whose work has been enqueued. @param outcome of a use that changes the memory, else null */
+    /**
+     * Ends a use, whose work has been enqueued.
+     *
+     * @param outcome of a use that changes the memory, else null
+     */
     synchronized void mark(GpuStream stream, @Nullable Runnable outcome) {
         entering--;
         if (outcome != null) {

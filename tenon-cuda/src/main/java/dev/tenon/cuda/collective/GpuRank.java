@@ -22,7 +22,11 @@ public final class GpuRank {
         return open(context, here, options, () -> {});
     }
 
-    /** The same on the device of a runtime, whose tensors the rank takes. @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed before or after */
+    /**
+     * The same on the device of a runtime, whose tensors the rank takes.
+     *
+     * @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed before or after
+     */
     public static GpuCommunicator open(Runtime runtime, RankEnvironment here, GpuCollectiveOptions options) {
         return Places.open(List.of(runtime), (_, contexts) -> {
             GpuContext context = contexts.getFirst();

@@ -88,10 +88,12 @@ final class TensorsTest {
             assertThatThrownBy(() -> rank.allReduce(own, Tensor.zeros(DType.F32, ROWS), ReduceOp.SUM))
                     .isInstanceOf(InputException.class)
                     .hasMessage("allReduce: the target is 5 f32, the result is 35 f32");
-            assertThatThrownBy(() -> rank.allReduce(Tensor.on(new Elsewhere(), own.type()), own, ReduceOp.SUM))
-                    .isInstanceOf(UnsupportedException.class)
-                    .hasMessageContaining("allReduce: tensor f32[5,7] lies in the memory of cuda:3")
-                    .hasMessageContaining("GpuGroup");
+            try (Tensor elsewhere = Tensor.on(new Elsewhere(), own.type())) {
+                assertThatThrownBy(() -> rank.allReduce(elsewhere, own, ReduceOp.SUM))
+                        .isInstanceOf(UnsupportedException.class)
+                        .hasMessageContaining("allReduce: tensor f32[5,7] lies in the memory of cuda:3")
+                        .hasMessageContaining("GpuGroup");
+            }
             rank.allReduce(own, ReduceOp.SUM);
             assertThat(own.toDoubles()).isEqualTo(values(0));
         }
