@@ -245,11 +245,13 @@ class MatMulLibrariesTest {
         return Math.sqrt(off / all);
     }
 
-    private static void gather(List<String> faults, String what, Consumer<String> check) {
+    private void gather(List<String> faults, String what, Consumer<String> check) {
         try {
             check.accept(what);
         } catch (AssertionError | TenonException e) {
             faults.add(what + ": " + e.getMessage());
+        } finally {
+            stage.release();
         }
     }
 
