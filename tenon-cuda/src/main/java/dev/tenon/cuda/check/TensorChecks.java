@@ -238,6 +238,7 @@ public final class TensorChecks {
                 }
             });
             all.ranks.forEach(rank -> rank.runtime().close());
+            all.each(rank -> rank.communicator().await()); // which says if the device was lost
         }
     }
 
