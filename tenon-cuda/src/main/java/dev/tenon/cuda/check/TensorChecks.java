@@ -13,6 +13,7 @@ import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.cuda.collective.GpuCommunicator;
 import dev.tenon.cuda.collective.GpuGroup;
@@ -211,12 +212,13 @@ public final class TensorChecks {
             List<Tensor> data = all.ranks.stream()
                     .map(rank -> rank.upload(values(rank.number(), length)))
                     .toList();
+            Runtime first = all.ranks.getFirst().runtime();
+            Tensor one = all.ranks.getFirst().upload(1);
             says(
                     InputException.class,
                     () -> all.group.together(() -> {
                         all.ranks.forEach(rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM));
-                        Communicator first = all.ranks.getFirst().communicator();
-                        first.allReduce(data.getFirst(), all.ranks.getFirst().upload(1), ReduceOp.SUM);
+                        all.ranks.getFirst().communicator().allReduce(data.getFirst(), one, ReduceOp.SUM);
                     }),
                     "1 f32");
             all.ranks.forEach(rank ->
@@ -224,7 +226,12 @@ public final class TensorChecks {
             all.group.together(() ->
                     all.ranks.forEach(rank -> rank.communicator().allReduce(data.get(rank.number()), ReduceOp.SUM)));
             all.ranks.forEach(rank -> expect(rank.half(data.get(rank.number())), sum(world, length, 0.5f)));
+            long held = first.memory().total();
             data.forEach(Tensor::close);
+            one.close();
+            require(
+                    held - first.memory().total() == data.getFirst().byteSize() + one.byteSize(),
+                    "given back: " + first.memory() + ", before " + held);
         }
     }
 
@@ -243,9 +250,10 @@ public final class TensorChecks {
     }
 
     private static void missingRank(String backend, int world) {
-        try (TensorWorld all = new TensorWorld(backend, world, Duration.ofSeconds(1))) {
+        try (TensorWorld all = new TensorWorld(backend, world, Duration.ofSeconds(3))) {
             TensorWorld.Rank rank = all.ranks.getFirst();
             Tensor apart = rank.upload(8);
+            expect(rank.half(apart), 4); // loads its kernel, which may have to wait for the device
             Tensor good = rank.upload(1, 2);
             all.each(each -> {
                 Tensor data = each.number() == 0 ? good : each.upload(1, 2);
