@@ -208,7 +208,8 @@ public final class TensorChecks {
 
     private static void together(String backend, int world) {
         int length = 1023;
-        try (TensorWorld all = new TensorWorld(backend, world)) {
+        try (TensorWorld all = new TensorWorld(backend, world);
+                GpuGroup other = all.another()) {
             List<Tensor> data = all.ranks.stream()
                     .map(rank -> rank.upload(values(rank.number(), length)))
                     .toList();
@@ -221,6 +222,13 @@ public final class TensorChecks {
                         all.ranks.getFirst().communicator().allReduce(data.getFirst(), one, ReduceOp.SUM);
                     }),
                     "1 f32");
+            says(
+                    InputException.class,
+                    () -> all.group.together(() -> {
+                        all.ranks.getFirst().communicator().allReduce(data.getFirst(), ReduceOp.SUM);
+                        other.communicator(0).allReduce(data.getFirst(), ReduceOp.SUM);
+                    }),
+                    "two streams");
             all.ranks.forEach(rank ->
                     expect(rank.half(data.get(rank.number())), scaled(values(rank.number(), length), 0.5f)));
             all.group.together(() ->

@@ -52,13 +52,22 @@ final class Batch {
 
     /** A call of NCCL's; the batch lets go of its tensors. */
     void add(RankState rank, DeviceWork work, TensorUses used) {
+        hold(used);
         calls.add(new Entry(rank, work));
-        tensors.add(used);
     }
 
     /** A launch, which goes out before the calls; the batch lets go of its tensors. */
     void addLaunch(Runnable launch, TensorUses used) {
+        hold(used);
         launches.add(launch);
+    }
+
+    /** What is enqueued together has no order between streams. */
+    private void hold(TensorUses used) {
+        if (tensors.stream().anyMatch(used::crosses)) {
+            throw new InputException(
+                    "together(): two calls, on two streams, work on one tensor, and one must come after the other; say them in two batches");
+        }
         tensors.add(used);
     }
 

@@ -70,6 +70,11 @@ final class TensorUses {
         }
     }
 
+    /** Whether another call works on one of these tensors, but on another stream. */
+    boolean crosses(TensorUses other) {
+        return !stream.equals(other.stream) && held.stream().anyMatch(other.held::contains);
+    }
+
     /** Enqueues the call's work in the tensors' order, and lets go of them. */
     void enqueue(Runnable work) {
         try {
