@@ -56,7 +56,7 @@ final class StageSplit {
     private void cross(Node node, int index) {
         Value input = node.input(index);
         boolean ofLoop = loopResults.contains(input);
-        if ((lateValues.contains(input) && !ofLoop) || Match.constant(input) != null) {
+        if ((lateValues.contains(input) && !ofLoop) || input.constant() != null) {
             return;
         }
         if (!ofLoop) {
@@ -155,7 +155,7 @@ final class StageSplit {
 
     private static Value map(Value value, GraphBuilder builder, Map<Value, Value> mapped) {
         return mapped.computeIfAbsent(value, old -> {
-            if (old.origin() instanceof Value.Origin.Constant(ConstantData data)) {
+            if (old.constant() instanceof ConstantData data) {
                 return builder.constant(old.name(), data);
             }
             throw new IllegalStateException(old + " is not on this side of the cut");

@@ -124,7 +124,7 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(MemoryPlanner.shown(value)), false));
+            slots.add(new Slot(plan.memory().of(value), MemoryPlanner.shown(value).constant(), false));
         }
     }
 
@@ -141,7 +141,7 @@ final class GpuProgram implements Program, LoweringContext {
     @Override
     public int transposedSlot(Value matrix) {
         return transposedSlotOf.computeIfAbsent(matrix, _ -> {
-            slots.add(new Slot(new Placement.Constant(), LoweringContext.constant(matrix), true));
+            slots.add(new Slot(new Placement.Constant(), matrix.constant(), true));
             return slots.size() - 1;
         });
     }

@@ -48,7 +48,8 @@ final class ResidualNormCases {
                     .limit(centred ? 4 : 3)
                     .map(of -> filled(type, any, of))
                     .toList();
-            new StepRun(stage).check(new ResidualNorm(centred, axis, EPSILON), inputs, cols);
+            new StepRun(stage).check(new ResidualNorm(centred, true, axis, EPSILON), inputs, cols);
+            new StepRun(stage).check(new ResidualNorm(centred, false, axis, EPSILON), inputs, cols);
         }));
     }
 
@@ -57,12 +58,12 @@ final class ResidualNormCases {
         NdArray mean = filled(DType.F32, () -> 40_000, 1, 4);
         NdArray ones = filled(DType.F32, () -> 1, 4);
         NdArray zeros = NdArray.zeros(TensorType.of(DType.F32, 4));
-        new StepRun(stage).check(new ResidualNorm(true, 1, EPSILON), List.of(x, mean, ones, zeros), 4);
+        new StepRun(stage).check(new ResidualNorm(true, true, 1, EPSILON), List.of(x, mean, ones, zeros), 4);
         for (int cols : new int[] {256, 4099}) { // a constant row: the bias, exactly
             NdArray half = filled(DType.F32, () -> 617, 1, cols);
             NdArray quarter = filled(DType.F32, () -> 0.25, cols);
             StepRun.Result result =
-                    new StepRun(stage).run(new ResidualNorm(true, 1, EPSILON), List.of(half, half, quarter, quarter));
+                    new StepRun(stage).run(new ResidualNorm(true, true, 1, EPSILON), List.of(half, half, quarter, quarter));
             Tolerance.EXACT.check("norm", filled(DType.F32, () -> 0.25, 1, cols), result.output());
             Tolerance.EXACT.check(
                     "sum",
@@ -82,7 +83,7 @@ final class ResidualNormCases {
             NdArray ones = filled(DType.BF16, () -> 1, cols);
             NdArray zeros = NdArray.zeros(TensorType.of(DType.BF16, cols));
             StepRun.Result result = new StepRun(stage)
-                    .check(new ResidualNorm(true, 1, EPSILON), List.of(large, small, ones, zeros), cols);
+                    .check(new ResidualNorm(true, true, 1, EPSILON), List.of(large, small, ones, zeros), cols);
             Tolerance.EXACT.check("sum", large, result.outputs().get(1));
             if (Math.abs(result.output().get(0) - 1) > 0.01) {
                 throw new AssertionError(
@@ -100,7 +101,7 @@ final class ResidualNormCases {
             NdArray row = filled(DType.F32, () -> 0.5, cols);
             for (boolean centred : new boolean[] {true, false}) {
                 List<NdArray> inputs = centred ? List.of(x, residual, row, row) : List.of(x, residual, row);
-                new StepRun(stage).check(new ResidualNorm(centred, 1, EPSILON), inputs, cols);
+                new StepRun(stage).check(new ResidualNorm(centred, true, 1, EPSILON), inputs, cols);
             }
         }
     }

@@ -6,7 +6,7 @@ import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 
-/** A norm of x + residual, and the sum, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
+/** A norm of x + residual, and the sum where it is wanted, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
 public final class ResidualNormKernels {
     private final KernelModules modules;
 
@@ -43,7 +43,7 @@ public final class ResidualNormKernels {
          * @param gamma null for none
          * @param beta likewise
          * @param y the norm
-         * @param sum x + residual
+         * @param sum x + residual; null for not wanted
          */
         public void enqueue(
                 GpuStream stream,

@@ -1,11 +1,9 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.KernelModules;
-import org.jspecify.annotations.Nullable;
 
 /** What a lowering may ask while it makes a step. */
 public interface LoweringContext {
@@ -35,9 +33,4 @@ public interface LoweringContext {
 
     /** The number by which the step that is being made reports faults: {@link Frame#faults()}. */
     int stepNumber();
-
-    /** The data of a constant; null for anything else. */
-    static @Nullable ConstantData constant(Value value) {
-        return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
-    }
 }

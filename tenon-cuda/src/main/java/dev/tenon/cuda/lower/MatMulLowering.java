@@ -54,7 +54,7 @@ final class MatMulLowering {
                 && context.precision() == Precision.FAST
                 && context.modules().context().device().architecture().number() == 90
                 && node.input(1).shape().rank() == 2
-                && LoweringContext.constant(node.input(1)) instanceof ConstantData.Dense;
+                && node.input(1).constant() instanceof ConstantData.Dense;
     }
 
     private static Step step(Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, LoweringContext context) {

@@ -93,7 +93,12 @@ final class NormLowering {
         }
     }
 
-    /** A sum and its norm; gamma and beta are whole rows. */
+    /**
+     * The norm of a sum; gamma and beta are whole rows.
+     *
+     * @param beta null for none
+     * @param sum null where nobody wants it
+     */
     private record Sums(
             ResidualNormKernels.Rows launch,
             double epsilon,
@@ -102,7 +107,7 @@ final class NormLowering {
             int gamma,
             @Nullable Integer beta,
             int norm,
-            int sum)
+            @Nullable Integer sum)
             implements Step {
         @Override
         public void enqueue(Frame frame) {
@@ -114,7 +119,7 @@ final class NormLowering {
                     frame.at(gamma),
                     beta == null ? 0 : frame.at(beta),
                     frame.at(norm),
-                    frame.at(sum),
+                    sum == null ? 0 : frame.at(sum),
                     epsilon);
         }
 
@@ -156,8 +161,8 @@ final class NormLowering {
                 context.slot(node.input(1)),
                 context.slot(node.input(2)),
                 op.centred() ? context.slot(node.input(3)) : null,
-                context.slot(node.outputs().get(0)),
-                context.slot(node.outputs().get(1)));
+                context.slot(node.outputs().getFirst()),
+                op.sum() ? context.slot(node.outputs().getLast()) : null);
     }
 
     static Step lower(Softmax op, Node node, LoweringContext context) {
