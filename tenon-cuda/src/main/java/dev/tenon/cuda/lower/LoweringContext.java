@@ -3,7 +3,7 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.kernel.Kernels;
 
 /** What a lowering may ask while it makes a step. */
 public interface LoweringContext {
@@ -18,7 +18,7 @@ public interface LoweringContext {
     int transposedSlot(Value matrix);
 
     /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
-    KernelModules modules();
+    Kernels kernels();
 
     /** Whether f32 products may run in TF32. */
     Precision precision();

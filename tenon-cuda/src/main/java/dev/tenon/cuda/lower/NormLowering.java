@@ -148,7 +148,7 @@ final class NormLowering {
         if (shape.elements() == 0) {
             return new NoWork(node.op().mnemonic());
         }
-        ResidualNormKernels.Rows launch = new ResidualNormKernels(context.modules())
+        ResidualNormKernels.Rows launch = new ResidualNormKernels(context.kernels())
                 .rows(
                         op.centred(),
                         node.input(0).dtype(),
@@ -185,7 +185,7 @@ final class NormLowering {
         DType dtype = known(node);
         if (inner > 1) {
             return new Strided(
-                    new RowKernels(context.modules()).strided(log, dtype, outer, size, inner),
+                    new RowKernels(context.kernels()).strided(log, dtype, outer, size, inner),
                     context.slot(x),
                     context.slot(node.output()));
         }
@@ -229,7 +229,7 @@ final class NormLowering {
             Node node,
             LoweringContext context) {
         DType dtype = known(node);
-        RowKernels.Rows launch = new RowKernels(context.modules()).rows(rule, dtype, rows, row.elements(), true);
+        RowKernels.Rows launch = new RowKernels(context.kernels()).rows(rule, dtype, rows, row.elements(), true);
         Scratch scratch = new Scratch();
         scratch.take(launch.plan().stateBytes());
         return new Rows(
@@ -254,7 +254,7 @@ final class NormLowering {
         }
         return new Parameter(
                 slot,
-                MovementLowering.expansion(new MovementKernels(context.modules()), value.dtype(), value.shape(), row),
+                MovementLowering.expansion(new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
                 scratch.take(row.elements() * value.dtype().bytes()));
     }
 
