@@ -99,10 +99,10 @@ final class FuseResidualNorms implements Pass {
     /** The norm as one of a sum; null for anything else, and for one without scale or bias, which residual norms have. */
     private static @Nullable Op fused(Op norm, boolean keepsSum) {
         return switch (norm) {
-            case LayerNorm(int axis, double epsilon, boolean scale, boolean bias) when scale && bias ->
-                new ResidualNorm(true, keepsSum, axis, epsilon);
-            case RmsNorm(int axis, double epsilon, boolean scale) when scale ->
-                new ResidualNorm(false, keepsSum, axis, epsilon);
+            case LayerNorm(int axis, double epsilon, boolean scale, boolean bias)
+            when scale && bias -> new ResidualNorm(true, keepsSum, axis, epsilon);
+            case RmsNorm(int axis, double epsilon, boolean scale)
+            when scale -> new ResidualNorm(false, keepsSum, axis, epsilon);
             default -> null;
         };
     }
@@ -112,6 +112,7 @@ final class FuseResidualNorms implements Pass {
                 && node.op() instanceof Binary(BinaryFn fn)
                 && fn == BinaryFn.ADD
                 && node.output().shape().isConcrete()
-                && node.inputs().stream().allMatch(input -> input.type().equals(node.output().type()));
+                && node.inputs().stream()
+                        .allMatch(input -> input.type().equals(node.output().type()));
     }
 }

@@ -82,7 +82,8 @@ final class FuseResidualNormsTest {
     void aSumOfItsOwnIsNeverWritten() {
         assertThat(operations(g -> g.output("y", layerNorm(g, g.plus(x(g), r(g))))))
                 .containsExactly("residual_norm");
-        assertThat(operations(g -> g.output("y", rmsNorm(g, g.plus(x(g), r(g)))))).containsExactly("residual_norm");
+        assertThat(operations(g -> g.output("y", rmsNorm(g, g.plus(x(g), r(g))))))
+                .containsExactly("residual_norm");
         Graph graph = Graph.build("one", g -> g.output("y", rmsNorm(g, g.plus(x(g), r(g)))));
         assertThat(planned(graph, RESIDUAL_NORMS).nodes().getFirst().outputs()).hasSize(1);
     }
@@ -138,10 +139,11 @@ final class FuseResidualNormsTest {
 
     @Test
     void whatAResidualNormIsNot() {
-        assertThat(operations(g -> { // broadcast
-                    Value r = g.input("r", TensorType.of(DType.F32, 3, 6));
-                    g.output("y", layerNorm(g, g.plus(x(g), r)));
-                }))
+        assertThat(operations(
+                        g -> { // broadcast
+                            Value r = g.input("r", TensorType.of(DType.F32, 3, 6));
+                            g.output("y", layerNorm(g, g.plus(x(g), r)));
+                        }))
                 .containsExactly("binary", "layer_norm");
         assertThat(operations(g ->
                         g.output("y", g.add(new LayerNorm(2, 1e-5, true, false), g.plus(x(g), r(g)), row(g, 1)))))
@@ -171,8 +173,7 @@ final class FuseResidualNormsTest {
         assertThat(operations(g -> {
                     Value x = g.plus(x(g), r(g));
                     Value deviation = g.minus(x, g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), x));
-                    Value variance = g.add(
-                            new Reduce(ReduceFn.MEAN, List.of(2), true), g.times(deviation, deviation));
+                    Value variance = g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), g.times(deviation, deviation));
                     Value root = g.unary(UnaryFn.SQRT, g.plus(variance, g.scalar(DType.F32, 1e-5)));
                     g.output("y", g.plus(g.times(g.div(deviation, root), row(g, 1)), row(g, 2)));
                 }))

@@ -87,7 +87,8 @@ final class GpuProgram implements Program, LoweringContext {
                 && steps.length > 0
                 && Arrays.stream(steps).allMatch(Step::recordable);
         arenaBytes = plan.memory().arenaBytes();
-        workspaceBytes = Arrays.stream(steps).mapToLong(Step::workspaceBytes).max().orElse(0);
+        workspaceBytes =
+                Arrays.stream(steps).mapToLong(Step::workspaceBytes).max().orElse(0);
         counterBytes = Arrays.stream(steps).mapToLong(Step::counterBytes).max().orElse(0);
         placements = slots.stream().map(slot -> slot.placement).toArray(Placement[]::new);
         constants = new long[placements.length];
@@ -138,7 +139,8 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), MemoryPlanner.shown(value).constant(), false));
+            slots.add(
+                    new Slot(plan.memory().of(value), MemoryPlanner.shown(value).constant(), false));
         }
     }
 

@@ -96,7 +96,8 @@ public final class BackendChecks {
         Graph graph = Graph.build("norms", g -> {
             Value x = g.input("x", rows);
             Value row = g.input("row", TensorType.of(DType.F32, 67));
-            Value first = g.layerNorm(g.plus(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
+            Value first = g.layerNorm(
+                    g.plus(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
             Value sum = g.plus(first, x);
             g.output("y", g.add(new RmsNorm(1, 1e-5, true), sum, row));
             g.output("total", g.add(new Reduce(ReduceFn.SUM, List.of(1), false), sum));

@@ -62,8 +62,8 @@ final class ResidualNormCases {
         for (int cols : new int[] {256, 4099}) { // a constant row: the bias, exactly
             NdArray half = CaseArrays.filled(DType.F32, () -> 617, 1, cols);
             NdArray quarter = CaseArrays.filled(DType.F32, () -> 0.25, cols);
-            StepRun.Result result =
-                    new StepRun(stage).run(new ResidualNorm(true, true, 1, EPSILON), List.of(half, half, quarter, quarter));
+            StepRun.Result result = new StepRun(stage)
+                    .run(new ResidualNorm(true, true, 1, EPSILON), List.of(half, half, quarter, quarter));
             Tolerance.EXACT.check("norm", CaseArrays.filled(DType.F32, () -> 0.25, 1, cols), result.output());
             Tolerance.EXACT.check(
                     "sum",

@@ -127,8 +127,7 @@ public final class AttentionKernels {
         int keys = padded == HEADS[HEADS.length - 1] ? 32 : 64;
         int row = padded * problem.dtype().bytes() + PADDING_BYTES;
         int shared = (MMA_QUERIES + 2 * keys) * row + 2 * keys * Float.BYTES;
-        Kernel kernel =
-                kernels.kernel(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()), shared);
+        Kernel kernel = kernels.kernel(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()), shared);
         LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(shared);
         return new Launch(problem, entry, shape, kernel);
     }

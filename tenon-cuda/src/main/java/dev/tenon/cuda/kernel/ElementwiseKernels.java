@@ -165,12 +165,7 @@ public final class ElementwiseKernels {
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
     public record Launch(
-            Kernel kernel,
-            LaunchShape shape,
-            int unused,
-            long elements,
-            MemorySegment walk,
-            MemorySegment options) {
+            Kernel kernel, LaunchShape shape, int unused, long elements, MemorySegment walk, MemorySegment options) {
         /**
          * Enqueues it.
          *

@@ -85,12 +85,7 @@ public final class MatMulKernels {
         private final Kernel kernel;
 
         private Product(
-                String entry,
-                DType dtype,
-                MatMulShape shape,
-                Function activation,
-                LaunchShape launch,
-                Kernel kernel) {
+                String entry, DType dtype, MatMulShape shape, Function activation, LaunchShape launch, Kernel kernel) {
             this.entry = entry;
             this.dtype = dtype;
             this.shape = shape;

@@ -57,8 +57,7 @@ public final class RowKernels {
 
     /** Softmax or its logarithm along the middle dim of [outer, n, inner], every size at least 1. */
     public Strided strided(boolean log, DType dtype, long outer, long n, long inner) {
-        Kernel kernel =
-                kernels.kernel(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
+        Kernel kernel = kernels.kernel(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
         int strands = Math.clamp(Long.highestOneBit(Math.ceilDiv(n, 4)), 1, STRAND_LIMIT);
         LaunchShape shape = new LaunchShape(
                 Math.toIntExact(Math.ceilDiv(inner, 32)),
@@ -76,8 +75,7 @@ public final class RowKernels {
 
     /** The plain form, one block of 256 threads a row. */
     public ThreePass threePass(DType dtype, long rows, long cols) {
-        Kernel kernel =
-                kernels.kernel(KernelCatalog.SOFTMAX_THREE_PASS, "softmax_three_pass", KernelVariant.of(dtype));
+        Kernel kernel = kernels.kernel(KernelCatalog.SOFTMAX_THREE_PASS, "softmax_three_pass", KernelVariant.of(dtype));
         int threads = Math.clamp(Math.ceilDiv(cols, 32) * 32, 32, 256);
         return new ThreePass(rows, cols, LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), threads), kernel);
     }
@@ -140,7 +138,9 @@ public final class RowKernels {
     public record ThreePass(long rows, long cols, LaunchShape shape, Kernel kernel) {
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
             stream.launch(
-                    kernel.function(), shape, arguments.clear().add(x).add(y).add(rows).add(cols));
+                    kernel.function(),
+                    shape,
+                    arguments.clear().add(x).add(y).add(rows).add(cols));
         }
     }
 }

@@ -108,8 +108,8 @@ class ParallelLoadsTest {
     @BeforeEach
     @AfterEach
     void noThreadIsLeft() {
-        assertThat(Thread.getAllStackTraces().keySet()).noneMatch(thread -> thread.getName()
-                .startsWith("tenon-kernels"));
+        assertThat(Thread.getAllStackTraces().keySet())
+                .noneMatch(thread -> thread.getName().startsWith("tenon-kernels"));
     }
 
     /** A step with one kernel of each type. */
@@ -284,8 +284,8 @@ class ParallelLoadsTest {
         }
         assertThat(faults).isEmpty();
         assertThat(compiled).hasSize(1);
-        assertThat(kernels).allSatisfy(kernel -> assertThat(kernel.function().name())
-                .isEqualTo("matmul_f32"));
+        assertThat(kernels)
+                .allSatisfy(kernel -> assertThat(kernel.function().name()).isEqualTo("matmul_f32"));
     }
 
     @Test

@@ -36,7 +36,9 @@ class MicrosoftOpsTest {
     private static OnnxModel model(UnaryOperator<Wire> graph) {
         return OnnxModel.parse(
                 "model",
-                Wire.model(graph, m -> m.message(8, o -> o.string(1, "com.microsoft").number(2, 1))));
+                Wire.model(
+                        graph,
+                        m -> m.message(8, o -> o.string(1, "com.microsoft").number(2, 1))));
     }
 
     private static UnaryOperator<Wire> epsilon(double epsilon) {
@@ -63,8 +65,8 @@ class MicrosoftOpsTest {
     }
 
     private Wire inputs(Wire graph) {
-        given.forEach((name, array) ->
-                graph.inputOf(array.dtype() == DType.I32 ? I32 : F32, name, array.shape().sizes()));
+        given.forEach((name, array) -> graph.inputOf(
+                array.dtype() == DType.I32 ? I32 : F32, name, array.shape().sizes()));
         return graph;
     }
 
@@ -79,7 +81,8 @@ class MicrosoftOpsTest {
     /** (x - mean) / sqrt(mean((x - mean)^2) + epsilon) · gamma + beta, or without the mean. */
     private static double[] norm(double[] x, boolean centred, double epsilon, double[] gamma, double[] beta) {
         double mean = centred ? Arrays.stream(x).average().orElseThrow() : 0;
-        double square = Arrays.stream(x).map(v -> (v - mean) * (v - mean)).average().orElseThrow();
+        double square =
+                Arrays.stream(x).map(v -> (v - mean) * (v - mean)).average().orElseThrow();
         double[] y = new double[x.length];
         Arrays.setAll(y, i -> (x[i] - mean) / Math.sqrt(square + epsilon) * gamma[i] + beta[i]);
         return y;
@@ -227,9 +230,7 @@ class MicrosoftOpsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "Gelu, false", "BiasGelu, true", "FastGelu, false", "FastGelu, true", "QuickGelu, false"
-    })
+    @CsvSource({"Gelu, false", "BiasGelu, true", "FastGelu, false", "FastGelu, true", "QuickGelu, false"})
     void gelus(String op, boolean biased) {
         double[] x = random("x", BATCH, HIDDEN).toDoubles();
         double[] bias = biased ? random("bias", HIDDEN).toDoubles() : new double[HIDDEN];
@@ -237,8 +238,7 @@ class MicrosoftOpsTest {
                 .output("y", 1)
                 .node(op, "n", biased ? "x bias" : "x", "y", n -> n.string(7, "com.microsoft")));
         DoubleUnaryOperator fn = switch (op) {
-            case "FastGelu" ->
-                v -> 0.5 * v * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (v + 0.044715 * v * v * v)));
+            case "FastGelu" -> v -> 0.5 * v * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (v + 0.044715 * v * v * v)));
             case "QuickGelu" -> v -> v / (1 + Math.exp(-1.702 * v));
             default -> v -> v * normal(v);
         };
@@ -262,8 +262,8 @@ class MicrosoftOpsTest {
     @Test
     void anotherDomainHasOthers() {
         random("x", 2);
-        assertThatThrownBy(() -> model(
-                        g -> inputs(g).output("y", 1).node("Softmax", "n", "x", "y", n -> n.string(7, "com.microsoft"))))
+        assertThatThrownBy(() -> model(g ->
+                        inputs(g).output("y", 1).node("Softmax", "n", "x", "y", n -> n.string(7, "com.microsoft"))))
                 .isInstanceOf(ImportException.class)
                 .hasMessageContaining("operator com.microsoft.Softmax (opset 1) is not supported; nearest: Softmax");
         assertThatThrownBy(() -> model(g -> inputs(g).output("y", 1).node("QuickGelu", "n", "x", "y")))

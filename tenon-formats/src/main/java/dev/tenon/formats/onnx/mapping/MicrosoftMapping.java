@@ -45,9 +45,7 @@ final class MicrosoftMapping {
         // the bias first: a product before it takes in a bias and then a residual
         Value biased = n.has(bias) ? n.plus(x, n.in(bias)) : x;
         Value sum = n.plus(biased, n.in(1));
-        if (x.shape().isConcrete()
-                && sum.shape().isConcrete()
-                && !sum.shape().equals(x.shape())) {
+        if (x.shape().isConcrete() && sum.shape().isConcrete() && !sum.shape().equals(x.shape())) {
             throw n.error("skip " + n.in(1).type() + " and a bias must broadcast to the input, " + x.type());
         }
         int axis = n.rank(sum) - 1;
