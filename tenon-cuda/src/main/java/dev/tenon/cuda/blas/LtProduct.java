@@ -84,13 +84,16 @@ public final class LtProduct {
                     CublasLt.cublasLtMatmulPreferenceSetAttribute(
                             preference, CublasConstants.MATMUL_PREF_MAX_WORKSPACE_BYTES, value.address(), 8),
                     "cublasLtMatmulPreferenceSetAttribute");
-            value.set(ValueLayout.JAVA_INT, 0, ALIGNMENT);
+            // parts of a sum are never added up in a narrower type than it is computed in
+            prefer(
+                    preference,
+                    CublasConstants.MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                    value,
+                    CublasConstants.REDUCTION_SCHEME_COMPUTE_TYPE);
             for (int attribute = CublasConstants.MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
                     attribute <= CublasConstants.MATMUL_PREF_MIN_ALIGNMENT_D_BYTES;
                     attribute++) {
-                check(
-                        CublasLt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, value.address(), 4),
-                        "cublasLtMatmulPreferenceSetAttribute");
+                prefer(preference, attribute, value, ALIGNMENT);
             }
             MemorySegment results =
                     scratch.allocate(MOST_CANDIDATES * (long) CublasConstants.HEURISTIC_RESULT_BYTES, 8);
@@ -124,6 +127,13 @@ public final class LtProduct {
         } finally {
             CublasLt.cublasLtMatmulPreferenceDestroy(preference);
         }
+    }
+
+    private static void prefer(long preference, int attribute, MemorySegment value, int number) {
+        value.set(ValueLayout.JAVA_INT, 0, number);
+        check(
+                CublasLt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, value.address(), 4),
+                "cublasLtMatmulPreferenceSetAttribute");
     }
 
     /** How many algorithms the library offered, its favourite first. */

@@ -57,10 +57,15 @@ public final class KernelStage implements AutoCloseable {
         try {
             kernelCase.check().accept(this);
         } finally {
-            stream.synchronize();
-            buffers.forEach(DeviceBuffer::close);
-            buffers.clear();
+            release();
         }
+    }
+
+    /** Waits for the stream and frees all buffers made so far. */
+    public void release() {
+        stream.synchronize();
+        buffers.forEach(DeviceBuffer::close);
+        buffers.clear();
     }
 
     /** Device memory with numbers in it, {@code shift} elements from its start. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /** Softmax, log-softmax, LayerNorm and RmsNorm: every form that a row can take, on every element type. */
@@ -38,10 +39,17 @@ final class RowCases {
                 cases.add(plain(rule, dtype, 3, 4096, 0, 1));
                 cases.add(plain(rule, dtype, 2, 8192, 0, 0));
                 cases.add(plain(rule, dtype, 2, 20011, 0, 0));
-                cases.add(forced(rule, dtype, "read twice", 2, 24576, false, RowCases::littleShared));
-                cases.add(forced(rule, dtype, "read twice", 2, 20011, false, RowCases::littleShared));
-                cases.add(forced(rule, dtype, "several blocks a row", 3, 24576, true, RowCases::littleShared));
-                cases.add(forced(rule, dtype, "several blocks a row", 5, 20011, true, device -> device));
+                cases.add(plain(rule, dtype, 2, 32768, 0, 0));
+                cases.add(plain(rule, dtype, 3, 65537, 0, 0));
+                cases.add(plain(rule, dtype, 2, 130000, 0, 0));
+                int few = dtype == DType.F64 ? 253 : 1021;
+                cases.add(forced(
+                        rule, dtype, "a row a warp", 5, few, d -> RowKernels.plan(rule, dtype, 5, few, true, littleL2(d))));
+                cases.add(inBlocks(rule, dtype, "in blocks", 2, 8192, device -> device));
+                cases.add(inBlocks(rule, dtype, "read twice", 2, 24576, RowCases::littleShared));
+                cases.add(inBlocks(rule, dtype, "read twice", 2, 20011, RowCases::littleShared));
+                cases.add(together(rule, dtype, 3, 24576, RowCases::littleShared));
+                cases.add(together(rule, dtype, 5, 20011, device -> device));
             }
         }
         for (DType dtype : FLOATS) {
@@ -66,21 +74,35 @@ final class RowCases {
         });
     }
 
-    /** A plan made for another device, whose limits bring out forms that this size would not take here. */
+    /** A plan that this device would not make for the size. */
     private static KernelCase forced(
-            RowRule rule,
-            DType dtype,
-            String form,
-            int rows,
-            int cols,
-            boolean together,
-            UnaryOperator<DeviceProperties> change) {
+            RowRule rule, DType dtype, String form, int rows, int cols, Function<DeviceProperties, RowPlan> planner) {
         return new KernelCase(name(rule), dtype + " [" + rows + "," + cols + "] " + form, stage -> {
-            DeviceProperties device = change.apply(stage.context().device());
-            RowPlan plan = RowKernels.plan(rule, dtype, rows, cols, true, device);
-            plan = together ? plan.together(3, Math.min(rows, 2), rule, dtype) : plan;
+            RowPlan plan = planner.apply(stage.context().device());
             check(stage, stage.rows().rows(rule, dtype, rows, cols, plan), dtype, 0, 0);
         });
+    }
+
+    private static KernelCase inBlocks(
+            RowRule rule, DType dtype, String form, int rows, int cols, UnaryOperator<DeviceProperties> change) {
+        return forced(rule, dtype, form, rows, cols, blocks(rule, dtype, rows, cols, change));
+    }
+
+    private static KernelCase together(
+            RowRule rule, DType dtype, int rows, int cols, UnaryOperator<DeviceProperties> change) {
+        Function<DeviceProperties, RowPlan> plan = blocks(rule, dtype, rows, cols, change);
+        return forced(
+                rule,
+                dtype,
+                "several blocks a row",
+                rows,
+                cols,
+                device -> plan.apply(device).together(3, Math.min(rows, 2), rule, dtype));
+    }
+
+    private static Function<DeviceProperties, RowPlan> blocks(
+            RowRule rule, DType dtype, int rows, int cols, UnaryOperator<DeviceProperties> change) {
+        return device -> RowKernels.blockPlan(rule, dtype, rows, cols, true, change.apply(device));
     }
 
     private static void check(KernelStage stage, RowKernels.Rows launch, DType dtype, int shiftX, int shiftY) {
@@ -181,7 +203,15 @@ final class RowCases {
         return row;
     }
 
-    private static DeviceProperties littleShared(DeviceProperties d) {
+    private static DeviceProperties littleShared(DeviceProperties device) {
+        return little(device, 20 * 1024, 40 * 1024, device.l2Bytes());
+    }
+
+    private static DeviceProperties littleL2(DeviceProperties device) {
+        return little(device, device.sharedBytesPerBlockOptIn(), device.sharedBytesPerMultiprocessor(), 1024);
+    }
+
+    private static DeviceProperties little(DeviceProperties d, int sharedOfBlock, int shared, int l2) {
         return new DeviceProperties(
                 d.ordinal(),
                 d.name(),
@@ -189,11 +219,11 @@ final class RowCases {
                 d.multiprocessors(),
                 d.memoryBytes(),
                 d.sharedBytesPerBlock(),
-                20 * 1024,
-                40 * 1024,
+                sharedOfBlock,
+                shared,
                 d.registersPerMultiprocessor(),
                 d.threadsPerMultiprocessor(),
-                d.l2Bytes(),
+                l2,
                 d.cooperativeLaunch());
     }
 

@@ -1,10 +1,9 @@
 package dev.tenon.cuda.collective;
 
 import dev.tenon.core.error.CollectiveException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** Whether the ranks of this process still work together; once they do not, everything that is under way on their devices is ended. Thread-safe. */
 final class Fate {
     private static final System.Logger LOG = System.getLogger(Fate.class.getName());
-    private static final int PATIENCE_SECONDS = 10;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final AtomicReference<@Nullable IntFunction<CollectiveException>> broken = new AtomicReference<>();
     private final List<Runnable> endings = new CopyOnWriteArrayList<>();
@@ -39,26 +38,13 @@ final class Fate {
         if (!broken.compareAndSet(null, why)) {
             return;
         }
-        CountDownLatch ended = new CountDownLatch(endings.size());
-        for (Runnable ending : endings) {
-            Thread.ofPlatform().daemon().name("tenon-collective-abort").start(() -> {
-                try {
-                    ending.run();
-                } catch (RuntimeException e) {
-                    LOG.log(System.Logger.Level.WARNING, "ending a collective: " + e.getMessage());
-                } finally {
-                    ended.countDown();
-                }
-            });
-        }
-        try {
-            if (!ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "a collective was not ended within " + PATIENCE_SECONDS + " s; its device may stay busy");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        // at the same time: NCCL frees the communicators of a process when the last of them is aborted
+        List<Thread> steps = endings.stream().map(Leaving::start).toList();
+        if (!Leaving.ended(steps, PATIENCE)) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "a collective was not ended within " + PATIENCE.toSeconds() + " s; its device may stay busy; "
+                            + Leaving.open());
         }
     }
 }

@@ -40,6 +40,7 @@ public final class GpuCommunicator implements Communicator {
 
     GpuCommunicator(RankState rank, GpuCollectiveOptions options) {
         this(rank, new HostCalls(rank), rank.stream, options, new AtomicReference<>());
+        Watchdog.add(rank); // last: one that could not be made is nobody's to mind
     }
 
     private GpuCommunicator(

@@ -17,14 +17,20 @@ import org.jspecify.annotations.Nullable;
  * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it, everything else through NCCL. Thread-safe. To be closed before the contexts; the caller's they stay.
  */
 public final class GpuGroup implements AutoCloseable {
-    private final List<GpuCommunicator> ranks = new ArrayList<>();
+    private final List<GpuCommunicator> ranks;
     private final List<GpuContext> contexts;
     private final @Nullable OneShotGroup oneShot;
     private final String withoutOneShot;
     private final Fate fate;
     private boolean closed;
 
-    private GpuGroup(List<GpuContext> contexts, @Nullable OneShotGroup oneShot, String withoutOneShot, Fate fate) {
+    private GpuGroup(
+            List<GpuCommunicator> ranks,
+            List<GpuContext> contexts,
+            @Nullable OneShotGroup oneShot,
+            String withoutOneShot,
+            Fate fate) {
+        this.ranks = List.copyOf(ranks);
         this.fate = fate;
         this.contexts = List.copyOf(contexts);
         this.oneShot = oneShot;
@@ -64,19 +70,44 @@ public final class GpuGroup implements AutoCloseable {
                         : platform.compiler().unavailable();
         Fate fate = new Fate();
         long[] comms = Joining.all(contexts, options.deadline());
-        OneShotGroup oneShot =
-                without.isEmpty() ? OneShotGroup.open(contexts, platform.compiler(), OneShotGroup.Form.FAST) : null;
-        GpuGroup group = new GpuGroup(contexts, oneShot, without, fate);
+        List<NcclHandle> handles = new ArrayList<>();
         for (int rank = 0; rank < comms.length; rank++) {
-            NcclHandle handle =
-                    new NcclHandle(comms[rank], contexts.get(rank), rank, comms.length, fate, options.timeout());
-            OneShotRank shortcut = oneShot == null ? null : oneShot.rank(rank);
-            if (shortcut != null) {
-                fate.onBreak(shortcut::stop);
-            }
-            group.ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options));
+            handles.add(new NcclHandle(comms[rank], contexts.get(rank), rank, comms.length, fate, options.timeout()));
         }
-        return group;
+        List<GpuCommunicator> ranks = new ArrayList<>();
+        OneShotGroup oneShot = null;
+        try {
+            if (without.isEmpty()) {
+                oneShot = OneShotGroup.open(contexts, platform.compiler(), OneShotGroup.Form.FAST);
+            }
+            for (NcclHandle handle : handles) {
+                OneShotRank shortcut = oneShot == null ? null : oneShot.rank(handle.rank);
+                if (shortcut != null) {
+                    fate.onBreak(shortcut::stop);
+                }
+                ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options));
+            }
+            return new GpuGroup(ranks, contexts, oneShot, without, fate);
+        } catch (RuntimeException e) { // whoever asked gets no group, so nobody else can let go of what was made
+            giveUp(handles, ranks, contexts, oneShot);
+            throw e;
+        }
+    }
+
+    private static void giveUp(
+            List<NcclHandle> handles,
+            List<GpuCommunicator> ranks,
+            List<GpuContext> contexts,
+            @Nullable OneShotGroup oneShot) {
+        for (GpuCommunicator rank : ranks) {
+            Thread _ = rank.beginClose();
+        }
+        Leaving.leave(handles.stream().map(NcclHandle::closing).toList(), contexts, () -> {
+            ranks.forEach(GpuCommunicator::endClose);
+            if (oneShot != null) {
+                oneShot.close();
+            }
+        });
     }
 
     public int world() {
@@ -109,8 +140,9 @@ public final class GpuGroup implements AutoCloseable {
             return;
         }
         closed = true;
-        // a rank's kernels write the other ranks' workspaces
-        if (oneShot != null && !Leaving.idle(contexts, communicator(0).timeout())) {
+        // all devices before any rank: a rank's kernels write the other ranks' workspaces, and NCCL waits for work
+        // that cannot be aborted once it has been told to leave
+        if (!fate.isBroken() && !Leaving.idle(contexts, communicator(0).timeout())) {
             fate.breakUp(rank -> new CollectiveTimeoutException(
                     "rank " + rank + ": the group was closed while work on its devices did not end"));
         }

@@ -3,6 +3,7 @@ package dev.tenon.cuda.collective;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.NcclLibrary;
+import java.util.List;
 
 /** A rank that is a process with a device of its own, started by {@code tenon launch}, {@code torchrun} or anything that sets the same variables. */
 public final class GpuRank {
@@ -25,6 +26,11 @@ public final class GpuRank {
         byte[] id = Rendezvous.share(here, NcclLibrary::newUniqueId, deadline);
         long comm = Joining.one(context, here.rank(), here.world(), id, deadline);
         NcclHandle handle = new NcclHandle(comm, context, here.rank(), here.world(), new Fate(), options.timeout());
-        return new GpuCommunicator(new RankState(handle, null), options);
+        try {
+            return new GpuCommunicator(new RankState(handle, null), options);
+        } catch (RuntimeException e) {
+            Leaving.leave(List.of(handle.closing()), List.of(context), () -> {}); // whoever asked has nothing to close
+            throw e;
+        }
     }
 }

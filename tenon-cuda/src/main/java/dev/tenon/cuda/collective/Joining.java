@@ -27,7 +27,7 @@ final class Joining {
 
     /** One for each device. @throws CollectiveTimeoutException when NCCL has not finished by the deadline */
     static long[] all(List<GpuContext> contexts, long deadline) {
-        return inTime("joining " + contexts.size() + " devices", deadline, () -> {
+        return inTime("joining " + contexts.size() + " devices", contexts, deadline, () -> {
             try (Arena arena = Arena.ofConfined()) {
                 int world = contexts.size();
                 MemorySegment comms = arena.allocate(ValueLayout.JAVA_LONG, world);
@@ -50,7 +50,7 @@ final class Joining {
 
     /** This process's. @throws CollectiveTimeoutException when NCCL has not finished by the deadline */
     static long one(GpuContext context, int rank, int world, byte[] id, long deadline) {
-        return inTime("rank " + rank + " joining a world of " + world, deadline, () -> {
+        long[] made = inTime("rank " + rank + " joining a world of " + world, List.of(context), deadline, () -> {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment comm = arena.allocate(ValueLayout.JAVA_LONG);
                 MemorySegment shared = arena.allocate(NcclConstants.UNIQUE_ID);
@@ -67,32 +67,59 @@ final class Joining {
                         rank,
                         world,
                         context.device().name());
-                return comm.get(ValueLayout.JAVA_LONG, 0);
+                return new long[] {comm.get(ValueLayout.JAVA_LONG, 0)};
             }
         });
+        return made[0];
     }
 
-    private static <T> T inTime(String what, long deadline, Supplier<T> work) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().name("tenon-collective-join").start(() -> {
+    /** Whatever comes too late is aborted by the thread that made it; until then the devices are kept for it. */
+    private static long[] inTime(String what, List<GpuContext> contexts, long deadline, Supplier<long[]> work) {
+        Held held = Held.add(what, "being made");
+        CompletableFuture<long[]> result = new CompletableFuture<>();
+        Thread _ = Leaving.start(() -> {
             try {
-                result.complete(work.get());
+                long[] comms = work.get();
+                if (!result.complete(comms)) {
+                    abort(comms);
+                }
+                held.gone();
             } catch (Throwable e) {
+                held.gone(); // NCCL has taken down what it had made
                 result.completeExceptionally(e);
             }
         });
         try {
             return result.get(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new CollectiveTimeoutException(
-                    what + ": NCCL has not finished in time; a rank is missing, or cannot be reached", e);
+            return late(
+                    result,
+                    contexts,
+                    new CollectiveTimeoutException(
+                            what + ": NCCL has not finished in time; a rank is missing, or cannot be reached", e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new NativeException(what + ": interrupted", e);
+            return late(result, contexts, new NativeException(what + ": interrupted", e));
         } catch (ExecutionException e) {
             throw e.getCause() instanceof TenonException known
                     ? known
                     : new NativeException(what + ": " + e.getCause(), e);
+        }
+    }
+
+    /** Nobody takes the result any more, unless it has come at this very moment. */
+    private static long[] late(CompletableFuture<long[]> result, List<GpuContext> contexts, TenonException why) {
+        if (!result.completeExceptionally(why) && !result.isCompletedExceptionally()) {
+            return result.join();
+        }
+        contexts.forEach(GpuContext::keep);
+        throw why;
+    }
+
+    private static void abort(long[] comms) {
+        Held.abortBegins();
+        for (long comm : comms) {
+            NcclLibrary.CHECK.check(Nccl.ncclCommAbort(comm), "ncclCommAbort(one that came too late)");
         }
     }
 }

@@ -21,23 +21,41 @@ final class Leaving {
 
     private Leaving() {}
 
-    /** Calls nothing of NCCL's: an abort may block. But libraries' own exit handlers may wait for a device that works on a collective, so the process then gets a last moment. */
+    /**
+     * Calls nothing of NCCL's: an abort may block. But exit handlers of NCCL and the driver must not run over a communicator that is still there, whose threads go on, nor after an abort: they may end the process by a signal, or wait for a
+     * device for ever. The process then ends without them, with its own exit code, and has a last moment for other hooks.
+     */
     private static void exit() {
-        if (Watchdog.minds() || !UNDER_WAY.isEmpty()) {
+        List<String> held = Held.all();
+        if (held.isEmpty() && UNDER_WAY.isEmpty() && !Held.abortedAny()) {
+            return;
+        }
+        if (!held.isEmpty()) {
+            LOG.log(System.Logger.Level.WARNING, "the process ends and NCCL still holds " + String.join("; ", held));
+        }
+        if (!held.isEmpty() || !UNDER_WAY.isEmpty()) {
             ProcessEnd.within(EXIT_SECONDS);
         }
+        ProcessEnd.withoutExitHandlers();
+    }
+
+    /** What has not been let go so far: communicators, and how many steps are under way; empty when there is nothing. */
+    static String open() {
+        List<String> held = Held.all();
+        int steps = UNDER_WAY.size();
+        return held.isEmpty() && steps == 0 ? "" : held + ", " + steps + " step(s) under way";
     }
 
     /** Starts a step; to be waited for by {@link #ended}. */
     static Thread start(Runnable step) {
         Thread thread = Thread.ofPlatform()
                 .daemon()
-                .name("tenon-collective-close")
+                .name("tenon-collective-step")
                 .unstarted(() -> {
                     try {
                         step.run();
                     } catch (RuntimeException e) {
-                        LOG.log(System.Logger.Level.WARNING, "leaving a group: " + e.getMessage());
+                        LOG.log(System.Logger.Level.WARNING, "joining or leaving a group: " + e.getMessage());
                     } finally {
                         UNDER_WAY.remove(Thread.currentThread());
                     }
@@ -86,7 +104,8 @@ final class Leaving {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "NCCL has not let a communicator go within " + LONGEST.toSeconds()
-                            + " s, it is left behind: a rank that has not closed, or a graph that holds a collective and is still open");
+                            + " s, it is left behind: a rank that has not closed, or a graph that holds a collective and is still open; "
+                            + open());
         }
         if (!ended(List.of(start(giveBack)))) {
             String why = "the device has not let a rank's memory go within " + LONGEST.toSeconds()

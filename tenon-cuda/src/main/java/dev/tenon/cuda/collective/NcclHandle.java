@@ -3,6 +3,7 @@ package dev.tenon.cuda.collective;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveTimeoutException;
+import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.Nccl;
 import dev.tenon.nativelib.nccl.NcclConstants;
@@ -13,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -22,12 +24,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Thread-safe. A call that NCCL holds up longer than the timeout is ended by the {@link Watchdog}, which breaks the group.
  */
 final class NcclHandle {
-    /** A call that enqueues. */
+    /** A call on the communicator. */
     interface Call {
         /** @return NCCL's status */
         int on(long comm);
     }
 
+    private static final System.Logger LOG = System.getLogger(NcclHandle.class.getName());
     private static final ConcurrentMap<Integer, ReentrantLock> ORDER = new ConcurrentHashMap<>();
     private static final long GRACE_NANOS = 200_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
@@ -39,6 +42,8 @@ final class NcclHandle {
     final Duration timeout;
     private final Arena arena = Arena.ofAuto();
     private final MemorySegment status = arena.allocate(ValueLayout.JAVA_INT);
+    private final Held held;
+    private final CountDownLatch gone = new CountDownLatch(1);
     private volatile long comm;
     private volatile long callingSince;
 
@@ -49,6 +54,10 @@ final class NcclHandle {
         this.world = world;
         this.fate = fate;
         this.timeout = timeout;
+        held = Held.add(
+                "rank " + rank + " of " + world + " on device "
+                        + context.device().ordinal(),
+                "open");
         fate.onBreak(this::abort);
     }
 
@@ -118,35 +127,66 @@ final class NcclHandle {
                 new CollectiveAbortedException(at == rank ? text : "rank " + at + ": the group is broken: " + text));
     }
 
-    /** Ends what is under way. A call in flight is given a moment to come back by itself; if it is stuck, this is what frees it. */
+    /** Ends what is under way and lets go of the communicator, unless somebody else does already. A call in flight is given a moment to come back by itself; if it is stuck, this is what frees it. */
     private void abort() {
         long asked = System.nanoTime();
         while (callingSince != 0 && System.nanoTime() - asked < GRACE_NANOS) {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
-        long open;
-        synchronized (this) {
-            open = comm;
-            comm = 0;
-        }
+        long open = take("being aborted");
         if (open != 0) {
-            context.makeCurrent();
-            NcclLibrary.CHECK.check(Nccl.ncclCommAbort(open), "ncclCommAbort(rank=%d)", rank);
+            Held.abortBegins();
+            letGo("ncclCommAbort", Nccl::ncclCommAbort, open);
         }
     }
 
-    /** Leaves; on a thread of its own, for NCCL waits for what is under way, for the process's other ranks, and for graphs that hold collectives. */
+    /**
+     * Leaves; on a thread of its own, for NCCL waits for what is under way, for the process's other ranks, and for graphs that hold collectives. Never mixes with an abort: a communicator whose group is broken is aborted, and one that is
+     * being aborted is waited for.
+     */
     Thread closing() {
-        long open;
-        synchronized (this) {
-            open = comm;
-            comm = 0;
-        }
         return Leaving.start(() -> {
-            if (open != 0) {
-                context.makeCurrent();
-                NcclLibrary.CHECK.check(Nccl.ncclCommDestroy(open), "ncclCommDestroy(rank=%d)", rank);
+            if (fate.isBroken()) {
+                abort();
+            } else {
+                long open = take("being left");
+                if (open != 0) {
+                    letGo("ncclCommDestroy", Nccl::ncclCommDestroy, open);
+                }
+            }
+            try {
+                gone.await(); // whoever took it
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         });
+    }
+
+    /** The communicator, for the one caller that is to let go of it; 0 for every other. */
+    private synchronized long take(String state) {
+        long open = comm;
+        comm = 0;
+        if (open != 0) {
+            held.now(state);
+        }
+        return open;
+    }
+
+    private void letGo(String what, Call call, long open) {
+        try {
+            try {
+                context.makeCurrent();
+            } catch (TenonException e) {
+                // lost or closed: its threads and sockets must go all the same, and NCCL finds its device by itself
+                LOG.log(System.Logger.Level.DEBUG, what, e);
+            }
+            NcclLibrary.CHECK.check(call.on(open), "%s(rank=%d)", what, rank);
+            held.gone();
+        } catch (RuntimeException e) {
+            held.now(what + " failed: " + e.getMessage());
+            throw e;
+        } finally {
+            gone.countDown();
+        }
     }
 }

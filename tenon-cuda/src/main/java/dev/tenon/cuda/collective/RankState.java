@@ -7,6 +7,7 @@ import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuEvent;
 import dev.tenon.cuda.port.GpuStream;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,6 @@ final class RankState {
         stream = context.newStream();
         waited = context.newEvent(false);
         marked = context.newEvent(false);
-        Watchdog.add(this);
     }
 
     /** @throws ClosedException after close @throws dev.tenon.core.error.CollectiveException when the group is broken */
@@ -124,7 +124,10 @@ final class RankState {
         }
     }
 
-    /** First half of leaving, for all ranks of a process before the second of any. Returns null the second time. */
+    /**
+     * First half of leaving, for all ranks of a process before the second of any. Work that is still under way after the timeout breaks the group: NCCL would wait for it without an end, and what it waits for cannot be aborted any more.
+     * Returns null the second time.
+     */
     @Nullable
     Thread beginClose() {
         synchronized (this) {
@@ -133,7 +136,14 @@ final class RankState {
             }
             closed = true;
         }
-        Watchdog.remove(this);
+        try {
+            if (!nccl.fate.isBroken() && !Leaving.idle(List.of(nccl.context), nccl.timeout)) {
+                nccl.fate.breakUp(at -> new CollectiveTimeoutException(
+                        "rank " + at + ": rank " + nccl.rank + " was closed while work on its device did not end"));
+            }
+        } finally {
+            Watchdog.remove(this);
+        }
         return nccl.closing();
     }
 

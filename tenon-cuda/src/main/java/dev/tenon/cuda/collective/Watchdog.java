@@ -23,11 +23,6 @@ final class Watchdog {
         }
     }
 
-    /** Whether there are open ranks. */
-    static boolean minds() {
-        return !RANKS.isEmpty();
-    }
-
     static void remove(RankState rank) {
         RANKS.remove(rank);
     }

@@ -22,13 +22,16 @@ public final class KernelCatalog {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final List<String> WARP =
             List.of("v1r1", "v1r4", "v1r16", "v1r32", "v16r1", "v16r2", "v16r4", "v16r8");
-    private static final List<String> BLOCK = List.of("v1t128", "v1t512", "v16t128", "v16t512");
+    private static final List<String> BLOCK = List.of("v1t128", "v1t512", "v16t512");
+    private static final List<String> TEAM = List.of("v8", "v32", "cluster");
 
     private static final List<ParameterType> ROWS = List.of(I64, I64);
     private static final List<ParameterType> STRETCHES = List.of(I32, I32, POINTER, POINTER);
 
     static final KernelFile SOFTMAX_WARP =
             rows("softmax/softmax_warp.cu", WARP, logs(), List.of(POINTER, POINTER), ROWS);
+    static final KernelFile SOFTMAX_TEAM =
+            rows("softmax/softmax_team.cu", TEAM, logs(), List.of(POINTER, POINTER), ROWS, List.of(I32));
     static final KernelFile SOFTMAX_BLOCK =
             rows("softmax/softmax_block.cu", BLOCK, logs(), List.of(POINTER, POINTER), ROWS, STRETCHES);
     static final KernelFile SOFTMAX_STRIDED =
@@ -42,6 +45,14 @@ public final class KernelCatalog {
             List.of(POINTER, POINTER, POINTER, POINTER),
             ROWS,
             List.of(COMPUTE));
+    static final KernelFile LAYERNORM_TEAM = rows(
+            "norm/layernorm_team.cu",
+            TEAM,
+            floats(),
+            List.of(POINTER, POINTER, POINTER, POINTER),
+            ROWS,
+            List.of(COMPUTE),
+            List.of(I32));
     static final KernelFile LAYERNORM_BLOCK = rows(
             "norm/layernorm_block.cu",
             BLOCK,
@@ -52,6 +63,14 @@ public final class KernelCatalog {
             STRETCHES);
     static final KernelFile RMSNORM_WARP =
             rows("norm/rmsnorm_warp.cu", WARP, floats(), List.of(POINTER, POINTER, POINTER), ROWS, List.of(COMPUTE));
+    static final KernelFile RMSNORM_TEAM = rows(
+            "norm/rmsnorm_team.cu",
+            TEAM,
+            floats(),
+            List.of(POINTER, POINTER, POINTER),
+            ROWS,
+            List.of(COMPUTE),
+            List.of(I32));
     static final KernelFile RMSNORM_BLOCK = rows(
             "norm/rmsnorm_block.cu",
             BLOCK,
@@ -175,11 +194,14 @@ public final class KernelCatalog {
         return List.of(
                 SOFTMAX_THREE_PASS,
                 SOFTMAX_WARP,
+                SOFTMAX_TEAM,
                 SOFTMAX_BLOCK,
                 SOFTMAX_STRIDED,
                 LAYERNORM_WARP,
+                LAYERNORM_TEAM,
                 LAYERNORM_BLOCK,
                 RMSNORM_WARP,
+                RMSNORM_TEAM,
                 RMSNORM_BLOCK,
                 RESIDUAL_NORM,
                 COPY,

@@ -20,6 +20,7 @@ public final class KernelSources {
             "row_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",
+            "row_team.cuh",
             "row_block.cuh",
             "row_residual_block.cuh",
             "row_strided.cuh",

@@ -25,6 +25,12 @@ public final class RowKernels {
         return RowPlan.of(rule, dtype, rows, cols, congruent, device);
     }
 
+    /** The same in the form for rows of any length. */
+    public static RowPlan blockPlan(
+            RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
+        return RowPlan.block(rule, dtype, rows, cols, congruent, device);
+    }
+
     /**
      * Rows of {@code cols} consecutive elements; both sizes at least 1.
      *
@@ -112,8 +118,11 @@ public final class RowKernels {
             if (rule.gamma) {
                 addCompute(arguments, dtype, epsilon);
             }
-            if (plan.block()) {
-                arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
+            switch (plan.form()) {
+                case WARP -> {}
+                case TEAM -> arguments.add(plan.blocks());
+                case BLOCK ->
+                    arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
             }
             stream.launch(kernel.function(), plan.shape(), arguments);
         }

@@ -8,18 +8,18 @@ import dev.tenon.cuda.port.LaunchShape;
 /**
  * How rows of consecutive elements are cut into one launch.
  *
- * @param block whether rows belong to blocks rather than to warps
+ * @param form whom a row belongs to
  * @param file where the entry is
  * @param entry without suffix
  * @param shape of the launch
- * @param blocks that share a row; 1 also where a warp has a row to itself
+ * @param blocks that share a row, as a cluster in the {@link Form#TEAM} form; 1 also where a warp has a row to itself
  * @param kept packs that a block keeps in shared memory
  * @param stateBytes workspace for what blocks tell one another, 0 where {@code blocks} is 1
  * @param counterBytes workspace that is zeroed once when it is allocated
  * @param reason in words, for reports
  */
 public record RowPlan(
-        boolean block,
+        Form form,
         KernelFile file,
         String entry,
         LaunchShape shape,
@@ -28,13 +28,30 @@ public record RowPlan(
         long stateBytes,
         long counterBytes,
         String reason) {
+    /** Whom a row belongs to, and where it is kept meanwhile. */
+    public enum Form {
+        /** A warp, in its registers. */
+        WARP,
+        /** The warps of a block or of a cluster of blocks, in their registers. */
+        TEAM,
+        /** One or several blocks, in registers and shared memory as far as it goes; the rest is read twice. */
+        BLOCK
+    }
+
     private static final int WIDEST = 16;
     private static final int[] WIDE_PACKS = {1, 2, 4, 8};
     private static final int[] SINGLES = {1, 4, 16, 32};
+    private static final int LINE = 128; // elements; a block's stretch of a row is whole lines of any type
     private static final int RESERVED_SHARED = 1024; // of each block, by the system
     private static final int STATIC_SHARED = 1024; // more than the skeleton declares
     private static final int FEW = 128;
     private static final int MANY = 512;
+    private static final int MOST_THREADS = 1024;
+    private static final int TEAM_VALUES = 32; // of a thread, as in the sources; a quarter as many doubles
+    private static final int SHORT_TEAM_VALUES = 8;
+    /** Larger clusters wait too long for as many multiprocessors at once: on an H200, 8 blocks take 1.2 times as long as blocks that meet in global memory. */
+    private static final int MOST_CLUSTER = 4;
+
     private static final int MOST_BLOCKS = Integer.MAX_VALUE;
 
     /** Nanoseconds that blocks of a row wait for one another, and for what does not fit the chip; bytes a nanosecond that one block and all of them move. From an H200. */
@@ -53,13 +70,73 @@ public record RowPlan(
     static RowPlan of(RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
         int width = congruent ? WIDEST / dtype.bytes() : 1;
         long packs = cols / width;
+        if (congruent && teamIsSooner(dtype, rows, cols, device)) {
+            return team(rule, rows, 1, FEW, "_team_v" + SHORT_TEAM_VALUES);
+        }
         int[] held = width > 1 ? WIDE_PACKS : SINGLES;
         for (int each : held) {
             if (packs <= 32L * each) {
                 return warp(rule.warp(), rows, rule.prefix + (width > 1 ? "_warp_v16r" : "_warp_v1r") + each, device);
             }
         }
-        return block(rule, dtype, rows, packs, width, device);
+        int blocks = congruent ? teamBlocks(dtype, rows, cols, device) : 0;
+        if (blocks > 0) {
+            long each = Math.ceilDiv(cols, (long) blocks * LINE) * LINE;
+            int threads = Math.max(FEW, wholeWarps(Math.ceilDiv(each, values(dtype, TEAM_VALUES))));
+            return team(rule, rows, blocks, threads, blocks == 1 ? "_team_v" + TEAM_VALUES : "_team_cluster");
+        }
+        return block(rule, dtype, rows, cols, congruent, device);
+    }
+
+    /** Four warps a row where the rows stay in L2: then time is what one row takes. Measured on an H200: 0.9 of a warp's; no gain on rows that come from memory. */
+    private static boolean teamIsSooner(DType dtype, long rows, long cols, DeviceProperties device) {
+        int most = values(dtype, SHORT_TEAM_VALUES) * FEW;
+        return cols > most / 2
+                && cols <= most
+                && 2 * rows * dtype.bytesFor(cols) <= device.l2Bytes();
+    }
+
+    /** Blocks that hold a row in their registers; 0 where it takes too many. */
+    private static int teamBlocks(DType dtype, long rows, long cols, DeviceProperties device) {
+        boolean clusters = device.architecture().number() >= 90;
+        int blocks = Math.toIntExact(Math.min(
+                MOST_CLUSTER + 1, Math.ceilDiv(cols, (long) values(dtype, TEAM_VALUES) * MOST_THREADS)));
+        if (blocks > (clusters ? MOST_CLUSTER : 1)) {
+            return 0;
+        }
+        // few rows: the multiprocessors that have none help
+        while (clusters
+                && 2 * blocks <= MOST_CLUSTER
+                && 2 * blocks * rows <= device.multiprocessors()
+                && cols >= 2L * blocks * FEW * values(dtype, TEAM_VALUES)) {
+            blocks *= 2;
+        }
+        return blocks;
+    }
+
+    private static int values(DType dtype, int values) {
+        return dtype == DType.F64 ? values / 4 : values;
+    }
+
+    private static int wholeWarps(long threads) {
+        return Math.toIntExact(Math.ceilDiv(threads, 32) * 32);
+    }
+
+    private static RowPlan team(RowRule rule, long rows, int blocks, int threads, String entry) {
+        LaunchShape shape = LaunchShape.of(blocks(Math.multiplyExact(rows, blocks)), threads);
+        String reason = blocks == 1
+                ? "a row fits the registers of a block"
+                : "a row fits the registers of a cluster of " + blocks + " blocks";
+        return new RowPlan(
+                Form.TEAM,
+                rule.team(),
+                rule.prefix + entry,
+                blocks == 1 ? shape : shape.withCluster(blocks),
+                blocks,
+                0,
+                0,
+                0,
+                reason);
     }
 
     /** Elements of the longest row that {@link #residual} takes: 32 of a thread, 16 doubles, as in the source. */
@@ -87,19 +164,22 @@ public record RowPlan(
         int threads = cols <= residualCols(dtype, FEW) ? FEW : MANY;
         LaunchShape shape = LaunchShape.of(blocks(rows), threads);
         String reason = "a row a block, in registers; no several blocks a row";
-        return new RowPlan(true, file, "residual_norm_t" + threads, shape, 1, 0, 0, 0, reason);
+        return new RowPlan(Form.BLOCK, file, "residual_norm_t" + threads, shape, 1, 0, 0, 0, reason);
     }
 
     private static RowPlan warp(KernelFile file, long rows, String entry, DeviceProperties device) {
         int warps = rows >= 16L * device.multiprocessors() ? 4 : rows >= 4L * device.multiprocessors() ? 2 : 1;
         LaunchShape shape = LaunchShape.of(blocks(Math.ceilDiv(rows, warps)), 32 * warps);
-        return new RowPlan(false, file, entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
+        return new RowPlan(Form.WARP, file, entry, shape, 1, 0, 0, 0, "a row fits the registers of a warp");
     }
 
-    private static RowPlan block(RowRule rule, DType dtype, long rows, long packs, int width, DeviceProperties device) {
+    /** The form for rows of any length. */
+    static RowPlan block(RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
+        int width = congruent ? WIDEST / dtype.bytes() : 1;
+        long packs = cols / width;
         int packBytes = width * dtype.bytes();
         int registers = width > 1 ? 4 : dtype == DType.F64 ? 8 : 16; // packs of a thread, as in the sources
-        int threads = packs <= (long) registers * FEW ? FEW : MANY;
+        int threads = !congruent && packs <= (long) registers * FEW ? FEW : MANY;
         int resident = RowRule.residentBlocks(dtype) * (MANY / threads);
         int shared = Math.min(
                         device.sharedBytesPerBlockOptIn() - STATIC_SHARED,
@@ -120,16 +200,17 @@ public record RowPlan(
         String entry = rule.prefix + "_block_" + (width > 1 ? "v16t" : "v1t") + threads;
         if (together == 1) {
             String reason = "a row a block" + (kept > 0 ? ", part of it in shared memory" : ", in registers");
-            return new RowPlan(true, rule.block(), entry, shape, 1, kept, 0, 0, reason);
+            return new RowPlan(Form.BLOCK, rule.block(), entry, shape, 1, kept, 0, 0, reason);
         }
-        return new RowPlan(true, rule.block(), entry, shape, 1, kept, 0, 0, "").together(together, groups, rule, dtype);
+        return new RowPlan(Form.BLOCK, rule.block(), entry, shape, 1, kept, 0, 0, "")
+                .together(together, groups, rule, dtype);
     }
 
     /** This plan, in the block form, with that many blocks a row and rows at a time. */
     public RowPlan together(int blocks, int groups, RowRule rule, DType dtype) {
         LaunchShape one = LaunchShape.of(groups * blocks, shape.blockX()).withSharedBytes(shape.sharedBytes());
         return new RowPlan(
-                block,
+                form,
                 file,
                 entry,
                 one.withCooperative(),
@@ -142,8 +223,7 @@ public record RowPlan(
 
     /** The same launch, allowed to start before its predecessor in the stream has ended. */
     RowPlan overlapping() {
-        return new RowPlan(
-                block, file, entry, shape.withProgrammatic(), blocks, kept, stateBytes, counterBytes, reason);
+        return new RowPlan(form, file, entry, shape.withProgrammatic(), blocks, kept, stateBytes, counterBytes, reason);
     }
 
     /** The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a time. */

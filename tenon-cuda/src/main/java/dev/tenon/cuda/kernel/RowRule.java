@@ -29,6 +29,14 @@ public enum RowRule {
         };
     }
 
+    KernelFile team() {
+        return switch (this) {
+            case SOFTMAX, LOG_SOFTMAX -> KernelCatalog.SOFTMAX_TEAM;
+            case LAYER_NORM -> KernelCatalog.LAYERNORM_TEAM;
+            case RMS_NORM -> KernelCatalog.RMSNORM_TEAM;
+        };
+    }
+
     KernelFile block() {
         return switch (this) {
             case SOFTMAX, LOG_SOFTMAX -> KernelCatalog.SOFTMAX_BLOCK;

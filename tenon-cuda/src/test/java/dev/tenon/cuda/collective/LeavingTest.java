@@ -3,7 +3,9 @@ package dev.tenon.cuda.collective;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.nativelib.Downcalls;
 import dev.tenon.nativelib.ProcessEnd;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -54,6 +56,36 @@ class LeavingTest {
             assertThat(process.waitFor(12, TimeUnit.SECONDS)).isTrue();
         } finally {
             process.destroyForcibly();
+        }
+    }
+
+    /** An exit handler that aborts stands for those of a library whose threads still run. */
+    @Test
+    void noExitHandlerRunsOverACommunicatorThatIsStillHeld() throws Exception {
+        assertThat(ChildJvm.run(Handlers.class, Map.of()).code()).isEqualTo(128 + 6);
+        assertThat(ChildJvm.run(Handlers.class, Map.of(), "held").code()).isEqualTo(7);
+        assertThat(ChildJvm.run(Handlers.class, Map.of(), "aborted").code()).isEqualTo(7);
+        assertThat(ChildJvm.run(Handlers.class, Map.of(), "let go").code()).isEqualTo(128 + 6);
+    }
+
+    static final class Handlers {
+        private Handlers() {}
+
+        public static void main(String[] arguments) throws Throwable {
+            MethodHandle register = Downcalls.handle(
+                    Downcalls.standard("on_exit").orElseThrow(), Downcalls.status(Downcalls.LONG, Downcalls.LONG));
+            long abort = Downcalls.standard("abort").orElseThrow().address();
+            int _ = (int) register.invokeExact(abort, 0L);
+            assertThat(Leaving.ended(List.of(Leaving.start(() -> {})), Duration.ofSeconds(5)))
+                    .isTrue(); // as joining does
+            for (String argument : arguments) {
+                switch (argument) {
+                    case "held" -> Held.add("rank 0 of 1", "open");
+                    case "aborted" -> Held.abortBegins();
+                    default -> Held.add("rank 0 of 1", "open").gone();
+                }
+            }
+            System.exit(7);
         }
     }
 

@@ -87,6 +87,31 @@ class MatMulChoiceTest {
     }
 
     @Test
+    void strictTakesNoEpilogueThatRoundsTwice() {
+        MatMulShape shape = plain(64, 64, 64);
+        Epilogue both = Epilogue.NONE.withBias().withResidual();
+        for (DType half : new DType[] {DType.F16, DType.BF16}) {
+            for (Epilogue epilogue : new Epilogue[] {GELU_TANH, both}) {
+                assertThat(MatMulChoice.of(half, shape, epilogue, BOTH, Precision.STRICT)
+                                .fused())
+                        .isFalse();
+                assertThat(MatMulChoice.of(half, shape, epilogue, BOTH, Precision.FAST)
+                                .fused())
+                        .isTrue();
+            }
+            assertThat(MatMulChoice.of(half, shape, Epilogue.NONE.withBias(), BOTH, Precision.STRICT)
+                            .fused())
+                    .isTrue();
+        }
+        assertThat(MatMulChoice.of(DType.F32, shape, GELU_TANH, BOTH, Precision.STRICT)
+                        .passedOver())
+                .contains("1 fused: the library's gelu_tanh is off by some 5e-6, which is not what STRICT asks for");
+        assertThat(MatMulChoice.of(DType.F32, shape, both, BOTH, Precision.STRICT)
+                        .tier())
+                .isEqualTo(Tier.FUSED);
+    }
+
+    @Test
     void tf32OnlyWhereItIsAllowedAndThere() {
         MatMulShape shape = plain(64, 64, 64);
         assertThat(choice(DType.F32, shape, Epilogue.NONE, BOTH).text(DType.F32, Epilogue.NONE, ""))

@@ -34,10 +34,13 @@ public final class CublasConstants {
     public static final int MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6;
 
     public static final int MATMUL_PREF_MAX_WORKSPACE_BYTES = 1;
+    public static final int MATMUL_PREF_REDUCTION_SCHEME_MASK = 3;
     public static final int MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5;
     public static final int MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6;
     public static final int MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7;
     public static final int MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8;
+
+    public static final int REDUCTION_SCHEME_COMPUTE_TYPE = 2;
 
     /** {@code cublasLtMatmulHeuristicResult_t}: algo, workspaceSize, state, wavesCount, reserved. */
     public static final int HEURISTIC_RESULT_BYTES = 96;

@@ -61,3 +61,17 @@ template <typename T, int V>
 __device__ __forceinline__ void store_pack(T* base, i64 pack, Pack<T, V> v) {
     reinterpret_cast<Pack<T, V>*>(base)[pack] = v;
 }
+
+// The same with a word to L2, where the access is of 16 bytes.
+template <typename T, int V>
+__device__ __forceinline__ Pack<T, V> load_pack(const T* base, i64 pack, u64 policy) {
+    if (sizeof(Pack<T, V>) != 16) return load_pack<T, V>(base, pack);
+    uint4 bits = load_16(reinterpret_cast<const Pack<T, V>*>(base) + pack, policy);
+    return *reinterpret_cast<Pack<T, V>*>(&bits);
+}
+
+template <typename T, int V>
+__device__ __forceinline__ void store_pack(T* base, i64 pack, Pack<T, V> v, u64 policy) {
+    if (sizeof(Pack<T, V>) != 16) return store_pack<T, V>(base, pack, v);
+    store_16(reinterpret_cast<Pack<T, V>*>(base) + pack, *reinterpret_cast<uint4*>(&v), policy);
+}

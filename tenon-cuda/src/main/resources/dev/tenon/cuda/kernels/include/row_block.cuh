@@ -29,17 +29,17 @@ struct RowStretch {
 
 // Asks for a pack of shared memory; it is there after the wait for the group that the copy was committed in.
 template <typename T, int V>
-__device__ __forceinline__ void ask(Pack<T, V>* kept, const T* from, int pack) {
+__device__ __forceinline__ void ask(Pack<T, V>* kept, const T* from, int pack, u64 policy) {
     if (sizeof(Pack<T, V>) == 16) {
-        copy_async_16(kept + pack, from + static_cast<i64>(pack) * V);
+        copy_async_16(kept + pack, from + static_cast<i64>(pack) * V, policy);
     } else {
         kept[pack] = load_pack<T, V>(from, pack);
     }
 }
 
-// Folds packs [begin, end), BATCH of a thread at a time.
-template <typename Rule, typename T, int V, int BATCH, int THREADS>
-__device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State state, const T* from, int begin, int end) {
+// Folds packs [begin, end) of global or of shared memory, BATCH of a thread at a time.
+template <typename Rule, typename T, int V, int BATCH, int THREADS, bool GLOBAL>
+__device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State state, const T* from, int begin, int end, u64 policy = 0) {
 #pragma unroll 1
     for (int at = begin + threadIdx.x; at < end; at += BATCH * THREADS) {
         Pack<T, V> batch[BATCH];
@@ -47,7 +47,7 @@ __device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State 
 #pragma unroll
         for (int r = 0; r < BATCH; r++) {
             if (at + r * THREADS < end) {
-                batch[r] = load_pack<T, V>(from, at + r * THREADS);
+                batch[r] = GLOBAL ? load_pack<T, V>(from, at + r * THREADS, policy) : load_pack<T, V>(from, at + r * THREADS);
                 count = (r + 1) * V;
             }
         }
@@ -60,12 +60,12 @@ __device__ __forceinline__ typename Rule::State fold_packs(typename Rule::State 
 
 template <typename Rule, typename T, int V>
 __device__ __forceinline__ void finish_pack(typename Rule::Scale scale, Pack<T, V> held, Affine<T, V> affine, i64 column, T* y,
-                                            int pack) {
+                                            int pack, u64 policy) {
     typename Compute<T>::type v[V];
     widen<T, V, 1>(&held, v);
 #pragma unroll
     for (int i = 0; i < V; i++) v[i] = Rule::apply(scale, v[i]);
-    store_pack<T, V>(y, pack, with_affine<Rule, T, V>(v, affine, column + static_cast<i64>(pack) * V));
+    store_pack<T, V>(y, pack, with_affine<Rule, T, V>(v, affine, column + static_cast<i64>(pack) * V), policy);
 }
 
 // The states of all blocks of a row, merged in the same order on every one of them, so that all agree to the bit.
@@ -94,7 +94,7 @@ __device__ __forceinline__ typename Rule::State merge_blocks(typename Rule::Stat
 #pragma unroll
             for (int i = 0; i < AT_ONCE; i++) all = Rule::merge(all, some[i]);
         }
-        all = merge_warp<Rule, A>(all);
+        all = Rule::over_lanes(all);
         if (threadIdx.x == 0) *slot = all;
     }
     __syncthreads();
@@ -123,17 +123,18 @@ struct RowPart {
 // Results of the packs that are neither in shared memory nor in registers. What was read last is first to be read again: it may still be
 // in L2.
 template <typename Rule, typename T, int V, int R, int THREADS>
-__device__ __forceinline__ void finish_twice(typename Rule::Scale scale, const RowPart<T, V, R, THREADS>& s, Affine<T, V> affine, T* to) {
+__device__ __forceinline__ void finish_twice(typename Rule::Scale scale, const RowPart<T, V, R, THREADS>& s, Affine<T, V> affine, T* to,
+                                             u64 policy) {
 #pragma unroll 1
     for (int at = s.second - 1 - static_cast<int>(threadIdx.x); at >= s.shared; at -= R * THREADS) {
         Pack<T, V> again[R];
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            if (at - r * THREADS >= s.shared) again[r] = load_pack<T, V>(s.from, at - r * THREADS);
+            if (at - r * THREADS >= s.shared) again[r] = load_pack<T, V>(s.from, at - r * THREADS, policy);
         }
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            if (at - r * THREADS >= s.shared) finish_pack<Rule, T, V>(scale, again[r], affine, s.first, to, at - r * THREADS);
+            if (at - r * THREADS >= s.shared) finish_pack<Rule, T, V>(scale, again[r], affine, s.first, to, at - r * THREADS, policy);
         }
     }
 }
@@ -146,6 +147,7 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     typedef RuleOf<A> Rule;
     typedef typename Rule::State State;
     constexpr int BATCH = R / 4;
+    constexpr int AHEAD = V == 8 ? 1 : R;  // packs of a thread on their way at once; halves take more registers
     constexpr int QUARTERS = 4;  // groups of copies
     __shared__ State slots[32];
     __shared__ State whole;
@@ -160,15 +162,16 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     // What has been asked for: the packs in shared memory, in four groups of copies, and those in registers.
     RowPart<T, V, R, THREADS> s(x, group, rows, cols, blocks, part, kept);
     int quarter = s.shared / QUARTERS / THREADS * THREADS;
+    u64 once = s.shared < s.second ? l2_let_go() : l2_normal();  // leaves L2 to what is read twice
     P held[R];
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        if (s.second + r * THREADS + thread < s.packs) held[r] = load_pack<T, V>(s.from, s.second + r * THREADS + thread);
+        if (s.second + r * THREADS + thread < s.packs) held[r] = load_pack<T, V>(s.from, s.second + r * THREADS + thread, once);
     }
 #pragma unroll 1
     for (int q = 0; q < QUARTERS; q++) {
         int end = q == QUARTERS - 1 ? s.shared : (q + 1) * quarter;
-        for (int pack = q * quarter + thread; pack < end; pack += THREADS) ask<T, V>(kept_packs, s.from, pack);
+        for (int pack = q * quarter + thread; pack < end; pack += THREADS) ask<T, V>(kept_packs, s.from, pack, once);
         copy_async_commit();
     }
     release_successor();
@@ -176,7 +179,7 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
     u32 number = 0;
     for (i64 row = group; row < rows; row += groups) {
         LooseElement<Rule, T> loose(x + row * cols, s.edges, thread, part == 0);
-        State state = fold_packs<Rule, T, V, R, THREADS>(Rule::none(), s.from, s.shared, s.second);
+        State state = fold_packs<Rule, T, V, AHEAD, THREADS, true>(Rule::none(), s.from, s.shared, s.second, l2_keep());
         int left = s.packs - s.second - thread;
         int count = left <= 0 ? 0 : (left + THREADS - 1) / THREADS * V;
 #pragma unroll
@@ -186,13 +189,13 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             state = Rule::fold(state, v, count - q * V);
         }
         copy_async_wait<3>();  // in the order that they were asked for
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 0, quarter);
+        state = fold_packs<Rule, T, V, BATCH, THREADS, false>(state, in_shared, 0, quarter);
         copy_async_wait<2>();
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, quarter, 2 * quarter);
+        state = fold_packs<Rule, T, V, BATCH, THREADS, false>(state, in_shared, quarter, 2 * quarter);
         copy_async_wait<1>();
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 2 * quarter, 3 * quarter);
+        state = fold_packs<Rule, T, V, BATCH, THREADS, false>(state, in_shared, 2 * quarter, 3 * quarter);
         copy_async_wait<0>();
-        state = fold_packs<Rule, T, V, BATCH, THREADS>(state, in_shared, 3 * quarter, s.shared);
+        state = fold_packs<Rule, T, V, BATCH, THREADS, false>(state, in_shared, 3 * quarter, s.shared);
         state = merge_block<Rule, A>(loose.fold(state), slots);
         if (blocks > 1) {
             State* of_row = static_cast<State*>(states) + (static_cast<i64>(group) * 2 + number % 2) * blocks;
@@ -205,13 +208,13 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
         RowPart<T, V, R, THREADS> next(x, row + groups, rows, cols, blocks, part, kept);
         T* to = y + row * cols + s.first;
         Affine<T, V> affine(gamma, beta, s.edges.head);
-        finish_twice<Rule, T, V, R, THREADS>(scale, s, affine, to);
+        finish_twice<Rule, T, V, R, THREADS>(scale, s, affine, to, once);
 #pragma unroll
         for (int r = 0; r < R; r++) {
             int pack = s.second + r * THREADS + thread;
-            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], affine, s.first, to, pack);
+            if (pack < s.packs) finish_pack<Rule, T, V>(scale, held[r], affine, s.first, to, pack, once);
             pack = next.second + r * THREADS + thread;
-            if (pack < next.packs) held[r] = load_pack<T, V>(next.from, pack);
+            if (pack < next.packs) held[r] = load_pack<T, V>(next.from, pack, once);
         }
         int most = s.shared > next.shared ? s.shared : next.shared;
         quarter = next.shared / QUARTERS / THREADS * THREADS;
@@ -220,8 +223,8 @@ __device__ __forceinline__ void row_block(const T* __restrict__ x, const T* __re
             int end = q == QUARTERS - 1 ? most : (q + 1) * quarter;
 #pragma unroll 2
             for (int pack = q * quarter + thread; pack < end; pack += THREADS) {
-                if (pack < s.shared) finish_pack<Rule, T, V>(scale, kept_packs[pack], affine, s.first, to, pack);
-                if (pack < next.shared) ask<T, V>(kept_packs, next.from, pack);
+                if (pack < s.shared) finish_pack<Rule, T, V>(scale, kept_packs[pack], affine, s.first, to, pack, once);
+                if (pack < next.shared) ask<T, V>(kept_packs, next.from, pack, once);
             }
             copy_async_commit();
         }

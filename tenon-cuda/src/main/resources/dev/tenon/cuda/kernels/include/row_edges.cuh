@@ -2,22 +2,22 @@
 #pragma once
 #include "row_rules.cuh"
 
-template <typename T, int V, int BOUNDARY = sizeof(T) * V>
+template <typename T, int V, int BOUNDARY = sizeof(T) * V, typename Int = i64>
 struct RowEdges {
     int head;   // elements before the first boundary of that many bytes
     int loose;  // elements outside the body
-    i64 packs;  // of the body
+    Int packs;  // of the body
 
-    __device__ __forceinline__ RowEdges(const T* row, i64 cols) {
+    __device__ __forceinline__ RowEdges(const T* row, Int cols) {
         int past = V == 1 ? 0 : static_cast<int>(reinterpret_cast<u64>(row) % BOUNDARY / sizeof(T));
         head = past == 0 ? 0 : BOUNDARY / static_cast<int>(sizeof(T)) - past;
         if (head > cols) head = static_cast<int>(cols);
-        packs = (cols - head) / V;
-        loose = head + static_cast<int>(cols - head - packs * V);
+        packs = static_cast<Int>(cols - head) / V;
+        loose = static_cast<int>(cols - packs * V);
     }
 
     // Where the loose element of that number lies in the row.
-    __device__ __forceinline__ i64 column(int number) const { return number < head ? number : packs * V + number; }
+    __device__ __forceinline__ Int column(int number) const { return number < head ? number : packs * V + number; }
 };
 
 template <typename T, int V, int N>

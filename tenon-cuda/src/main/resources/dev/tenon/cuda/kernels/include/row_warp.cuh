@@ -16,22 +16,22 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
     int lane = threadIdx.x % 32;
     const T* from = x + row * cols;
     T* to = y + row * cols;
-    RowEdges<T, V> edges(from, cols);
-    int packs = static_cast<int>(edges.packs);
+    RowEdges<T, V, sizeof(T) * V, int> edges(from, static_cast<int>(cols));
+    int packs = edges.packs;
 
     await_predecessor();
     Pack<T, V> held[R], added[R];
-    int count = 0;
+    int count = 0;  // packs
 #pragma unroll
     for (int r = 0; r < R; r++) {
         if (lane + 32 * r < packs) {
             held[r] = load_pack<T, V>(from + edges.head, lane + 32 * r);
             if (RESIDUAL) added[r] = load_pack<T, V>(residual + row * cols + edges.head, lane + 32 * r);
-            count = (r + 1) * V;
+            count = r + 1;
         }
     }
     bool loose = lane < edges.loose;
-    i64 loose_column = loose ? edges.column(lane) : 0;
+    int loose_column = loose ? edges.column(lane) : 0;
     A v[R * V + 1];  // the loose one last
     if (loose) {
         v[R * V] = to_compute(from[loose_column]);
@@ -63,7 +63,8 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
             if (lane + 32 * r < packs) factors[r] = load_pack<T, V>(gamma + edges.head, lane + 32 * r);
         }
     }
-    typename Rule::Scale scale = Rule::over_warp(v, count, loose, cols, epsilon);
+    typename Rule::State whole = Rule::template gather<V>(v, count, loose);
+    typename Rule::Scale scale = Rule::rescale(whole, whole, cols, epsilon);
 
 #pragma unroll
     for (int r = 0; r < R; r++) {

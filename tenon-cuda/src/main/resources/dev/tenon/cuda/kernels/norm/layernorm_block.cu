@@ -1,9 +1,9 @@
-// y = (x - mean) / sqrt(variance + epsilon) · gamma + beta along long rows, one or several blocks a row (row_block.cuh).
+// y = (x - mean) / sqrt(variance + epsilon) · gamma + beta along rows of any length, one or several blocks a row (row_block.cuh).
 // gamma and beta may be null; on 16-byte boundaries in the v16 forms.
 //
 //   *_v1   element by element, 16 a thread in registers (8 doubles): rows that do not lie on 16-byte boundaries
 //   *_v16  16 bytes an access, 64 bytes a thread in registers
-//   t128, t512: threads of a block
+//   t128, t512: threads of a block, of which there are more to the multiprocessor where a row is short
 //
 // Variants: TENON_T one of float, double, f16, bf16. The variance is that of the deviations from the mean; a constant row gives beta exactly.
 #include "row_block.cuh"
@@ -23,5 +23,4 @@ constexpr int RESIDENT = sizeof(T) == 8 ? 1 : 2;  // blocks of 512 a multiproces
 
 KERNEL(layernorm_block_v1t128, 1, SINGLES, 128, 4 * RESIDENT)
 KERNEL(layernorm_block_v1t512, 1, SINGLES, 512, RESIDENT)
-KERNEL(layernorm_block_v16t128, W, 4, 128, 4 * RESIDENT)
 KERNEL(layernorm_block_v16t512, W, 4, 512, RESIDENT)

@@ -1,8 +1,8 @@
-// y = e^(x - max) / sum e^(x - max) along long rows, one or several blocks a row (row_block.cuh).
+// y = e^(x - max) / sum e^(x - max) along rows of any length, one or several blocks a row (row_block.cuh).
 //
 //   *_v1   element by element, 16 a thread in registers (8 doubles): rows that do not lie on 16-byte boundaries
 //   *_v16  16 bytes an access, 64 bytes a thread in registers
-//   t128, t512: threads of a block
+//   t128, t512: threads of a block, of which there are more to the multiprocessor where a row is short
 //
 // Variants: TENON_T one of float, double, f16, bf16; TENON_LOG 1 for the logarithm. A row of all -inf gives NaN, like the formula.
 #include "row_block.cuh"
@@ -24,5 +24,4 @@ using Rule = SoftmaxRule<A, TENON_LOG>;
 
 KERNEL(softmax_block_v1t128, 1, SINGLES, 128, 4 * RESIDENT)
 KERNEL(softmax_block_v1t512, 1, SINGLES, 512, RESIDENT)
-KERNEL(softmax_block_v16t128, W, 4, 128, 4 * RESIDENT)
 KERNEL(softmax_block_v16t512, W, 4, 512, RESIDENT)

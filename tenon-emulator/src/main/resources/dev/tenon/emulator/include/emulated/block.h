@@ -70,3 +70,12 @@ TENON_DEVICE void meet(u32* counter, u32 blocks, u32 number, TENON_WHERE) {
 // Launches of a stream follow one another here.
 TENON_DEVICE void await_predecessor() {}
 TENON_DEVICE void release_successor() {}
+
+// Clusters need compute capability 9.0, and this is 8.0: no launch has any.
+TENON_DEVICE void begin_cluster(TENON_WHERE) { tenon_trap(line, file); }
+TENON_DEVICE void arrive_at_cluster(TENON_WHERE) { tenon_trap(line, file); }
+TENON_DEVICE void wait_for_cluster(TENON_WHERE) { tenon_trap(line, file); }
+template <typename T>
+TENON_DEVICE void store_in_cluster(T*, u32, T, TENON_WHERE) {
+    tenon_trap(line, file);
+}

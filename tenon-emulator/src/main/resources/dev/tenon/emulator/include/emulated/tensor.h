@@ -33,7 +33,15 @@ TENON_DEVICE void mma_1688_tf32(float (&d)[4], const u32 (&a)[4], const u32 (&b)
     tenon::mma(d, a, b, 2, line, file);
 }
 
+// There is no L2 to tell.
+TENON_DEVICE u64 l2_normal() { return 0; }
+TENON_DEVICE u64 l2_let_go() { return 0; }
+TENON_DEVICE u64 l2_keep() { return 0; }
+TENON_DEVICE uint4 load_16(const void* global, u64) { return *static_cast<const uint4*>(global); }
+TENON_DEVICE void store_16(void* global, uint4 v, u64) { *static_cast<uint4*>(global) = v; }
+
 TENON_DEVICE void copy_async_16(void* shared, const void* global) { tenon_copy_async(shared, global, 16); }
+TENON_DEVICE void copy_async_16(void* shared, const void* global, u64) { tenon_copy_async(shared, global, 16); }
 TENON_DEVICE void copy_async_commit() { tenon_copy_commit(); }
 template <int N>
 TENON_DEVICE void copy_async_wait() {

@@ -1,0 +1,23 @@
+// y = (x - mean) / sqrt(variance + epsilon) · gamma + beta along rows that the registers of a block, or of a cluster, hold (row_team.cuh).
+// gamma and beta may be null.
+//
+//   *_v8        one block of 128 threads a row, 8 values a thread (2 doubles)
+//   *_v32       one block a row, 32 values a thread (8 doubles)
+//   *_cluster   a cluster of blocks a row, as many
+//
+// Variants: TENON_T one of float, double, f16, bf16.
+#include "row_team.cuh"
+
+typedef TENON_T T;
+typedef Compute<T>::type A;
+
+#define KERNEL(name, VALUES, THREADS, WARPS, CLUSTER)                                                                             \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                                  \
+        TENON_NAME(name)(const T* x, const T* gamma, const T* beta, T* y, i64 rows, i64 cols, A epsilon, i32 blocks) { \
+        row_team<LayerNormRule, T, TeamPacks<T, VALUES>::value, WARPS, CLUSTER>(x, gamma, beta, y, cols, epsilon, blocks);                            \
+    }                                                                                                                      \
+    TENON_ENTRY(name)
+
+KERNEL(layernorm_team_v8, 8, 128, 4, false)
+KERNEL(layernorm_team_v32, 32, 1024, 0, false)
+KERNEL(layernorm_team_cluster, 32, 1024, 0, true)
