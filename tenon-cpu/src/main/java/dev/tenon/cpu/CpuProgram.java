@@ -93,7 +93,7 @@ final class CpuProgram implements Program, LoweringContext {
         for (Value value : values) {
             Placement placement = plan.memory().of(value);
             MemorySegment constant = read.contains(MemoryPlanner.shown(value))
-                            && MemoryPlanner.shown(value).constant() instanceof ConstantData data
+                            && MemoryPlanner.shown(value).origin() instanceof Value.Origin.Constant(ConstantData data)
                     ? weights.dense(data)
                     : MemorySegment.NULL;
             slotOf.put(value, slots.size());

@@ -38,7 +38,7 @@ final class FuseResidualNorms implements Pass {
         private final PassContext context;
         /** The first norm of each sum. */
         private final Map<Value, Node> norms = new HashMap<>();
-        /** What the walk has passed; inputs and constants are there from the start. */
+        /** Results of nodes that the walk has not passed. */
         private final Set<Value> pending = new HashSet<>();
         /** Results of norms that stand where their sum did. */
         private final Map<Node, Value> done = new HashMap<>();
@@ -61,11 +61,12 @@ final class FuseResidualNorms implements Pass {
         }
 
         private @Nullable List<Value> replace(Node node, Rewriter into) {
-            Value done = this.done.get(node);
-            if (done != null) {
-                return List.of(done);
+            Value before = done.get(node);
+            if (before != null) {
+                return List.of(before);
             }
-            if (norms.get(node.outputs().getFirst()) instanceof Node norm) {
+            Node norm = norms.get(node.outputs().getFirst());
+            if (norm != null) {
                 return shared(node, norm, into);
             }
             boolean first = fused(node.op(), false) != null && norms.get(node.input(0)) == node;

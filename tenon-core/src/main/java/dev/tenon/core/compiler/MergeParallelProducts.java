@@ -104,7 +104,7 @@ final class MergeParallelProducts implements Pass {
     private static Value joined(List<Node> products, int input, int axis, Rewriter into, PassContext context) {
         List<ConstantData> parts = new ArrayList<>();
         for (Node product : products) {
-            if (product.input(input).constant() instanceof ConstantData data) {
+            if (product.input(input).origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 parts.add(data);
             }
         }

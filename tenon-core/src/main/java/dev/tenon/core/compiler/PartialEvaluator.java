@@ -88,7 +88,7 @@ final class PartialEvaluator implements Ops {
 
     private Value map(Value old) {
         return mapped.computeIfAbsent(old, value -> {
-            if (value.constant() instanceof ConstantData data) {
+            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 return builder.constant(value.name(), data);
             }
             throw new IllegalStateException(value + " is used before it is defined");

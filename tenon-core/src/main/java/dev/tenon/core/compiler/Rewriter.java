@@ -118,7 +118,7 @@ final class Rewriter implements Ops {
         if (known != null) {
             return known;
         }
-        if (old.constant() instanceof ConstantData data) {
+        if (old.origin() instanceof Value.Origin.Constant(ConstantData data)) {
             Value constant = builder.constant(old.name(), data);
             mapped.put(old, constant);
             return constant;

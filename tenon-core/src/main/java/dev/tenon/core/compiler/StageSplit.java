@@ -155,7 +155,7 @@ final class StageSplit {
 
     private static Value map(Value value, GraphBuilder builder, Map<Value, Value> mapped) {
         return mapped.computeIfAbsent(value, old -> {
-            if (old.constant() instanceof ConstantData data) {
+            if (old.origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 return builder.constant(old.name(), data);
             }
             throw new IllegalStateException(old + " is not on this side of the cut");

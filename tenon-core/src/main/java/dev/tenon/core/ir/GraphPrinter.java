@@ -40,7 +40,7 @@ final class GraphPrinter {
         graph.parameters().forEach(value -> given("param ", value));
         for (Value value : graph.constants()) {
             given("const ", value);
-            if (value.constant() instanceof ConstantData data) {
+            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 text.append(" = ");
                 elements(data);
             }

@@ -94,7 +94,7 @@ public final class Interpreter {
     }
 
     private NdArray get(Value value) {
-        if (value.constant() instanceof ConstantData data) {
+        if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
             return values.computeIfAbsent(value, _ -> NdArray.of(data));
         }
         return Objects.requireNonNull(values.get(value), value::toString);

@@ -44,7 +44,12 @@ final class RowCases {
                 cases.add(plain(rule, dtype, 2, 130000, 0, 0));
                 int few = dtype == DType.F64 ? 253 : 1021;
                 cases.add(forced(
-                        rule, dtype, "a row a warp", 5, few, d -> RowKernels.plan(rule, dtype, 5, few, true, littleL2(d))));
+                        rule,
+                        dtype,
+                        "a row a warp",
+                        5,
+                        few,
+                        d -> RowKernels.plan(rule, dtype, 5, few, true, littleL2(d))));
                 cases.add(inBlocks(rule, dtype, "in blocks", 2, 8192, device -> device));
                 cases.add(inBlocks(rule, dtype, "read twice", 2, 24576, RowCases::littleShared));
                 cases.add(inBlocks(rule, dtype, "read twice", 2, 20011, RowCases::littleShared));

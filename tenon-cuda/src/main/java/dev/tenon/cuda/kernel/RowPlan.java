@@ -91,9 +91,7 @@ public record RowPlan(
     /** Four warps a row where the rows stay in L2: then time is what one row takes. Measured on an H200: 0.9 of a warp's; no gain on rows that come from memory. */
     private static boolean teamIsSooner(DType dtype, long rows, long cols, DeviceProperties device) {
         int most = values(dtype, SHORT_TEAM_VALUES) * FEW;
-        return cols > most / 2
-                && cols <= most
-                && 2 * rows * dtype.bytesFor(cols) <= device.l2Bytes();
+        return cols > most / 2 && cols <= most && 2 * rows * dtype.bytesFor(cols) <= device.l2Bytes();
     }
 
     /** Blocks that hold a row in their registers; 0 where it takes too many. */

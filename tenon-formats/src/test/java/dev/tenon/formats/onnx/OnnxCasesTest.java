@@ -111,7 +111,7 @@ class OnnxCasesTest {
         OnnxModel model = Cases.load("fold_blowup");
         long held = 0;
         for (Value constant : model.graph().constants()) {
-            if (constant.constant() instanceof ConstantData data) {
+            if (constant.origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 held += data.heldBytes();
             }
         }

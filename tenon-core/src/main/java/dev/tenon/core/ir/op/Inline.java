@@ -21,7 +21,7 @@ final class Inline {
             here.put(graph.inputs().get(i), inputs.get(i));
         }
         for (Value value : graph.constants()) {
-            if (value.constant() instanceof ConstantData data) {
+            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
                 here.put(value, g.constant(data));
             }
         }

@@ -194,7 +194,7 @@ public record Loop(Graph body, int carried) implements Control {
 
     private boolean holds(Value condition) {
         return condition.equals(body.inputs().get(1))
-                || (condition.constant() instanceof ConstantData data
+                || (condition.origin() instanceof Value.Origin.Constant(ConstantData data)
                         && NdArray.of(data).getLong(0) != 0);
     }
 
@@ -222,7 +222,7 @@ public record Loop(Graph body, int carried) implements Control {
         /** Asked for the number of times, and for conditions that are known to hold. */
         @Override
         public long toLong(Value value) {
-            return value.constant() instanceof ConstantData data
+            return value.origin() instanceof Value.Origin.Constant(ConstantData data)
                     ? NdArray.of(data).getLong(0)
                     : 1;
         }

@@ -44,7 +44,7 @@ final class Folding {
         }
         List<NdArray> known = new ArrayList<>();
         for (Value operand : operands) {
-            if (!(operand.constant() instanceof ConstantData data) || !isSmall(data.type())) {
+            if (!(operand.origin() instanceof Value.Origin.Constant(ConstantData data)) || !isSmall(data.type())) {
                 return null;
             }
             known.add(NdArray.of(data));

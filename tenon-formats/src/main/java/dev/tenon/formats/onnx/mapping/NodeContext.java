@@ -123,7 +123,7 @@ public final class NodeContext implements Ops {
     }
 
     static @Nullable NdArray known(Value value) {
-        return value.constant() instanceof ConstantData data
+        return value.origin() instanceof Value.Origin.Constant(ConstantData data)
                         && data.type().shape().elements() <= LARGEST_KNOWN
                 ? NdArray.of(data)
                 : null;
