@@ -101,9 +101,9 @@ final class EpilogueCases {
     /** Bit 0 of parts: a bias; bit 1: a residual, over which the result goes; bit 2: an activation. */
     private static void addends(KernelStage stage, DType dtype, int rows, int n, int parts) {
         Random random = new Random(31L * n + parts);
-        double[] x = CaseArrays.normal(random, dtype, rows * n).toDoubles();
+        double[] x = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
         double[] bias = CaseArrays.normal(random, dtype, n).toDoubles();
-        double[] residual = CaseArrays.normal(random, dtype, rows * n).toDoubles();
+        double[] residual = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
         boolean biased = (parts & 1) != 0;
         boolean added = (parts & 2) != 0;
         Unary fn = (parts & 4) != 0 ? Unary.silu() : null;

@@ -105,7 +105,7 @@ public record RowPlan(
         // few rows: the multiprocessors that have none help
         while (clusters
                 && 2 * blocks <= MOST_CLUSTER
-                && 2 * blocks * rows <= device.multiprocessors()
+                && 2L * blocks * rows <= device.multiprocessors()
                 && cols >= 2L * blocks * FEW * values(dtype, TEAM_VALUES)) {
             blocks *= 2;
         }
