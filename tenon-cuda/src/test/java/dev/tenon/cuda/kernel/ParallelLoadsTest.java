@@ -7,16 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.cuda.port.Architecture;
-import dev.tenon.cuda.port.DeviceProperties;
-import dev.tenon.cuda.port.GpuContext;
-import dev.tenon.cuda.port.GpuFunction;
-import dev.tenon.cuda.port.GpuModule;
-import dev.tenon.cuda.port.KernelCompiler;
-import dev.tenon.cuda.port.KernelSource;
-import dev.tenon.cuda.port.ModuleImage;
-import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Proxy;
+import dev.tenon.cuda.port.FakeGpu;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,72 +29,17 @@ import org.junit.jupiter.api.Timeout;
 class ParallelLoadsTest {
     private static final int CORES = Runtime.getRuntime().availableProcessors();
     private static final List<DType> TYPES = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
-    private static final DeviceProperties DEVICE = new DeviceProperties(
-            0, "none", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true);
 
     private final Queue<String> compiled = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unloaded = new AtomicInteger();
     /** What the compiler does with a suffix, {@code _f32}. */
     private Consumer<String> compile = suffix -> {};
 
-    private final KernelModules modules = new KernelModules(context(), new FakeCompiler());
-
-    /** Makes nothing, and lets a test watch. */
-    private final class FakeCompiler implements KernelCompiler {
-        @Override
-        public String name() {
-            return "fake";
-        }
-
-        @Override
-        public String unavailable() {
-            return "";
-        }
-
-        @Override
-        public String fingerprint() {
-            return "fake";
-        }
-
-        @Override
-        public List<Architecture> architectures() {
-            return List.of(DEVICE.architecture());
-        }
-
-        @Override
-        public ModuleImage compile(KernelSource source, Architecture architecture) {
-            String suffix = source.defines().getLast().replace("TENON_SUFFIX=", "");
-            compiled.add(suffix);
-            compile.accept(suffix);
-            return new ModuleImage(source.name(), ModuleImage.Format.CUBIN, MemorySegment.NULL, null, "");
-        }
-    }
-
-    private GpuContext context() {
-        return proxy(GpuContext.class, (method, _) -> method.equals("device") ? DEVICE : module());
-    }
-
-    private GpuModule module() {
-        return proxy(GpuModule.class, (method, arguments) -> {
-            if (method.equals("close")) {
-                unloaded.incrementAndGet();
-                return null;
-            }
-            String name = (String) arguments[0];
-            return proxy(GpuFunction.class, (_, _) -> name);
-        });
-    }
-
-    private interface Answer {
-        Object to(String method, Object[] arguments);
-    }
-
-    private static <T> T proxy(Class<T> type, Answer answer) {
-        return type.cast(Proxy.newProxyInstance(
-                ParallelLoadsTest.class.getClassLoader(),
-                new Class<?>[] {type},
-                (_, method, arguments) -> answer.to(method.getName(), arguments)));
-    }
+    private final KernelModules modules = new KernelModules(FakeGpu.context(unloaded), FakeGpu.compiler(source -> {
+        String suffix = source.defines().getLast().replace("TENON_SUFFIX=", "");
+        compiled.add(suffix);
+        compile.accept(suffix);
+    }));
 
     @BeforeEach
     @AfterEach
