@@ -18,6 +18,8 @@ public final class KernelSources {
             "attention.cuh",
             "attention_fragments.cuh",
             "row_rules.cuh",
+            "softmax_rule.cuh",
+            "norm_rules.cuh",
             "row_edges.cuh",
             "row_warp.cuh",
             "row_team.cuh",

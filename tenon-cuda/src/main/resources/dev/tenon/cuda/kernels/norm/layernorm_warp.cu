@@ -5,6 +5,7 @@
 //   *_v16rR  16 bytes an access
 //
 // Variants: TENON_T one of float, double, f16, bf16. The variance is that of the deviations from the mean; a constant row gives beta exactly.
+#include "norm_rules.cuh"
 #include "row_warp.cuh"
 
 typedef TENON_T T;

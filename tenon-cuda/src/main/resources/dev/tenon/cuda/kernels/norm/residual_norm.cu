@@ -5,6 +5,7 @@
 //   *_tN  one block of N threads a row of at most 32·N elements, 16·N doubles (row_residual_block.cuh)
 //
 // Variants: TENON_T one of float, double, f16, bf16; TENON_RULE one of LayerNormRule, RmsNormRule.
+#include "norm_rules.cuh"
 #include "row_residual_block.cuh"
 #include "row_warp.cuh"
 

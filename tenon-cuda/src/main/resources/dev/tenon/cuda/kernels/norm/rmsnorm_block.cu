@@ -6,6 +6,7 @@
 //   t128, t512: threads of a block, of which there are more to the multiprocessor where a row is short
 //
 // Variants: TENON_T one of float, double, f16, bf16.
+#include "norm_rules.cuh"
 #include "row_block.cuh"
 
 typedef TENON_T T;

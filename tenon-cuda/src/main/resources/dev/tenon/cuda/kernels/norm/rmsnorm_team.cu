@@ -6,6 +6,7 @@
 //   *_cluster   a cluster of blocks a row, as many
 //
 // Variants: TENON_T one of float, double, f16, bf16.
+#include "norm_rules.cuh"
 #include "row_team.cuh"
 
 typedef TENON_T T;

@@ -2,6 +2,7 @@
 //
 // Variants: TENON_T one of float, double, f16, bf16; TENON_LOG 1 for the logarithm. A row of all -inf gives NaN, like the formula.
 #include "row_strided.cuh"
+#include "softmax_rule.cuh"
 
 typedef TENON_T T;
 

@@ -3,7 +3,7 @@
 //
 // Launch: a block of whole warps, at least one; one block a row (grid.x walks). Shared memory: 32 values, static.
 // Variants: TENON_T one of float, double, f16, bf16. A row of all -inf gives NaN, like the formula.
-#include "row_rules.cuh"
+#include "softmax_rule.cuh"
 
 typedef TENON_T T;
 typedef Compute<T>::type A;
