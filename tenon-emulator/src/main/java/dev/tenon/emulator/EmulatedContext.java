@@ -118,6 +118,11 @@ final class EmulatedContext implements GpuContext {
     }
 
     @Override
+    public boolean sameDevice(GpuContext other) {
+        return other instanceof EmulatedContext context && context.device.equals(device);
+    }
+
+    @Override
     public boolean canAccess(GpuContext peer) {
         return peer instanceof EmulatedContext;
     }

@@ -46,10 +46,7 @@ final class Checks {
     }
 
     static HostBuffer host(String operation, Buffer buffer) {
-        if (!(buffer instanceof HostBuffer host)) {
-            throw new UnsupportedException(operation + ": MPI is given host memory, not "
-                    + buffer.getClass().getSimpleName() + "; copy it to the host first");
-        }
+        HostBuffer host = Arguments.requireHost(operation, buffer, "ranks over MPI");
         Arguments.requireAlive(operation, host);
         if (!host.memory().isAccessibleBy(Thread.currentThread())) {
             throw new InputException(operation + ": the memory is confined to another thread");

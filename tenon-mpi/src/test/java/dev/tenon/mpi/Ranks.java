@@ -14,6 +14,7 @@ import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.runtime.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
@@ -178,6 +179,10 @@ final class Ranks {
             rank.broadcast(data, rank.world() - 1);
             assertThat(length == 0 || (data[0] == rank.world() - 1 && data[length - 1] == rank.world() - 1))
                     .isTrue();
+            Tensor tensor = Tensor.of(data, length);
+            rank.allReduce(tensor, ReduceOp.SUM);
+            Arrays.fill(data, rank.world() * (rank.world() - 1));
+            assertThat(tensor.toFloats()).isEqualTo(data);
         }
     }
 

@@ -1,7 +1,9 @@
 package dev.tenon.core.collective;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
+import java.util.Objects;
 
 /** What every communicator asks of the arguments of its operations; each fault is an {@link InputException} that begins with the operation's name. */
 public final class Arguments {
@@ -16,6 +18,26 @@ public final class Arguments {
         if (rank < 0 || rank >= world) {
             throw new InputException(operation + ": " + what + " is rank " + rank + "; ranks are 0 to " + (world - 1));
         }
+    }
+
+    /**
+     * That a buffer is host memory.
+     *
+     * @param who the ranks that need that, as in "ranks over MPI"
+     * @throws UnsupportedException naming where it is instead, and the fix
+     */
+    public static HostBuffer requireHost(String operation, Buffer buffer, String who) {
+        return switch (buffer) {
+            case HostBuffer host -> host;
+            case TensorBuffer on ->
+                throw new UnsupportedException(
+                        operation + ": tensor " + on.tensor().type() + " lies in the memory of "
+                                + Objects.requireNonNull(on.tensor().resident()).device() + ", and " + who
+                                + " work on host memory; use a communicator of that device (GpuGroup, GpuRank), or copies on the host: Tensor.wrap(tensor.type(), tensor.segment())");
+            default ->
+                throw new UnsupportedException(operation + ": " + who + " work on host memory, not on "
+                        + buffer.getClass().getSimpleName() + "; use the communicator of that device");
+        };
     }
 
     /** That the memory's arena is open. */

@@ -1,6 +1,7 @@
 package dev.tenon.core.collective;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.runtime.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
@@ -9,6 +10,9 @@ import java.time.Duration;
  *
  * <p>Buffers are any length, 0 too. {@code source} and {@code target} are the same memory (in place) or do not overlap, except where an operation says more; memory of one rank is no other's. On host memory a call blocks; a
  * communicator of a device puts the work in its stream's order, and later work of that stream sees the result.
+ *
+ * <p>Tensors count as their elements, whatever their shape. One in host memory is host memory to every communicator. One in a device's memory goes to a communicator of that device, whose work on it comes after all earlier work on it;
+ * runs that read it, reading it on the host, and giving its memory back when it is closed come after the collective, without a wait of the caller's. Should that come to nothing, whoever reads the tensor is told.
  *
  * <p>Every wait ends: after {@link #timeout()} at the latest, or when another rank fails. When ranks ask for different things, each of them gets a {@link dev.tenon.core.error.CollectiveMismatchException} before any element
  * moves; see there and its siblings for what stays usable after a fault.
@@ -70,6 +74,37 @@ public interface Communicator extends AutoCloseable {
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} out of place. */
     default void allReduce(MemorySegment source, MemorySegment target, DType dtype, ReduceOp op) {
         allReduce(HostBuffer.of(source, dtype), HostBuffer.of(target, dtype), op);
+    }
+
+    /** {@link #allReduce(Buffer, Buffer, ReduceOp)} in place. */
+    default void allReduce(Tensor data, ReduceOp op) {
+        Buffer buffer = TensorBuffer.of(data);
+        allReduce(buffer, buffer, op);
+    }
+
+    /** {@link #allReduce(Buffer, Buffer, ReduceOp)} out of place. */
+    default void allReduce(Tensor source, Tensor target, ReduceOp op) {
+        allReduce(TensorBuffer.of(source), TensorBuffer.of(target), op);
+    }
+
+    /** {@link #reduceScatter(Buffer, Buffer, ReduceOp)}. */
+    default void reduceScatter(Tensor source, Tensor target, ReduceOp op) {
+        reduceScatter(TensorBuffer.of(source), TensorBuffer.of(target), op);
+    }
+
+    /** {@link #allGather(Buffer, Buffer)}. */
+    default void allGather(Tensor source, Tensor target) {
+        allGather(TensorBuffer.of(source), TensorBuffer.of(target));
+    }
+
+    /** {@link #broadcast(Buffer, int)}. */
+    default void broadcast(Tensor data, int root) {
+        broadcast(TensorBuffer.of(data), root);
+    }
+
+    /** {@link #sendRecv(Buffer, int, Buffer, int)}. */
+    default void sendRecv(Tensor send, int to, Tensor receive, int from) {
+        sendRecv(TensorBuffer.of(send), to, TensorBuffer.of(receive), from);
     }
 
     /** {@link #reduceScatter(Buffer, Buffer, ReduceOp)}. */

@@ -2,6 +2,7 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.spi.Device;
 import java.time.Duration;
 import java.util.Set;
@@ -89,6 +90,17 @@ public final class Runtime implements AutoCloseable {
         requireOpen();
         tensor.requireReadable("tensor " + tensor.type());
         return device.upload(tensor);
+    }
+
+    /**
+     * Zeros in the device's memory, where it has one of its own: what a collective is to fill. Whoever asks for it closes it.
+     *
+     * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
+     */
+    public Tensor zeros(TensorType type) {
+        requireOpen();
+        long _ = Tensor.bytes(type); // no number is an exception of ours, before a device asks
+        return device.zeros(type);
     }
 
     /** Compiles a graph without parameters. */

@@ -30,6 +30,7 @@ public final class Session implements AutoCloseable {
      * @return the outputs by name, in the model's order
      * @throws dev.tenon.core.error.InputException for a wrong name, type or shape, saying what was expected
      * @throws dev.tenon.core.error.DataException for values that have no result; the session stays usable
+     * @throws dev.tenon.core.error.CollectiveException when an input on the device was to be changed by a collective that has failed
      * @throws ClosedException after close
      */
     public Map<String, Tensor> run(Map<String, Tensor> inputs) {

@@ -34,6 +34,8 @@ public final class Tensor implements AutoCloseable {
     private final @Nullable LeakWatch watch;
     /** Null until a device's elements are asked for. */
     private @Nullable MemorySegment host;
+    /** Which of a device's elements {@link #host} is a copy of. */
+    private long copiedVersion;
 
     private Tensor(TensorType type, MemorySegment segment) {
         this.type = type;
@@ -59,12 +61,7 @@ public final class Tensor implements AutoCloseable {
 
     /** Zeros in the arena's memory, gone when the arena closes; use after that is an IllegalStateException. */
     public static Tensor allocate(Arena arena, TensorType type) {
-        long bytes;
-        try {
-            bytes = type.bytes();
-        } catch (ArithmeticException e) {
-            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
-        }
+        long bytes = bytes(type);
         try {
             return new Tensor(type, arena.allocate(bytes, ALIGNMENT));
         } catch (OutOfMemoryError | IllegalArgumentException e) {
@@ -72,6 +69,15 @@ public final class Tensor implements AutoCloseable {
                     "no " + bytes + " bytes of host memory for tensor " + type
                             + " (the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize)",
                     e);
+        }
+    }
+
+    /** What its elements take. @throws OutOfMemoryException when that is no number */
+    static long bytes(TensorType type) {
+        try {
+            return type.bytes();
+        } catch (ArithmeticException e) {
+            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
         }
     }
 
@@ -167,19 +173,22 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * The elements' memory itself, not a copy. Of a tensor in a device's memory: the one copy on the host, made at the first call; changing it does not change the device's.
+     * The elements' memory itself, not a copy. Of a tensor in a device's memory: a copy on the host, made at the first call, and anew at the next one after a collective has changed the elements; changing it does not change the device's.
      *
-     * @throws dev.tenon.core.error.ClosedException when the device's memory was given back before any call
+     * @throws dev.tenon.core.error.ClosedException when the device's memory was given back before these elements were asked for
+     * @throws dev.tenon.core.error.CollectiveException when a collective that was to change the elements has failed
      */
     public MemorySegment segment() {
         return resident == null ? Objects.requireNonNull(host) : copied(resident);
     }
 
     private synchronized MemorySegment copied(Resident device) {
-        if (host == null) {
+        long version = device.version();
+        if (host == null || copiedVersion != version) {
             MemorySegment copy = allocate(Arena.ofAuto(), type).segment();
             device.read(copy);
             host = copy;
+            copiedVersion = version;
         }
         return host;
     }
@@ -189,7 +198,7 @@ public final class Tensor implements AutoCloseable {
         return resident;
     }
 
-    /** Gives a device's memory back; elements that were already asked for stay. Does nothing to a tensor in host memory. Idempotent. */
+    /** Gives a device's memory back, as soon as nothing works on it any more; elements that were already asked for stay. Does nothing to a tensor in host memory. Idempotent. */
     @Override
     public void close() {
         if (resident != null && watch != null) {

@@ -35,7 +35,7 @@ final class ArchitectureTest {
                 .whereLayer("collective")
                 .mayOnlyBeAccessedByLayers("ranks in one process")
                 .whereLayer("runtime")
-                .mayNotBeAccessedByAnyLayer()
+                .mayOnlyBeAccessedByLayers("collective")
                 .whereLayer("compiler")
                 .mayOnlyBeAccessedByLayers("runtime")
                 .whereLayer("ir")

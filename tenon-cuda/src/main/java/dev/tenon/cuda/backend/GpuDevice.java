@@ -3,6 +3,7 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
@@ -14,12 +15,12 @@ import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.GpuStream;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.lang.foreign.MemorySegment;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
@@ -29,7 +30,7 @@ final class GpuDevice implements Device {
     private final KernelModules modules;
     private final Blas blas;
     private final MemoryLedger ledger;
-    private final Set<GpuResident> residents = ConcurrentHashMap.newKeySet();
+    private final Residents residents = new Residents();
 
     private GpuDevice(DeviceInfo info, GpuContext context, KernelModules modules, Blas blas, MemoryLedger ledger) {
         this.info = info;
@@ -83,15 +84,25 @@ final class GpuDevice implements Device {
         if (GpuResident.of(tensor.resident(), context) != null) {
             return tensor;
         }
-        DeviceMemory memory = forResult(tensor.byteSize());
+        MemorySegment elements = tensor.segment();
+        return filled(tensor.type(), (stream, buffer) -> stream.copyToDevice(elements, buffer, 0));
+    }
+
+    @Override
+    public Tensor zeros(TensorType type) {
+        return filled(type, (stream, buffer) -> stream.fill(buffer, 0, buffer.bytes(), (byte) 0));
+    }
+
+    private Tensor filled(TensorType type, BiConsumer<GpuStream, DeviceBuffer> filling) {
+        DeviceMemory memory = forResult(type.bytes());
         try (GpuStream stream = context.newStream()) {
-            stream.copyToDevice(tensor.segment(), memory.buffer(), 0);
+            filling.accept(stream, memory.buffer());
             stream.synchronize();
         } catch (RuntimeException e) {
             memory.close();
             throw e;
         }
-        return Tensor.on(resident(memory), tensor.type());
+        return Tensor.on(resident(memory), type);
     }
 
     /** Memory for a moment; null where it does not fit. */
@@ -122,12 +133,24 @@ final class GpuDevice implements Device {
 
     /** Memory for a tensor on the device. */
     DeviceMemory forResult(long bytes) {
+        residents.sweep();
+        try {
+            return allocate(bytes);
+        } catch (OutOfMemoryException e) {
+            if (residents.awaitLeaving()) {
+                return allocate(bytes);
+            }
+            throw e;
+        }
+    }
+
+    private DeviceMemory allocate(long bytes) {
         return DeviceMemory.allocate(context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a tensor on the device");
     }
 
     /** Makes complete results a tensor's. */
     GpuResident resident(DeviceMemory memory) {
-        return new GpuResident(context, memory, residents);
+        return new GpuResident(info.backend() + ":" + info.ordinal(), context, memory, residents);
     }
 
     @Override
@@ -135,10 +158,10 @@ final class GpuDevice implements Device {
         return ledger.report();
     }
 
-    /** Frees what tensors still hold, too. */
+    /** Frees what tensors still hold, too, once nothing works on it. */
     @Override
     public void close() {
-        List.copyOf(residents).forEach(GpuResident::close);
+        residents.close();
         blas.close();
         modules.close();
         context.close();

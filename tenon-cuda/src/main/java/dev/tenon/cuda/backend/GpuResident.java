@@ -6,35 +6,56 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import java.lang.foreign.MemorySegment;
-import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result that stays in device memory, complete before anybody sees it. Whoever enqueues work that reads it holds it until that work is done: closed meanwhile, it is freed after the last hold. Thread-safe.
+ * A tensor's elements in device memory. A run's results are complete before anybody sees them; collectives work on them later, each after the uses before it, and are not waited for.
+ *
+ * <p>Whoever enqueues work holds the elements meanwhile: within a run until it has ended, for work that nobody waits for until it is marked. Closed, the memory is freed after the last hold and the last mark. Thread-safe.
  */
-final class GpuResident implements Resident {
+public final class GpuResident implements Resident {
+    private final String device;
     private final GpuContext context;
     private final DeviceMemory memory;
-    /** Those of the device that are open, this among them. */
-    private final Set<GpuResident> open;
+    private final Residents among;
+    private final UseOrder uses;
+    private final AtomicLong version = new AtomicLong();
 
     private int holds;
     private boolean closed;
 
-    GpuResident(GpuContext context, DeviceMemory memory, Set<GpuResident> open) {
+    GpuResident(String device, GpuContext context, DeviceMemory memory, Residents among) {
+        this.device = device;
         this.context = context;
         this.memory = memory;
-        this.open = open;
-        open.add(this);
+        this.among = among;
+        uses = new UseOrder(context);
+        among.add(this);
     }
 
-    /** Null for memory of another device. */
+    /** Null for memory of another runtime. */
     static @Nullable GpuResident of(@Nullable Resident resident, GpuContext context) {
         return resident instanceof GpuResident own && own.context.equals(context) ? own : null;
     }
 
+    @Override
+    public String device() {
+        return device;
+    }
+
+    /** The device, open. */
+    public GpuContext context() {
+        return context;
+    }
+
+    @Override
+    public long version() {
+        return version.get();
+    }
+
     /** Keeps the memory until {@link #release}. @throws ClosedException after close */
-    synchronized DeviceBuffer hold() {
+    public synchronized DeviceBuffer hold() {
         if (closed) {
             throw new ClosedException("the tensor's device memory was given back: it was closed");
         }
@@ -42,19 +63,59 @@ final class GpuResident implements Resident {
         return memory.buffer();
     }
 
-    void release() {
+    public void release() {
         synchronized (this) {
             holds--;
         }
         freeUnused();
     }
 
+    /** What is enqueued on a stream from now on comes after the work on the elements so far. With a hold until it is done. */
+    void follow(GpuStream stream) {
+        uses.follow(stream);
+    }
+
+    /** The same for work that is not waited for, with a hold until {@link #mark}. */
+    public void enter(GpuStream stream) {
+        uses.enter(stream);
+    }
+
+    /**
+     * The work since {@link #enter} has been enqueued; whatever comes later comes after it.
+     *
+     * @param outcome of work that changes the elements: throws a {@link dev.tenon.core.error.CollectiveException} once it has failed
+     */
+    public void mark(GpuStream stream, @Nullable Runnable outcome) {
+        if (outcome != null) {
+            version.incrementAndGet();
+        }
+        uses.mark(stream, outcome);
+    }
+
+    /** All work of a stream is known to be done, and that with this outcome to have ended well. */
+    public void confirm(GpuStream stream, Runnable outcome) {
+        uses.confirm(stream, outcome);
+        freeUnused();
+    }
+
+    /** Whether no work is under way on the elements; never waits. */
+    public boolean idle() {
+        return uses.done();
+    }
+
+    /** That the elements are what they should be, asked when work that follows is done. @throws dev.tenon.core.error.CollectiveException when not */
+    void requireGood() {
+        uses.requireGood();
+    }
+
     @Override
     public void read(MemorySegment to) {
         DeviceBuffer buffer = hold();
         try (GpuStream stream = context.newStream()) {
+            follow(stream);
             stream.copyToHost(buffer, 0, to);
             stream.synchronize();
+            requireGood();
         } finally {
             release();
         }
@@ -65,16 +126,24 @@ final class GpuResident implements Resident {
         synchronized (this) {
             closed = true;
         }
-        freeUnused();
+        if (!freeUnused()) {
+            among.leaves(this);
+        }
     }
 
-    private void freeUnused() {
+    /** Whether the memory has been given back, now or before. */
+    boolean freeUnused() {
         synchronized (this) {
             if (!closed || holds > 0) {
-                return;
+                return false;
             }
         }
-        memory.close(); // idempotent
-        open.remove(this);
+        if (!uses.done()) {
+            return false;
+        }
+        memory.close(); // idempotent, as all here
+        uses.close();
+        among.remove(this);
+        return true;
     }
 }

@@ -61,6 +61,7 @@ final class Transfers implements AutoCloseable {
             if (resident != null) {
                 DeviceBuffer from = resident.hold();
                 held.add(resident);
+                resident.follow(stream);
                 stream.copy(from, 0, io.buffer(), layout.inputOffset(i), inputs[i].byteSize());
             }
         }
@@ -72,7 +73,7 @@ final class Transfers implements AutoCloseable {
         held.clear();
     }
 
-    /** Waits for the run and gives its results. @throws dev.tenon.core.error.DataException for a fault that a kernel reported */
+    /** Waits for the run and gives its results. @throws dev.tenon.core.error.DataException for a fault that a kernel reported @throws dev.tenon.core.error.CollectiveException when an input is what a failed collective left */
     Tensor[] out(GpuProgram program, boolean stay) {
         IoLayout layout = program.io();
         if (stay) {
@@ -128,6 +129,7 @@ final class Transfers implements AutoCloseable {
     }
 
     private void check(GpuProgram program, MemorySegment staging) {
+        held.forEach(GpuResident::requireGood);
         int reporter = staging.get(ValueLayout.JAVA_INT, 0);
         if (reporter != 0) {
             long value = staging.get(ValueLayout.JAVA_LONG, 8);

@@ -417,7 +417,7 @@ public final class BackendChecks {
         }
     }
 
-    private static <E extends TenonException> TenonException thrown(Class<E> type, Runnable action) {
+    static <E extends TenonException> TenonException thrown(Class<E> type, Runnable action) {
         try {
             action.run();
         } catch (TenonException e) {

@@ -18,6 +18,7 @@ final class Batch {
 
     private final List<Entry> calls = new ArrayList<>();
     private final List<Runnable> launches = new ArrayList<>();
+    private final List<TensorUses> tensors = new ArrayList<>();
 
     private Batch() {}
 
@@ -35,19 +36,39 @@ final class Batch {
         CURRENT.set(batch);
         try {
             code.run();
+        } catch (Throwable e) {
+            batch.tensors.forEach(TensorUses::release);
+            throw e;
         } finally {
             CURRENT.remove();
         }
-        batch.enqueue();
+        try {
+            batch.tensors.forEach(TensorUses::enter);
+            batch.enqueue();
+        } finally {
+            batch.tensors.forEach(TensorUses::leave);
+        }
     }
 
-    void add(RankState rank, DeviceWork work) {
+    /** A call of NCCL's; the batch lets go of its tensors. */
+    void add(RankState rank, DeviceWork work, TensorUses used) {
+        hold(used);
         calls.add(new Entry(rank, work));
     }
 
-    /** A launch, which goes out before the calls. */
-    void addLaunch(Runnable launch) {
+    /** A launch, which goes out before the calls; the batch lets go of its tensors. */
+    void addLaunch(Runnable launch, TensorUses used) {
+        hold(used);
         launches.add(launch);
+    }
+
+    /** What is enqueued together has no order between streams. */
+    private void hold(TensorUses used) {
+        if (tensors.stream().anyMatch(used::crosses)) {
+            throw new InputException(
+                    "together(): two calls, on two streams, work on one tensor, and one must come after the other; say them in two batches");
+        }
+        tensors.add(used);
     }
 
     /** Whether a launch of this rank would overtake one of its calls. */

@@ -13,10 +13,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank on a GPU. Buffers are host memory, through which a call waits, or {@link DeviceSlice}s of this rank's device, whose work is enqueued on {@link #stream()} and may be captured there into a graph.
+ * A rank on a GPU. Buffers are host memory, through which a call waits, or lie on this rank's device: tensors that its {@link dev.tenon.core.runtime.Runtime} has made, or {@link DeviceSlice}s. Work on these is enqueued on
+ * {@link #stream()}; tensors keep their own order, that of slices is the stream's. Calls on slices may be captured there into a graph.
  *
  * <p>What differs from ranks that are threads:
  *
@@ -36,10 +38,12 @@ public final class GpuCommunicator implements Communicator {
     private final HostCalls host;
     private final GpuStream stream;
     private final GpuCollectiveOptions options;
+    private final Runnable last;
     private final AtomicReference<@Nullable Thread> caller;
 
-    GpuCommunicator(RankState rank, GpuCollectiveOptions options) {
-        this(rank, new HostCalls(rank), rank.stream, options, new AtomicReference<>());
+    /** @param last closes what only this rank was opened with */
+    GpuCommunicator(RankState rank, GpuCollectiveOptions options, Runnable last) {
+        this(rank, new HostCalls(rank), rank.stream, options, last, new AtomicReference<>());
         Watchdog.add(rank); // last: one that could not be made is nobody's to mind
     }
 
@@ -48,17 +52,19 @@ public final class GpuCommunicator implements Communicator {
             HostCalls host,
             GpuStream stream,
             GpuCollectiveOptions options,
+            Runnable last,
             AtomicReference<@Nullable Thread> caller) {
         this.rank = rank;
         this.host = host;
         this.stream = stream;
         this.options = options;
+        this.last = last;
         this.caller = caller;
     }
 
     /** This rank with its work on device memory on another stream of the device; as long as this one is open. Collectives of one rank on several streams must not run at the same time: order them by events. */
     public GpuCommunicator on(GpuStream other) {
-        return new GpuCommunicator(rank, host, other, options, caller);
+        return new GpuCommunicator(rank, host, other, options, last, caller);
     }
 
     /** Where the work on device memory goes. */
@@ -93,20 +99,22 @@ public final class GpuCommunicator implements Communicator {
 
     @Override
     public void allReduce(Buffer source, Buffer target, ReduceOp op) {
-        exclusively(() -> {
-            if (source instanceof DeviceSlice from && target instanceof DeviceSlice to) {
+        call(tensors -> {
+            Buffer from = tensors.read("allReduce", source);
+            Buffer to = tensors.filled("allReduce", target);
+            if (from instanceof DeviceSlice in && to instanceof DeviceSlice out) {
                 rank.check();
-                Requests.allReduce(from, to, op);
-                enqueueAllReduce(from, to, op);
+                Requests.allReduce(in, out, op);
+                enqueueAllReduce(tensors, in, out, op);
                 return;
             }
             long deadline = options.deadline();
-            host.agree(() -> Requests.allReduce(source, target, op), deadline);
-            host.allReduce((HostBuffer) source, (HostBuffer) target, op, deadline);
+            host.agree(() -> Requests.allReduce(from, to, op), deadline);
+            host.allReduce((HostBuffer) from, (HostBuffer) to, op, deadline);
         });
     }
 
-    private void enqueueAllReduce(DeviceSlice from, DeviceSlice to, ReduceOp op) {
+    private void enqueueAllReduce(TensorUses tensors, DeviceSlice from, DeviceSlice to, ReduceOp op) {
         OneShotRank oneShot = rank.oneShot;
         Batch batch = Batch.current();
         if (oneShot != null
@@ -117,73 +125,80 @@ public final class GpuCommunicator implements Communicator {
                 rank.mark(stream);
             };
             if (batch == null) {
-                launch.run();
+                tensors.enqueue(launch);
             } else {
-                batch.addLaunch(launch);
+                batch.addLaunch(launch, tensors);
             }
         } else {
-            enqueue(from.length(), DeviceWork.allReduce(stream, from, to, op));
+            enqueue(tensors, from.length(), DeviceWork.allReduce(stream, from, to, op));
         }
     }
 
     @Override
     public void reduceScatter(Buffer source, Buffer target, ReduceOp op) {
-        exclusively(() -> {
-            if (source instanceof DeviceSlice from && target instanceof DeviceSlice to) {
+        call(tensors -> {
+            Buffer from = tensors.read("reduceScatter", source);
+            Buffer to = tensors.filled("reduceScatter", target);
+            if (from instanceof DeviceSlice in && to instanceof DeviceSlice out) {
                 rank.check();
-                Requests.reduceScatter(from, to, op, rank(), world());
-                enqueue(from.length(), DeviceWork.reduceScatter(stream, from, to, op, world()));
+                Requests.reduceScatter(in, out, op, rank(), world());
+                enqueue(tensors, in.length(), DeviceWork.reduceScatter(stream, in, out, op, world()));
                 return;
             }
             long deadline = options.deadline();
-            host.agree(() -> Requests.reduceScatter(source, target, op, rank(), world()), deadline);
-            host.reduceScatter((HostBuffer) source, (HostBuffer) target, op, deadline);
+            host.agree(() -> Requests.reduceScatter(from, to, op, rank(), world()), deadline);
+            host.reduceScatter((HostBuffer) from, (HostBuffer) to, op, deadline);
         });
     }
 
     @Override
     public void allGather(Buffer source, Buffer target) {
-        exclusively(() -> {
-            if (source instanceof DeviceSlice from && target instanceof DeviceSlice to) {
+        call(tensors -> {
+            Buffer from = tensors.read("allGather", source);
+            Buffer to = tensors.filled("allGather", target);
+            if (from instanceof DeviceSlice in && to instanceof DeviceSlice out) {
                 rank.check();
-                Requests.allGather(from, to, rank(), world());
-                enqueue(to.length(), DeviceWork.allGather(stream, from, to, world()));
+                Requests.allGather(in, out, rank(), world());
+                enqueue(tensors, out.length(), DeviceWork.allGather(stream, in, out, world()));
                 return;
             }
             long deadline = options.deadline();
-            host.agree(() -> Requests.allGather(source, target, rank(), world()), deadline);
-            host.allGather((HostBuffer) source, (HostBuffer) target, deadline);
+            host.agree(() -> Requests.allGather(from, to, rank(), world()), deadline);
+            host.allGather((HostBuffer) from, (HostBuffer) to, deadline);
         });
     }
 
     @Override
     public void broadcast(Buffer data, int root) {
-        exclusively(() -> {
-            if (data instanceof DeviceSlice slice) {
+        call(tensors -> {
+            Buffer all = root == rank() ? tensors.read("broadcast", data) : tensors.filled("broadcast", data);
+            if (all instanceof DeviceSlice slice) {
                 rank.check();
                 Requests.broadcast(slice, root, rank(), world());
-                enqueue(slice.length(), DeviceWork.broadcast(stream, slice, root));
+                enqueue(tensors, slice.length(), DeviceWork.broadcast(stream, slice, root));
                 return;
             }
             long deadline = options.deadline();
-            host.agree(() -> Requests.broadcast(data, root, rank(), world()), deadline);
-            host.broadcast((HostBuffer) data, root, deadline);
+            host.agree(() -> Requests.broadcast(all, root, rank(), world()), deadline);
+            host.broadcast((HostBuffer) all, root, deadline);
         });
     }
 
     @Override
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
-        exclusively(() -> {
+        call(tensors -> {
+            Buffer given = tensors.read("sendRecv", send);
+            Buffer got = tensors.filled("sendRecv", receive);
             rank.check();
-            Requests.sendRecv(send, to, receive, from, world());
-            if (send instanceof DeviceSlice out && receive instanceof DeviceSlice in) {
-                enqueue(out.length() + in.length(), DeviceWork.sendRecv(stream, out, to, in, from));
+            Requests.sendRecv(given, to, got, from, world());
+            if (given instanceof DeviceSlice out && got instanceof DeviceSlice in) {
+                enqueue(tensors, out.length() + in.length(), DeviceWork.sendRecv(stream, out, to, in, from));
                 return;
             }
             if (Batch.current() != null) {
                 throw new InputException("within together() ranks work on device memory");
             }
-            host.sendRecv((HostBuffer) send, to, (HostBuffer) receive, from, options.deadline());
+            host.sendRecv((HostBuffer) given, to, (HostBuffer) got, from, options.deadline());
         });
     }
 
@@ -193,9 +208,14 @@ public final class GpuCommunicator implements Communicator {
         exclusively(() -> host.agree(() -> Request.BARRIER, options.deadline()));
     }
 
-    private void enqueue(long length, DeviceWork work) {
-        if (length > 0) {
-            rank.enqueue(work);
+    private void enqueue(TensorUses tensors, long length, DeviceWork work) {
+        Batch batch = Batch.current();
+        if (length == 0) {
+            tensors.release();
+        } else if (batch != null) {
+            batch.add(rank, work, tensors);
+        } else {
+            tensors.enqueue(() -> rank.enqueue(work));
         }
     }
 
@@ -237,6 +257,20 @@ public final class GpuCommunicator implements Communicator {
     void endClose() {
         host.close();
         rank.endClose();
+        last.run();
+    }
+
+    /** Makes a call. Whoever enqueues its work lets go of its tensors; if it is not enqueued, this does. */
+    private void call(Consumer<TensorUses> operation) {
+        exclusively(() -> {
+            TensorUses tensors = new TensorUses(rank, stream);
+            try {
+                operation.accept(tensors);
+            } catch (RuntimeException e) {
+                tensors.release();
+                throw e;
+            }
+        });
     }
 
     private void exclusively(Runnable operation) {

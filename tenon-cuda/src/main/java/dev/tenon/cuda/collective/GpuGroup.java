@@ -4,6 +4,7 @@ import dev.tenon.core.collective.Arguments;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.Runtime;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.nativelib.nccl.NcclLibrary;
@@ -14,11 +15,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Ranks that are the devices of one process. A thread for each takes its rank's {@link #communicator} and calls, or one thread drives all by {@link #together}.
  *
- * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it, everything else through NCCL. Thread-safe. To be closed before the contexts; the caller's they stay.
+ * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it, everything else through NCCL. Thread-safe. To be closed before contexts that it was given; the caller's they stay.
  */
 public final class GpuGroup implements AutoCloseable {
     private final List<GpuCommunicator> ranks;
     private final List<GpuContext> contexts;
+    private final boolean ownContexts;
     private final @Nullable OneShotGroup oneShot;
     private final String withoutOneShot;
     private final Fate fate;
@@ -27,12 +29,14 @@ public final class GpuGroup implements AutoCloseable {
     private GpuGroup(
             List<GpuCommunicator> ranks,
             List<GpuContext> contexts,
+            boolean ownContexts,
             @Nullable OneShotGroup oneShot,
             String withoutOneShot,
             Fate fate) {
         this.ranks = List.copyOf(ranks);
         this.fate = fate;
         this.contexts = List.copyOf(contexts);
+        this.ownContexts = ownContexts;
         this.oneShot = oneShot;
         this.withoutOneShot = withoutOneShot;
     }
@@ -51,6 +55,23 @@ public final class GpuGroup implements AutoCloseable {
      * @throws dev.tenon.core.error.CollectiveTimeoutException when NCCL does not join them in time
      */
     public static GpuGroup open(GpuPlatform platform, List<GpuContext> contexts, GpuCollectiveOptions options) {
+        return open(platform, contexts, options, false);
+    }
+
+    /**
+     * Joins the devices of runtimes, whose tensors the ranks take: rank {@code i} is on the {@code i}th's.
+     *
+     * @param runtimes each for another GPU; the caller's they stay, to be closed before or after the group
+     * @throws InputException for runtimes that are not each on a GPU of its own
+     * @throws UnsupportedException where there is no NCCL, saying what was tried
+     * @throws dev.tenon.core.error.CollectiveTimeoutException when NCCL does not join them in time
+     */
+    public static GpuGroup open(List<Runtime> runtimes, GpuCollectiveOptions options) {
+        return Places.open(runtimes, (platform, contexts) -> open(platform, contexts, options, true));
+    }
+
+    private static GpuGroup open(
+            GpuPlatform platform, List<GpuContext> contexts, GpuCollectiveOptions options, boolean ownContexts) {
         String unavailable = unavailable();
         if (!unavailable.isEmpty()) {
             throw new UnsupportedException(unavailable);
@@ -85,9 +106,9 @@ public final class GpuGroup implements AutoCloseable {
                 if (shortcut != null) {
                     fate.onBreak(shortcut::stop);
                 }
-                ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options));
+                ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options, () -> {}));
             }
-            return new GpuGroup(ranks, contexts, oneShot, without, fate);
+            return new GpuGroup(ranks, contexts, ownContexts, oneShot, without, fate);
         } catch (RuntimeException e) { // whoever asked gets no group, so nobody else can let go of what was made
             giveUp(handles, ranks, contexts, oneShot);
             throw e;
@@ -159,6 +180,9 @@ public final class GpuGroup implements AutoCloseable {
             leaving.forEach(GpuCommunicator::endClose);
             if (oneShot != null) {
                 oneShot.close();
+            }
+            if (ownContexts) {
+                contexts.forEach(GpuContext::close);
             }
         });
     }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.collective;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.runtime.Runtime;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.NcclLibrary;
 import java.util.List;
@@ -18,6 +19,23 @@ public final class GpuRank {
      * @throws dev.tenon.core.error.NativeException when the port cannot be used, or NCCL cannot connect
      */
     public static GpuCommunicator open(GpuContext context, RankEnvironment here, GpuCollectiveOptions options) {
+        return open(context, here, options, () -> {});
+    }
+
+    /**
+     * The same on the device of a runtime, whose tensors the rank takes.
+     *
+     * @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed before or after
+     */
+    public static GpuCommunicator open(Runtime runtime, RankEnvironment here, GpuCollectiveOptions options) {
+        return Places.open(List.of(runtime), (_, contexts) -> {
+            GpuContext context = contexts.getFirst();
+            return open(context, here, options, context::close);
+        });
+    }
+
+    private static GpuCommunicator open(
+            GpuContext context, RankEnvironment here, GpuCollectiveOptions options, Runnable last) {
         String unavailable = NcclLibrary.unavailable();
         if (!unavailable.isEmpty()) {
             throw new UnsupportedException(unavailable);
@@ -27,7 +45,7 @@ public final class GpuRank {
         long comm = Joining.one(context, here.rank(), here.world(), id, deadline);
         NcclHandle handle = new NcclHandle(comm, context, here.rank(), here.world(), new Fate(), options.timeout());
         try {
-            return new GpuCommunicator(new RankState(handle, null), options);
+            return new GpuCommunicator(new RankState(handle, null), options, last);
         } catch (RuntimeException e) {
             Leaving.leave(List.of(handle.closing()), List.of(context), () -> {}); // whoever asked has nothing to close
             throw e;

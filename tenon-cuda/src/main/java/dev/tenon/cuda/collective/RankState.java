@@ -4,10 +4,13 @@ import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveTimeoutException;
+import dev.tenon.cuda.backend.GpuResident;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuEvent;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +23,11 @@ final class RankState {
     final NcclHandle nccl;
     final GpuStream stream;
     final @Nullable OneShotRank oneShot;
+    /** Whether what was enqueued has come to something, for tensors that it changes. */
+    final Runnable outcome;
+    /** Tensors that work which nobody has waited for may be under way on. */
+    final Set<GpuResident> used = ConcurrentHashMap.newKeySet();
+
     private final GpuEvent waited;
     private final GpuEvent marked;
     /** When the work before {@link #marked} was enqueued; 0 when it is done. */
@@ -30,6 +38,9 @@ final class RankState {
     RankState(NcclHandle nccl, @Nullable OneShotRank oneShot) {
         this.nccl = nccl;
         this.oneShot = oneShot;
+        Fate fate = nccl.fate;
+        int rank = nccl.rank;
+        outcome = () -> fate.check(rank);
         GpuContext context = nccl.context;
         stream = context.newStream();
         waited = context.newEvent(false);
@@ -44,12 +55,8 @@ final class RankState {
         }
     }
 
+    /** Enqueues outside of {@link Batch}es. */
     void enqueue(DeviceWork work) {
-        Batch batch = Batch.current();
-        if (batch != null) {
-            batch.add(this, work);
-            return;
-        }
         nccl.order().lock();
         nccl.begin();
         try {
@@ -95,6 +102,7 @@ final class RankState {
             }
         }
         nccl.fate.check(nccl.rank); // an abort ends the work too, without its result
+        used.forEach(tensor -> tensor.confirm(on, outcome));
     }
 
     private void overdue(String what) {
@@ -110,6 +118,7 @@ final class RankState {
             return;
         }
         nccl.look();
+        used.removeIf(GpuResident::idle); // which notes that the work has ended while the group is whole
         long since = markedAt;
         if (since != 0) {
             if (marked.passed()) {
@@ -148,6 +157,7 @@ final class RankState {
     }
 
     void endClose() {
+        used.clear();
         waited.close();
         marked.close();
         stream.close();

@@ -77,8 +77,9 @@ final class Requests {
             }
             case DeviceSlice slice -> slice.address(); // says so when it is closed
             default ->
-                throw new UnsupportedException(operation + ": ranks on GPUs take host memory and DeviceSlice, not "
-                        + buffer.getClass().getSimpleName());
+                throw new UnsupportedException(
+                        operation + ": ranks on GPUs take host memory, tensors and DeviceSlices, not "
+                                + buffer.getClass().getSimpleName());
         }
     }
 

@@ -177,6 +177,11 @@ final class CudaContext implements GpuContext {
     }
 
     @Override
+    public boolean sameDevice(GpuContext other) {
+        return other instanceof CudaContext context && context.primary == primary;
+    }
+
+    @Override
     public boolean canAccess(GpuContext peer) {
         if (!(peer instanceof CudaContext other) || other.primary.device() == primary.device()) {
             return false;

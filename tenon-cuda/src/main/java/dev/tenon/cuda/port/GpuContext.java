@@ -57,6 +57,9 @@ public interface GpuContext extends AutoCloseable {
                 "tensor map: " + device().name() + " has no bulk copies; they need compute capability 9.0");
     }
 
+    /** Whether the other is open on the same device: memory, events and streams of one then serve the other. */
+    boolean sameDevice(GpuContext other);
+
     /** Whether kernels of this device may read and write the other's memory; asks only. */
     boolean canAccess(GpuContext peer);
 

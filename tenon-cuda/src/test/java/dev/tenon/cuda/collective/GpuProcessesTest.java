@@ -2,7 +2,7 @@ package dev.tenon.cuda.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +64,15 @@ class GpuProcessesTest {
     @ValueSource(ints = {2, 4})
     void sums(int world) throws Exception {
         List<String> outputs = run(world, "sum");
+        for (int rank = 0; rank < world; rank++) {
+            assertThat(outputs.get(rank)).contains("rank " + rank + " of " + world + " done");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4})
+    void sumsOfTensors(int world) throws Exception {
+        List<String> outputs = run(world, "tensors");
         for (int rank = 0; rank < world; rank++) {
             assertThat(outputs.get(rank)).contains("rank " + rank + " of " + world + " done");
         }

@@ -2,7 +2,7 @@ package dev.tenon.cuda.collective;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.nativelib.Downcalls;
 import dev.tenon.nativelib.ProcessEnd;
 import java.lang.invoke.MethodHandle;

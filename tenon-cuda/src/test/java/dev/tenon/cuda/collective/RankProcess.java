@@ -3,6 +3,8 @@ package dev.tenon.cuda.collective;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Tensor;
 import dev.tenon.cuda.driver.CudaDriver;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -10,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What a rank does that is a process: {@code sum}, or {@code dead}, in which the last rank leaves without a word. */
+/** What a rank does that is a process: {@code sum}, {@code tensors}, or {@code dead}, in which the last rank leaves without a word. */
 final class RankProcess {
     private static final int LENGTH = 4099;
 
@@ -19,6 +21,10 @@ final class RankProcess {
     public static void main(String[] arguments) {
         RankEnvironment here = RankEnvironment.here();
         GpuCollectiveOptions options = GpuCollectiveOptions.defaults().withTimeout(Duration.ofSeconds(10));
+        if (arguments[0].equals("tensors")) {
+            tensors(here, options);
+            return;
+        }
         try (GpuContext context = new CudaDriver().open(here.localRank())) {
             if (arguments[0].equals("dead")) {
                 dead(context, here, options.withTimeout(Duration.ofSeconds(5)));
@@ -45,6 +51,24 @@ final class RankProcess {
         }
         rank.barrier();
         System.out.println("rank " + rank.rank() + " of " + rank.world() + " done");
+    }
+
+    private static void tensors(RankEnvironment here, GpuCollectiveOptions options) {
+        try (dev.tenon.core.runtime.Runtime runtime =
+                        dev.tenon.core.runtime.Runtime.open(Target.cuda(here.localRank()));
+                GpuCommunicator rank = GpuRank.open(runtime, here, options)) {
+            float[] data = new float[LENGTH];
+            Arrays.fill(data, rank.rank() + 1);
+            Tensor own = runtime.upload(Tensor.of(data, LENGTH));
+            Tensor sum = runtime.zeros(own.type());
+            rank.allReduce(own, sum, ReduceOp.SUM);
+            own.close();
+            rank.allReduce(sum, ReduceOp.MEAN);
+            require(sum.toFloats(), rank.world() * (rank.world() + 1) / 2f);
+            sum.close();
+            rank.barrier();
+            System.out.println("rank " + rank.rank() + " of " + rank.world() + " done");
+        }
     }
 
     private static void dead(GpuContext context, RankEnvironment here, GpuCollectiveOptions options) {

@@ -2,7 +2,7 @@ package dev.tenon.cuda.compile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.cuda.driver.ChildJvm;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.DeviceLostException;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.Map;

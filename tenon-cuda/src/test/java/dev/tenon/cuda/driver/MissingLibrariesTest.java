@@ -3,6 +3,7 @@ package dev.tenon.cuda.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -8,7 +8,6 @@ import dev.tenon.core.collective.Operation;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.error.UnsupportedException;
 
 /** Makes calls of what users give, or says what is wrong with it. */
 final class Calls {
@@ -64,10 +63,7 @@ final class Calls {
     }
 
     static HostBuffer readable(String operation, Buffer buffer) {
-        if (!(buffer instanceof HostBuffer host)) {
-            throw new UnsupportedException(operation + ": ranks of one process work on host memory, not on "
-                    + buffer.getClass().getSimpleName() + "; use the communicator of that device");
-        }
+        HostBuffer host = Arguments.requireHost(operation, buffer, "ranks that are threads");
         if (!host.memory().isAccessibleBy(ANY_THREAD)) {
             throw new InputException(
                     operation

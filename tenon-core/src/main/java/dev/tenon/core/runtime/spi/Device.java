@@ -2,6 +2,7 @@ package dev.tenon.core.runtime.spi;
 
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.MemoryReport;
@@ -33,6 +34,11 @@ public interface Device extends AutoCloseable {
     /** The same elements in the device's own memory, where it has one; else the tensor itself. */
     default Tensor upload(Tensor tensor) {
         return tensor;
+    }
+
+    /** Zeros in the device's own memory, where it has one. */
+    default Tensor zeros(TensorType type) {
+        return Tensor.zeros(type);
     }
 
     /** Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up to now have asked for it. */

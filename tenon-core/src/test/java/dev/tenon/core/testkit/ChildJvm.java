@@ -1,4 +1,4 @@
-package dev.tenon.cuda.driver;
+package dev.tenon.core.testkit;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
