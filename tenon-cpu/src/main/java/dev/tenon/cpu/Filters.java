@@ -11,8 +11,7 @@ final class Filters {
 
     Filters(Value weights, LoweringContext context) {
         this.slot = context.slot(weights);
-        this.copy = LoweringContext.constant(weights) instanceof ConstantData.Dense dense
-                        && !Segments.isNative(dense.segment())
+        this.copy = weights.constant() instanceof ConstantData.Dense dense && !Segments.isNative(dense.segment())
                 ? context.prepared(
                         dense,
                         "unmapped",

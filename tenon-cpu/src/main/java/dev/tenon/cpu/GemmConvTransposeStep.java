@@ -41,7 +41,7 @@ final class GemmConvTransposeStep extends LoopStep {
         this.input = context.slot(node.input(0));
         this.weights = context.slot(node.input(1));
         this.output = context.slot(node.output());
-        this.prepared = LoweringContext.constant(node.input(1)) instanceof ConstantData.Dense dense
+        this.prepared = node.input(1).constant() instanceof ConstantData.Dense dense
                 ? context.prepared(
                         dense,
                         "conv_transpose rows, " + shape.groups() + " groups",

@@ -29,7 +29,7 @@ final class GemmRecurrentProducts implements RecurrentProducts {
     }
 
     private MemorySegment prepared(Value weights, LoweringContext context, String layout, long bytes, Packing packing) {
-        if (!(LoweringContext.constant(weights) instanceof ConstantData.Dense dense)) {
+        if (!(weights.constant() instanceof ConstantData.Dense dense)) {
             return MemorySegment.NULL;
         }
         return context.prepared(

@@ -86,8 +86,8 @@ final class IntegerMatMulStep implements Step, RangeTask {
     /** Constant weights with constant zero points: the differences as f32, in panels. */
     private static @Nullable MemorySegment packed(
             Value b, @Nullable Value zeroB, MatMulLowering.Sizes sizes, LoweringContext context) {
-        ConstantData data = LoweringContext.constant(b);
-        ConstantData zeros = zeroB == null ? null : LoweringContext.constant(zeroB);
+        ConstantData data = b.constant();
+        ConstantData zeros = zeroB == null ? null : zeroB.constant();
         if (!(data instanceof ConstantData.Dense dense) || (zeroB != null && zeros == null)) {
             return null;
         }

@@ -5,7 +5,6 @@ import dev.tenon.core.ir.Value;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** What a lowering may ask while it makes a step. */
 interface LoweringContext {
@@ -14,11 +13,6 @@ interface LoweringContext {
 
     /** Workers that a run will have. */
     int threads();
-
-    /** The data of a constant; null for anything else. */
-    static @Nullable ConstantData constant(Value value) {
-        return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
-    }
 
     /**
      * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of plans. {@code layout} names the form; {@code make} is called at most once for each pair and gives memory that the

@@ -99,7 +99,7 @@ final class MatMulLowering {
 
     /** The panels of a constant B, made once for the model; null for a B that each run computes. */
     private static @Nullable MemorySegment packed(Value b, int k, int n, boolean transposed, LoweringContext context) {
-        ConstantData data = LoweringContext.constant(b);
+        ConstantData data = b.constant();
         if (data == null) {
             return null;
         }

@@ -36,6 +36,6 @@ final class CommonSubexpressions implements Pass {
     }
 
     private static Object identity(Value value) {
-        return Match.constant(value) instanceof ConstantData.Splat splat ? splat : value;
+        return value.constant() instanceof ConstantData.Splat splat ? splat : value;
     }
 }

@@ -29,7 +29,8 @@ public final class Compiler {
             new HalfPrecision(),
             new FuseEpilogues(),
             new MergeParallelProducts(),
-            new FuseElementwise());
+            new FuseElementwise(),
+            new FuseResidualNorms());
 
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
 

@@ -124,7 +124,7 @@ final class HalfPrecision implements Pass {
         }
 
         private boolean startsOrFollows(Node node, Rewriter into) {
-            ConstantData data = node.op() instanceof Gather ? Match.constant(node.input(0)) : null;
+            ConstantData data = node.op() instanceof Gather ? node.input(0).constant() : null;
             boolean table = data != null
                     && data.type().dtype() == DType.F32
                     && data.type().shape().elements() >= TABLE;
@@ -135,7 +135,7 @@ final class HalfPrecision implements Pass {
 
         private boolean isShort(Value old, Rewriter into) {
             return old.dtype() == DType.F32
-                    && Match.constant(old) == null
+                    && old.constant() == null
                     && into.map(old).dtype() == store.dtype();
         }
 
@@ -147,7 +147,7 @@ final class HalfPrecision implements Pass {
                     operands.add(into.map(input));
                     continue;
                 }
-                ConstantData data = Match.constant(input);
+                ConstantData data = input.constant();
                 if (data != null) {
                     ConstantData half = store.of(data).orElse(null);
                     if (half == null) {

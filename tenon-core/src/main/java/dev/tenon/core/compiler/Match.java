@@ -22,10 +22,6 @@ final class Match {
         return node != null && kind.isInstance(node.op()) ? kind.cast(node.op()) : null;
     }
 
-    static @Nullable ConstantData constant(Value value) {
-        return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
-    }
-
     /** Whether every element of a value is known to be that number. */
     static boolean isAll(Value value, double number) {
         Double splat = splat(value);
@@ -34,7 +30,7 @@ final class Match {
 
     /** The number that every element of a value is known to be; null where there is none. */
     static @Nullable Double splat(Value value) {
-        return switch (constant(value)) {
+        return switch (value.constant()) {
             case null -> null;
             case ConstantData.Splat splat -> Elements.toDouble(splat.type().dtype(), splat.element());
             case ConstantData.Dense dense

@@ -62,7 +62,7 @@ final class MergeParallelProducts implements Pass {
                 && op.epilogue().activation() == null
                 && !op.epilogue().residual()
                 && product.input(1).shape().rank() == 2
-                && product.inputs().stream().skip(1).allMatch(input -> Match.constant(input) != null)
+                && product.inputs().stream().skip(1).allMatch(input -> input.constant() != null)
                 && columns.shape().isConcrete()
                 && heads.shape().isConcrete()
                 && columns.shape().size(columns.shape().rank() - 1)
@@ -98,9 +98,7 @@ final class MergeParallelProducts implements Pass {
         List<Value> inputs = new ArrayList<>(List.of(packed));
         node.inputs().stream().skip(PARTS).forEach(mask -> inputs.add(into.map(mask)));
         List<Value> results = into.addAll(new PlainAttention(op.mask(), true, op.scale()), inputs);
-        boolean claimed = results.getFirst().origin() instanceof Value.Origin.Result(Node whole, int _)
-                && context.claims().test(whole);
-        return claimed ? results : null;
+        return context.claimed(results.getFirst()) ? results : null;
     }
 
     private static Value joined(List<Node> products, int input, int axis, Rewriter into, PassContext context) {

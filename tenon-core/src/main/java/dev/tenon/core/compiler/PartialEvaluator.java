@@ -119,7 +119,7 @@ final class PartialEvaluator implements Ops {
     }
 
     private static boolean allConstant(List<Value> operands) {
-        return operands.stream().allMatch(operand -> Match.constant(operand) != null);
+        return operands.stream().allMatch(operand -> operand.constant() != null);
     }
 
     private @Nullable List<Value> resolve(Deferred op, List<Value> operands) {
@@ -127,7 +127,7 @@ final class PartialEvaluator implements Ops {
         Set<Integer> needed = op.neededValues();
         List<@Nullable NdArray> values = new ArrayList<>();
         for (int i = 0; i < operands.size(); i++) {
-            ConstantData data = needed.contains(i) ? Match.constant(operands.get(i)) : null;
+            ConstantData data = needed.contains(i) ? operands.get(i).constant() : null;
             boolean missing = needed.contains(i) && data == null;
             if (missing || (op.needsShapes() && !operands.get(i).shape().isConcrete())) {
                 return null;
@@ -148,8 +148,8 @@ final class PartialEvaluator implements Ops {
     private @Nullable List<Value> unroll(Control op, List<Value> operands) {
         return switch (op) {
             case Loop loop -> {
-                ConstantData times = Match.constant(operands.get(0));
-                ConstantData condition = Match.constant(operands.get(1));
+                ConstantData times = operands.get(0).constant();
+                ConstantData condition = operands.get(1).constant();
                 boolean concrete =
                         operands.stream().allMatch(operand -> operand.shape().isConcrete());
                 if (times == null || condition == null || !concrete) {
@@ -172,7 +172,7 @@ final class PartialEvaluator implements Ops {
     private @Nullable List<Value> fold(Primitive op, List<Value> operands) {
         List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
         List<ConstantData> inputs = operands.stream()
-                .map(operand -> java.util.Objects.requireNonNull(Match.constant(operand)))
+                .map(operand -> java.util.Objects.requireNonNull(operand.constant()))
                 .toList();
         ConstantData splat = Splats.fold(op, inputs, types);
         if (splat != null) {

@@ -1,6 +1,7 @@
 package dev.tenon.core.compiler;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -15,5 +16,11 @@ record PassContext(Predicate<Node> claims, @Nullable HalfStore half, ConstantSto
     /** For a model of which nothing was made yet. */
     PassContext(Predicate<Node> claims, @Nullable HalfStore half) {
         this(claims, half, new ConstantStore());
+    }
+
+    /** Whether the backend runs the node that makes a value whole. */
+    boolean claimed(Value result) {
+        Node whole = Match.producer(result);
+        return whole != null && claims.test(whole);
     }
 }

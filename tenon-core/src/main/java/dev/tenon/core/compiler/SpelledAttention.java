@@ -63,9 +63,7 @@ final class SpelledAttention implements Pass {
             operands.add(into.map(scores.mask));
         }
         List<Value> fused = into.addAll(new PlainAttention(scores.mask != null, scores.scale), operands);
-        boolean claimed = fused.getFirst().origin() instanceof Value.Origin.Result(Node whole, int _)
-                && context.claims().test(whole);
-        return claimed ? List.of(into.add(SWAP, fused.getFirst())) : null;
+        return context.claimed(fused.getFirst()) ? List.of(into.add(SWAP, fused.getFirst())) : null;
     }
 
     private static boolean isProduct(Node node, boolean transposedB) {

@@ -56,7 +56,7 @@ final class StageSplit {
     private void cross(Node node, int index) {
         Value input = node.input(index);
         boolean ofLoop = loopResults.contains(input);
-        if ((lateValues.contains(input) && !ofLoop) || Match.constant(input) != null) {
+        if ((lateValues.contains(input) && !ofLoop) || input.constant() != null) {
             return;
         }
         if (!ofLoop) {

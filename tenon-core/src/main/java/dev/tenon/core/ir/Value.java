@@ -1,5 +1,7 @@
 package dev.tenon.core.ir;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One tensor of a graph, assigned once. Identity counts: two values are the same only when they are the same object.
  *
@@ -50,6 +52,11 @@ public final class Value {
 
     public Origin origin() {
         return origin;
+    }
+
+    /** The data of a constant; null for anything else. */
+    public @Nullable ConstantData constant() {
+        return origin instanceof Origin.Constant(ConstantData data) ? data : null;
     }
 
     /** {@code %name: f32[2,3]}. */

@@ -110,7 +110,7 @@ final class MergeParallelProductsTest {
         Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 2, 5, 8));
         Graph one = compiler.plan(prepared, types, Map.of()).plan().graph();
         Graph other = compiler.plan(prepared, types, Map.of()).plan().graph();
-        assertThat(one.constants().stream().map(Match::constant).toList())
-                .isEqualTo(other.constants().stream().map(Match::constant).toList());
+        assertThat(one.constants().stream().map(Value::constant).toList())
+                .isEqualTo(other.constants().stream().map(Value::constant).toList());
     }
 }

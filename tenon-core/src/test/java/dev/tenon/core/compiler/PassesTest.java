@@ -52,6 +52,7 @@ final class PassesTest {
                         "fuse-epilogues",
                         "merge-parallel-products",
                         "fuse-elementwise",
+                        "fuse-residual-norms",
                         "dce",
                         "output-copies");
         Map<String, String> dumped = new LinkedHashMap<>();

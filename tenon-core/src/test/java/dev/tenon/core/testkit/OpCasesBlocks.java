@@ -78,8 +78,12 @@ final class OpCasesBlocks {
         NdArray x = random.array(type, 2, 5, 6);
         NdArray like = random.array(type, 2, 5, 6);
         NdArray scale = random.array(type, 6);
-        sums(type.toString(), 6, new ResidualNorm(false, 2, 1e-5), x, like, scale);
-        sums(type + " centred", 6, new ResidualNorm(true, 2, 1e-5), x, like, scale, random.array(type, 6));
+        for (boolean sum : new boolean[] {true, false}) {
+            String with = sum ? " and sum" : "";
+            sums(type + with, 6, new ResidualNorm(false, sum, 2, 1e-5), x, like, scale);
+            NdArray bias = random.array(type, 6);
+            sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
+        }
         NdArray q = random.array(type, 2, 3, 4, 5);
         NdArray k = random.array(type, 2, 7, 4, 5);
         NdArray v = random.array(type, 2, 7, 4, 6);

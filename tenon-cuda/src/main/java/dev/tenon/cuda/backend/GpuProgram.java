@@ -19,7 +19,8 @@ import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.LoweringContext;
@@ -63,6 +64,7 @@ final class GpuProgram implements Program, LoweringContext {
     private final long workspaceBytes;
     private final long counterBytes;
     private final List<Slot> slots = new ArrayList<>();
+    private final List<StepKernels> stepKernels = new ArrayList<>();
     private int lowering;
 
     GpuProgram(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
@@ -78,20 +80,18 @@ final class GpuProgram implements Program, LoweringContext {
                 .filter(node -> !MemoryPlanner.isView(node.op()))
                 .toArray(Node[]::new);
         steps = new Step[nodes.length];
-        long scratch = 0;
-        long counters = 0;
         for (lowering = 0; lowering < steps.length; lowering++) {
-            Step step = lower(nodes[lowering]);
-            steps[lowering] = step;
-            scratch = Math.max(scratch, step.workspaceBytes());
-            counters = Math.max(counters, step.counterBytes());
+            stepKernels.add(new StepKernels(device.modules()));
+            steps[lowering] = lower(nodes[lowering]);
         }
+        giveCode();
         recorded = options.execution() == Execution.GRAPH
                 && steps.length > 0
                 && Arrays.stream(steps).allMatch(Step::recordable);
         arenaBytes = plan.memory().arenaBytes();
-        workspaceBytes = scratch;
-        counterBytes = counters;
+        workspaceBytes =
+                Arrays.stream(steps).mapToLong(Step::workspaceBytes).max().orElse(0);
+        counterBytes = Arrays.stream(steps).mapToLong(Step::counterBytes).max().orElse(0);
         placements = slots.stream().map(slot -> slot.placement).toArray(Placement[]::new);
         constants = new long[placements.length];
         for (int i = 0; i < constants.length; i++) {
@@ -99,6 +99,21 @@ final class GpuProgram implements Program, LoweringContext {
             constants[i] = slot.read && slot.data != null ? weights.address(slot.data, slot.transposed) : 0;
         }
         slots.clear();
+        stepKernels.clear();
+    }
+
+    /** Compiles and loads the kernels of all steps together; one without code for this device becomes a step of the host. */
+    private void giveCode() {
+        StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
+        for (lowering = 0; lowering < steps.length; lowering++) {
+            try {
+                loaded.bind(stepKernels.get(lowering));
+            } catch (UnsupportedException e) {
+                steps[lowering] = onHost(nodes[lowering], e);
+            } catch (TenonException e) {
+                throw e.at(nodes[lowering].name());
+            }
+        }
     }
 
     private Step lower(Node node) {
@@ -126,7 +141,8 @@ final class GpuProgram implements Program, LoweringContext {
         graph.nodes().forEach(node -> values.addAll(node.outputs()));
         for (Value value : values) {
             slotOf.put(value, slots.size());
-            slots.add(new Slot(plan.memory().of(value), LoweringContext.constant(MemoryPlanner.shown(value)), false));
+            slots.add(
+                    new Slot(plan.memory().of(value), MemoryPlanner.shown(value).constant(), false));
         }
     }
 
@@ -143,14 +159,14 @@ final class GpuProgram implements Program, LoweringContext {
     @Override
     public int transposedSlot(Value matrix) {
         return transposedSlotOf.computeIfAbsent(matrix, _ -> {
-            slots.add(new Slot(new Placement.Constant(), LoweringContext.constant(matrix), true));
+            slots.add(new Slot(new Placement.Constant(), matrix.constant(), true));
             return slots.size() - 1;
         });
     }
 
     @Override
-    public KernelModules modules() {
-        return device.modules();
+    public Kernels kernels() {
+        return stepKernels.getLast();
     }
 
     @Override

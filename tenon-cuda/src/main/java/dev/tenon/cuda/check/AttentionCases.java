@@ -61,14 +61,14 @@ final class AttentionCases {
         return new KernelCase("attention", what, stage -> {
             Random random = new Random(size[0] * 31L + size[3]);
             List<NdArray> inputs = new ArrayList<>(List.of(
-                    random(random, dtype, 2, size[0], size[2], size[3]),
-                    random(random, dtype, 2, size[1], size[2], size[3]),
-                    random(random, dtype, 2, size[1], size[2], size[3])));
+                    CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3])));
             double scale = 1 / Math.sqrt(size[3]);
             compare(stage, precision, new PlainAttention(false, scale), inputs, size);
-            inputs.add(random(random, dtype, 2, 1, 1, size[1]));
+            inputs.add(CaseArrays.normal(random, dtype, 2, 1, 1, size[1]));
             compare(stage, precision, new PlainAttention(true, scale), inputs, size);
-            NdArray packed = random(random, dtype, 2, size[1], 3, size[2], size[3]);
+            NdArray packed = CaseArrays.normal(random, dtype, 2, size[1], 3, size[2], size[3]);
             compare(stage, precision, new PlainAttention(false, true, scale), List.of(packed), size);
             compare(stage, precision, new PlainAttention(true, true, scale), List.of(packed, inputs.getLast()), size);
         });
@@ -79,9 +79,9 @@ final class AttentionCases {
         return new KernelCase("attention", what, stage -> {
             Random random = new Random(size[1] * 31L + size[3]);
             List<NdArray> inputs = new ArrayList<>(List.of(
-                    random(random, dtype, 2, 2L * size[2], size[0], size[3]),
-                    random(random, dtype, 2, size[2], size[1], size[3]),
-                    random(random, dtype, 2, size[2], size[1], size[3])));
+                    CaseArrays.normal(random, dtype, 2, 2L * size[2], size[0], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3])));
             compare(stage, precision, attention(false, 0, AttentionMask.NONE, 0), inputs, size);
             compare(stage, precision, attention(true, 3, AttentionMask.NONE, 2), inputs, size);
             NdArray mask = NdArray.zeros(DType.BOOL, size[0], size[1]);
@@ -107,14 +107,6 @@ final class AttentionCases {
         Tolerance base = Tolerance.of(dtype, size[1] + size[3]);
         new Tolerance(base.relative() + 2 * step, base.absolute() + 2 * step)
                 .check(result.step().tier(), expected, result.output());
-    }
-
-    private static NdArray random(Random random, DType dtype, long... sizes) {
-        NdArray array = NdArray.zeros(dtype, sizes);
-        for (int i = 0; i < array.size(); i++) {
-            array.set(i, Tolerance.rounded(dtype, random.nextGaussian()));
-        }
-        return array;
     }
 
     /** Plain attention is its formula: a row of -inf is NaN and leaves its neighbours alone. */

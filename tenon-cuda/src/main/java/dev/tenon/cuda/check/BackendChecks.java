@@ -8,8 +8,15 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.BinaryFn;
+import dev.tenon.core.ir.op.Reduce;
+import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.UnaryFn;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
@@ -18,6 +25,7 @@ import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.StepReport;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
@@ -27,9 +35,11 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.function.Consumer;
 
 /** What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs and throws an AssertionError. */
@@ -49,6 +59,7 @@ public final class BackendChecks {
     public static List<Check> all() {
         return List.of(
                 new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
+                new Check("a sum and its norm are one step, whoever else reads the sum", BackendChecks::normsOfSums),
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
                 new Check(
                         "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
@@ -82,6 +93,45 @@ public final class BackendChecks {
                     }
                 }
             }
+        }
+    }
+
+    private static void normsOfSums(String backend) {
+        TensorType rows = TensorType.of(DType.F32, 5, 67);
+        Graph graph = Graph.build("norms", g -> {
+            Value x = g.input("x", rows);
+            Value row = g.input("row", TensorType.of(DType.F32, 67));
+            Value first = g.layerNorm(
+                    g.plus(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
+            Value sum = g.plus(first, x);
+            g.output("y", g.add(new RmsNorm(1, 1e-5, true), sum, row));
+            g.output("total", g.add(new Reduce(ReduceFn.SUM, List.of(1), false), sum));
+        });
+        Random random = new Random(3);
+        Map<String, NdArray> given = new HashMap<>();
+        Map<String, Tensor> inputs = new HashMap<>();
+        for (Value input : graph.inputs()) {
+            NdArray array = CaseArrays.normal(random, DType.F32, input.shape().sizes());
+            given.put(input.name(), array);
+            inputs.put(
+                    input.name(),
+                    Tensor.of(DType.F32, array.toDoubles(), input.shape().sizes()));
+        }
+        Map<String, NdArray> expected = Interpreter.run(graph, given);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            Map<String, Tensor> results = session.run(inputs);
+            expected.forEach((name, wanted) -> {
+                Tensor actual = Objects.requireNonNull(results.get(name));
+                Tolerance.of(DType.F32, 67).check(name, wanted, NdArray.read(actual.type(), actual.segment()));
+            });
+            List<String> steps = compiled.report().plans().getFirst().steps().stream()
+                    .map(StepReport::op)
+                    .toList();
+            require(
+                    steps.equals(List.of("transpose", "residual_norm", "residual_norm", "reduce")),
+                    "the steps are " + steps);
         }
     }
 

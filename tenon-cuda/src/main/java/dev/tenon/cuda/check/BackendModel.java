@@ -45,11 +45,8 @@ public final class BackendModel {
     }
 
     private static Value weight(GraphBuilder g, Random random, long... sizes) {
-        NdArray array = NdArray.zeros(DType.F32, sizes);
-        for (int i = 0; i < array.size(); i++) {
-            array.set(i, (double) (float) (random.nextGaussian() / 2));
-        }
-        return g.constant(array.toConstant());
+        return g.constant(CaseArrays.filled(DType.F32, () -> random.nextGaussian() / 2, sizes)
+                .toConstant());
     }
 
     public Graph graph() {

@@ -101,9 +101,9 @@ final class EpilogueCases {
     /** Bit 0 of parts: a bias; bit 1: a residual, over which the result goes; bit 2: an activation. */
     private static void addends(KernelStage stage, DType dtype, int rows, int n, int parts) {
         Random random = new Random(31L * n + parts);
-        double[] x = random(random, dtype, rows * n);
-        double[] bias = random(random, dtype, n);
-        double[] residual = random(random, dtype, rows * n);
+        double[] x = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
+        double[] bias = CaseArrays.normal(random, dtype, n).toDoubles();
+        double[] residual = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
         boolean biased = (parts & 1) != 0;
         boolean added = (parts & 2) != 0;
         Unary fn = (parts & 4) != 0 ? Unary.silu() : null;
@@ -123,14 +123,6 @@ final class EpilogueCases {
             v = fn == null ? v : ScalarMath.apply(fn, v);
             compare(dtype, "row " + i / n + ", column " + i % n, v + (added ? residual[i] : 0), y[i]);
         }
-    }
-
-    private static double[] random(Random random, DType dtype, int count) {
-        double[] values = new double[count];
-        for (int i = 0; i < count; i++) {
-            values[i] = Tolerance.rounded(dtype, random.nextGaussian());
-        }
-        return values;
     }
 
     private static void compare(DType dtype, String what, double expected, double actual) {

@@ -123,8 +123,10 @@ final class MatMulCases {
     static List<NdArray> inputs(DType dtype, MatMul op, long[] batchA, long[] batchB, long m, long n, long k) {
         Random random = new Random(m * 31 + n * 7 + k);
         List<NdArray> inputs = new ArrayList<>();
-        inputs.add(random(random, dtype, batchA, op.transposeA() ? k : m, op.transposeA() ? m : k));
-        inputs.add(random(random, dtype, batchB, op.transposeB() ? n : k, op.transposeB() ? k : n));
+        long[] sizesA = op.transposeA() ? joined(batchA, k, m) : joined(batchA, m, k);
+        long[] sizesB = op.transposeB() ? joined(batchB, n, k) : joined(batchB, k, n);
+        inputs.add(CaseArrays.normal(random, dtype, sizesA));
+        inputs.add(CaseArrays.normal(random, dtype, sizesB));
         List<TensorType> types =
                 new ArrayList<>(inputs.stream().map(NdArray::type).toList());
         MatMul plain = new MatMul(op.transposeA(), op.transposeB(), Epilogue.NONE);
@@ -132,22 +134,19 @@ final class MatMulCases {
                 .getFirst()
                 .sizes();
         if (op.epilogue().bias()) {
-            inputs.add(random(random, dtype, new long[0], n));
+            inputs.add(CaseArrays.normal(random, dtype, n));
         }
         if (op.epilogue().residual()) {
-            inputs.add(random(random, dtype, result));
+            inputs.add(CaseArrays.normal(random, dtype, result));
         }
         return inputs;
     }
 
-    private static NdArray random(Random random, DType dtype, long[] outer, long... inner) {
-        long[] sizes = Arrays.copyOf(outer, outer.length + inner.length);
-        System.arraycopy(inner, 0, sizes, outer.length, inner.length);
-        NdArray array = NdArray.zeros(dtype, sizes);
-        for (int i = 0; i < array.size(); i++) {
-            array.set(i, Tolerance.rounded(dtype, random.nextGaussian()));
-        }
-        return array;
+    private static long[] joined(long[] outer, long rows, long columns) {
+        long[] sizes = Arrays.copyOf(outer, outer.length + 2);
+        sizes[outer.length] = rows;
+        sizes[outer.length + 1] = columns;
+        return sizes;
     }
 
     /**

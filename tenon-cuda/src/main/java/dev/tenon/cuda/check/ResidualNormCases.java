@@ -46,27 +46,28 @@ final class ResidualNormCases {
             DoubleSupplier any = () -> random.nextDouble(-2, 2);
             List<NdArray> inputs = Stream.of(sizes, sizes, row, row)
                     .limit(centred ? 4 : 3)
-                    .map(of -> filled(type, any, of))
+                    .map(of -> CaseArrays.filled(type, any, of))
                     .toList();
-            new StepRun(stage).check(new ResidualNorm(centred, axis, EPSILON), inputs, cols);
+            new StepRun(stage).check(new ResidualNorm(centred, true, axis, EPSILON), inputs, cols);
+            new StepRun(stage).check(new ResidualNorm(centred, false, axis, EPSILON), inputs, cols);
         }));
     }
 
     private static void largeMeans(KernelStage stage) {
         NdArray x = NdArray.of(TensorType.of(DType.F32, 1, 4), 0, 1, 2, 3);
-        NdArray mean = filled(DType.F32, () -> 40_000, 1, 4);
-        NdArray ones = filled(DType.F32, () -> 1, 4);
+        NdArray mean = CaseArrays.filled(DType.F32, () -> 40_000, 1, 4);
+        NdArray ones = CaseArrays.filled(DType.F32, () -> 1, 4);
         NdArray zeros = NdArray.zeros(TensorType.of(DType.F32, 4));
-        new StepRun(stage).check(new ResidualNorm(true, 1, EPSILON), List.of(x, mean, ones, zeros), 4);
+        new StepRun(stage).check(new ResidualNorm(true, true, 1, EPSILON), List.of(x, mean, ones, zeros), 4);
         for (int cols : new int[] {256, 4099}) { // a constant row: the bias, exactly
-            NdArray half = filled(DType.F32, () -> 617, 1, cols);
-            NdArray quarter = filled(DType.F32, () -> 0.25, cols);
-            StepRun.Result result =
-                    new StepRun(stage).run(new ResidualNorm(true, 1, EPSILON), List.of(half, half, quarter, quarter));
-            Tolerance.EXACT.check("norm", filled(DType.F32, () -> 0.25, 1, cols), result.output());
+            NdArray half = CaseArrays.filled(DType.F32, () -> 617, 1, cols);
+            NdArray quarter = CaseArrays.filled(DType.F32, () -> 0.25, cols);
+            StepRun.Result result = new StepRun(stage)
+                    .run(new ResidualNorm(true, true, 1, EPSILON), List.of(half, half, quarter, quarter));
+            Tolerance.EXACT.check("norm", CaseArrays.filled(DType.F32, () -> 0.25, 1, cols), result.output());
             Tolerance.EXACT.check(
                     "sum",
-                    filled(DType.F32, () -> 1234, 1, cols),
+                    CaseArrays.filled(DType.F32, () -> 1234, 1, cols),
                     result.outputs().get(1));
         }
     }
@@ -74,15 +75,15 @@ final class ResidualNormCases {
     /** 256 + small numbers, which bf16 would round away: their norm is that of the small numbers. */
     private static void unrounded(KernelStage stage) {
         for (int cols : new int[] {64, 4096}) {
-            NdArray large = filled(DType.BF16, () -> 256, 3, cols);
+            NdArray large = CaseArrays.filled(DType.BF16, () -> 256, 3, cols);
             NdArray small = NdArray.zeros(TensorType.of(DType.BF16, 3, cols));
             for (int i = 0; i < small.size(); i++) {
                 small.set(i, i % 2 == 0 ? 0.25 : -0.25);
             }
-            NdArray ones = filled(DType.BF16, () -> 1, cols);
+            NdArray ones = CaseArrays.filled(DType.BF16, () -> 1, cols);
             NdArray zeros = NdArray.zeros(TensorType.of(DType.BF16, cols));
             StepRun.Result result = new StepRun(stage)
-                    .check(new ResidualNorm(true, 1, EPSILON), List.of(large, small, ones, zeros), cols);
+                    .check(new ResidualNorm(true, true, 1, EPSILON), List.of(large, small, ones, zeros), cols);
             Tolerance.EXACT.check("sum", large, result.outputs().get(1));
             if (Math.abs(result.output().get(0) - 1) > 0.01) {
                 throw new AssertionError(
@@ -93,23 +94,15 @@ final class ResidualNormCases {
 
     private static void special(KernelStage stage) {
         for (int cols : new int[] {67, 4099}) {
-            NdArray x = filled(DType.F32, () -> 1, 3, cols);
-            NdArray residual = filled(DType.F32, () -> 2, 3, cols);
+            NdArray x = CaseArrays.filled(DType.F32, () -> 1, 3, cols);
+            NdArray residual = CaseArrays.filled(DType.F32, () -> 2, 3, cols);
             x.set(cols + 5, Double.NaN);
             residual.set(2 * cols - 1, Double.POSITIVE_INFINITY);
-            NdArray row = filled(DType.F32, () -> 0.5, cols);
+            NdArray row = CaseArrays.filled(DType.F32, () -> 0.5, cols);
             for (boolean centred : new boolean[] {true, false}) {
                 List<NdArray> inputs = centred ? List.of(x, residual, row, row) : List.of(x, residual, row);
-                new StepRun(stage).check(new ResidualNorm(centred, 1, EPSILON), inputs, cols);
+                new StepRun(stage).check(new ResidualNorm(centred, true, 1, EPSILON), inputs, cols);
             }
         }
-    }
-
-    private static NdArray filled(DType type, DoubleSupplier value, long... sizes) {
-        NdArray array = NdArray.zeros(TensorType.of(type, sizes));
-        for (int i = 0; i < array.size(); i++) {
-            array.set(i, Tolerance.rounded(type, value.getAsDouble()));
-        }
-        return array;
     }
 }

@@ -15,7 +15,7 @@ import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
-import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.LoweringContext;
@@ -191,7 +191,7 @@ public final class StepRun {
         }
 
         @Override
-        public KernelModules modules() {
+        public Kernels kernels() {
             return stage.modules();
         }
 

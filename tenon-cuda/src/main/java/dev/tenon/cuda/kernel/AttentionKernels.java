@@ -3,7 +3,6 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.port.DeviceProperties;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -19,10 +18,10 @@ public final class AttentionKernels {
     /** Head sizes that the tensor-core kernel is compiled for. */
     private static final int[] HEADS = {32, 64, 128};
 
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public AttentionKernels(KernelModules modules) {
-        this.modules = modules;
+    public AttentionKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /**
@@ -125,28 +124,26 @@ public final class AttentionKernels {
             padded = HEADS[i];
         }
         String entry = "attention_mma_" + padded;
-        GpuFunction function = modules.function(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()));
         int keys = padded == HEADS[HEADS.length - 1] ? 32 : 64;
         int row = padded * problem.dtype().bytes() + PADDING_BYTES;
         int shared = (MMA_QUERIES + 2 * keys) * row + 2 * keys * Float.BYTES;
-        function.allowSharedBytes(shared);
+        Kernel kernel = kernels.kernel(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()), shared);
         LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(shared);
-        return new Launch(problem, entry, shape, function);
+        return new Launch(problem, entry, shape, kernel);
     }
 
     /** A launch of the plain kernel. @throws UnsupportedException where a head is too large for a block's shared memory */
     public Launch scalar(Problem problem) {
         int each = problem.dtype().accumulator().bytes();
         long shared = (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
-        int most = modules.context().device().sharedBytesPerBlockOptIn() - STATIC_SHARED;
+        int most = kernels.context().device().sharedBytesPerBlockOptIn() - STATIC_SHARED;
         if (shared > most) {
             throw new UnsupportedException("attention: heads of " + problem.size() + " and " + problem.sizeV()
                     + " elements take " + shared + " bytes of shared memory; a block has " + most + " left");
         }
-        GpuFunction function =
-                modules.function(KernelCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()));
-        function.allowSharedBytes((int) shared);
-        return new Launch(problem, "attention", shape(problem, SCALAR_QUERIES).withSharedBytes((int) shared), function);
+        Kernel kernel =
+                kernels.kernel(KernelCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()), (int) shared);
+        return new Launch(problem, "attention", shape(problem, SCALAR_QUERIES).withSharedBytes((int) shared), kernel);
     }
 
     private static LaunchShape shape(Problem problem, int queries) {
@@ -161,7 +158,7 @@ public final class AttentionKernels {
     }
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
-    public record Launch(Problem problem, String entry, LaunchShape shape, GpuFunction function) {
+    public record Launch(Problem problem, String entry, LaunchShape shape, Kernel kernel) {
         /**
          * Enqueues it.
          *
@@ -195,7 +192,7 @@ public final class AttentionKernels {
             } else {
                 arguments.add((float) problem.scale()).add((float) problem.cap());
             }
-            stream.launch(function, shape, arguments.add(problem.plain() ? 1 : 0));
+            stream.launch(kernel.function(), shape, arguments.add(problem.plain() ? 1 : 0));
         }
 
         private static void add(KernelArguments arguments, long address, Strides strides) {

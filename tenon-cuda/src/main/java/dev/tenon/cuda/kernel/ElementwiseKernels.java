@@ -9,7 +9,6 @@ import dev.tenon.core.ir.op.Compare;
 import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.Where;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -18,10 +17,10 @@ import java.util.List;
 
 /** Elementwise operations, one or several in a launch: prepares launches over at least one element. Thread-safe. */
 public final class ElementwiseKernels {
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public ElementwiseKernels(KernelModules modules) {
-        this.modules = modules;
+    public ElementwiseKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /**
@@ -95,7 +94,7 @@ public final class ElementwiseKernels {
         LaunchShape shape = Grids.of(Math.ceilDiv(elements, (long) each), RegionProgram.THREADS)
                 .withSharedBytes(program.sharedBytes());
         return new Launch(
-                modules.function(KernelCatalog.REGION, "elementwise_region", KernelCatalog.region(program.wide())),
+                kernels.kernel(KernelCatalog.REGION, "elementwise_region", KernelCatalog.region(program.wide())),
                 shape,
                 RegionProgram.MAX_INPUTS - inputs,
                 elements,
@@ -106,7 +105,7 @@ public final class ElementwiseKernels {
     /** A whole expression, compiled. */
     public FusedLaunch fused(FusedRegion region) {
         return new FusedLaunch(
-                modules.function(KernelCatalog.FUSED, "elementwise_fused", region.variant()),
+                kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", region.variant()),
                 region.shape(),
                 region.inputs(),
                 region.results(),
@@ -138,7 +137,7 @@ public final class ElementwiseKernels {
             Options options) {
         boolean packed = broadcast.sizes().length <= 1 || broadcast.inner() % pack == 0; // as elementwise.cuh decides
         return new Launch(
-                modules.function(file, entry, variant),
+                kernels.kernel(file, entry, variant),
                 Grids.of(packed ? Math.ceilDiv(elements, (long) pack) : elements),
                 0,
                 elements,
@@ -166,12 +165,7 @@ public final class ElementwiseKernels {
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
     public record Launch(
-            GpuFunction function,
-            LaunchShape shape,
-            int unused,
-            long elements,
-            MemorySegment walk,
-            MemorySegment options) {
+            Kernel kernel, LaunchShape shape, int unused, long elements, MemorySegment walk, MemorySegment options) {
         /**
          * Enqueues it.
          *
@@ -189,7 +183,7 @@ public final class ElementwiseKernels {
                     .add(options, WalkStruct.ALIGNMENT)
                     .add(faults)
                     .add(step);
-            stream.launch(function, shape, arguments);
+            stream.launch(kernel.function(), shape, arguments);
         }
     }
 }

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -8,15 +7,15 @@ import java.lang.foreign.MemorySegment;
 
 /** A prepared launch of a compiled region. Immutable; enqueue with a slab of the calling thread. */
 public final class FusedLaunch {
-    private final GpuFunction function;
+    private final Kernel kernel;
     private final LaunchShape shape;
     private final int inputs;
     private final int results;
     private final long elements;
     private final MemorySegment layout;
 
-    FusedLaunch(GpuFunction function, LaunchShape shape, int inputs, int results, long elements, MemorySegment layout) {
-        this.function = function;
+    FusedLaunch(Kernel kernel, LaunchShape shape, int inputs, int results, long elements, MemorySegment layout) {
+        this.kernel = kernel;
         this.shape = shape;
         this.inputs = inputs;
         this.results = results;
@@ -31,6 +30,6 @@ public final class FusedLaunch {
 
     public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
         arguments.add(elements).add(layout, WalkStruct.ALIGNMENT).add(faults).add(step);
-        stream.launch(function, shape, arguments);
+        stream.launch(kernel.function(), shape, arguments);
     }
 }

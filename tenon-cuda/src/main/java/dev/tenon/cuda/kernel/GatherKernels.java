@@ -1,6 +1,5 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -9,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads from places that indices name: prepares launches. Thread-safe. */
 public final class GatherKernels {
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public GatherKernels(KernelModules modules) {
-        this.modules = modules;
+    public GatherKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /**
@@ -26,7 +25,7 @@ public final class GatherKernels {
         long runs = inner * bytes / unit;
         long elements = Math.multiplyExact(Math.multiplyExact(outer, m), runs);
         return new Launch(
-                modules.function(KernelCatalog.GATHER, "gather", KernelCatalog.width(unit)),
+                kernels.kernel(KernelCatalog.GATHER, "gather", KernelCatalog.width(unit)),
                 Grids.of(elements),
                 wide,
                 elements,
@@ -47,7 +46,7 @@ public final class GatherKernels {
      */
     public Launch elements(int bytes, boolean wide, long[] sizes, long[] strides, long elements, long n, long stride) {
         return new Launch(
-                modules.function(KernelCatalog.GATHER, "gather_elements", KernelCatalog.width(bytes)),
+                kernels.kernel(KernelCatalog.GATHER, "gather_elements", KernelCatalog.width(bytes)),
                 Grids.of(elements),
                 wide,
                 elements,
@@ -60,7 +59,7 @@ public final class GatherKernels {
 
     /** A prepared launch. Immutable. */
     public record Launch(
-            GpuFunction function,
+            Kernel kernel,
             LaunchShape shape,
             boolean wide,
             long elements,
@@ -85,7 +84,7 @@ public final class GatherKernels {
             } else {
                 arguments.add(walk, WalkStruct.ALIGNMENT);
             }
-            stream.launch(function, shape, arguments.add(faults).add(step));
+            stream.launch(kernel.function(), shape, arguments.add(faults).add(step));
         }
     }
 }

@@ -8,17 +8,18 @@ import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.timing.StartUp;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close. Thread-safe; a module is made once, other threads that want it wait.
+ * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close. Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
  */
-public final class KernelModules implements AutoCloseable {
+public final class KernelModules implements Kernels, AutoCloseable {
     private final GpuContext context;
     private final KernelCompiler compiler;
     private final Architecture architecture;
-    private final Map<String, GpuModule> modules = new ConcurrentHashMap<>();
-    private final Map<String, GpuFunction> functions = new ConcurrentHashMap<>();
+    private final Map<String, CompletableFuture<GpuModule>> modules = new ConcurrentHashMap<>();
 
     public KernelModules(GpuContext context, KernelCompiler compiler) {
         this.context = context;
@@ -26,8 +27,17 @@ public final class KernelModules implements AutoCloseable {
         this.architecture = context.device().architecture();
     }
 
+    @Override
     public GpuContext context() {
         return context;
+    }
+
+    /** Compiled and loaded when this returns. */
+    @Override
+    public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {
+        Kernel kernel = new Kernel(file, entry, variant, sharedBytes);
+        kernel.bind(this);
+        return kernel;
     }
 
     /**
@@ -36,25 +46,59 @@ public final class KernelModules implements AutoCloseable {
      * @throws NativeException when the source does not compile or the driver refuses it
      */
     public GpuFunction function(KernelFile file, String entry, KernelVariant variant) {
-        String name = file.entry(entry).nameIn(variant);
-        GpuFunction known = functions.get(name);
-        return known != null
-                ? known
-                : functions.computeIfAbsent(name, _ -> module(file, variant).function(name));
+        return module(file, variant).function(file.entry(entry).nameIn(variant));
     }
 
-    /** Compiles and loads a file's variant if that has not been done yet. */
-    private GpuModule module(KernelFile file, KernelVariant variant) {
-        return modules.computeIfAbsent(
-                file.path() + variant.suffix(),
-                _ -> StartUp.loading(() -> compiler.load(context, file.source(variant), architecture)));
+    /** Compiles and loads a file's variant if that has not been done yet; after a failure the next call tries again. */
+    public GpuModule module(KernelFile file, KernelVariant variant) {
+        String key = key(file, variant);
+        CompletableFuture<GpuModule> mine = new CompletableFuture<>();
+        CompletableFuture<GpuModule> first = modules.putIfAbsent(key, mine);
+        if (first != null) {
+            return made(first);
+        }
+        try {
+            GpuModule module = StartUp.loading(() -> compiler.load(context, file.source(variant), architecture));
+            mine.complete(module);
+            return module;
+        } catch (Throwable e) {
+            modules.remove(key);
+            mine.completeExceptionally(e);
+            throw e;
+        }
     }
 
-    /** Unloads all modules; none of their functions may still run. */
+    private static GpuModule made(CompletableFuture<GpuModule> module) {
+        try {
+            return module.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException fault) {
+                throw fault;
+            }
+            throw e;
+        }
+    }
+
+    /** Whether a file's variant is loaded. */
+    boolean has(KernelFile file, KernelVariant variant) {
+        CompletableFuture<GpuModule> module = modules.get(key(file, variant));
+        return module != null && module.isDone() && !module.isCompletedExceptionally();
+    }
+
+    /** What tells modules apart. */
+    static String key(KernelFile file, KernelVariant variant) {
+        return file.path() + variant.suffix();
+    }
+
+    /** Unloads all modules; none of their functions may still run. Waits for those that are being made. */
     @Override
     public void close() {
-        functions.clear();
-        modules.values().forEach(GpuModule::close);
+        for (CompletableFuture<GpuModule> module : modules.values()) {
+            GpuModule made = module.handle((loaded, fault) -> loaded).join();
+            if (made != null) {
+                made.close();
+            }
+        }
         modules.clear();
     }
 }

@@ -2,7 +2,6 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.Unary;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -20,20 +19,20 @@ public final class MatMulKernels {
     /** Of the epilogue: four rounds of the five that are there at a time. */
     private static final int BLOCKS_A_MULTIPROCESSOR = 20;
 
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public MatMulKernels(KernelModules modules) {
-        this.modules = modules;
+    public MatMulKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /** A product with an epilogue; the result is not empty, a batch has at most {@link #BATCH_DIMS} dims. Addresses lie on 32-byte boundaries. */
     public Product product(DType dtype, MatMulShape shape, @Nullable Unary activation) {
         String entry = shape.packs(PACK) ? "matmul_v4" : "matmul";
-        GpuFunction function = modules.function(KernelCatalog.MATMUL, entry, KernelVariant.of(dtype));
+        Kernel kernel = kernels.kernel(KernelCatalog.MATMUL, entry, KernelVariant.of(dtype));
         long tiles =
                 Math.multiplyExact(Math.ceilDiv(shape.m(), TILE) * Math.ceilDiv(shape.n(), TILE), shape.matrices());
         LaunchShape launch = LaunchShape.of((int) Math.min(tiles, Integer.MAX_VALUE), THREADS);
-        return new Product(entry, dtype, shape, new Function(activation), launch, function);
+        return new Product(entry, dtype, shape, new Function(activation), launch, kernel);
     }
 
     /**
@@ -47,14 +46,14 @@ public final class MatMulKernels {
         long width = bias ? n : rows * n;
         int widest = 16 / dtype.bytes();
         boolean packed = width % widest == 0;
-        GpuFunction function = modules.function(
+        Kernel kernel = kernels.kernel(
                 KernelCatalog.MATMUL_EPILOGUE,
                 packed ? "matmul_epilogue_vw" : "matmul_epilogue",
                 KernelCatalog.finishing(dtype, activation == null ? null : activation.fn()));
         long blocks = Math.ceilDiv(height * width / (packed ? widest : 1), THREADS);
-        long most = (long) modules.context().device().multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+        long most = (long) kernels.context().device().multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
         LaunchShape launch = LaunchShape.of((int) Math.min(blocks, most), THREADS);
-        return new Finish(dtype, height, width, new Function(activation), launch, function);
+        return new Finish(dtype, height, width, new Function(activation), launch, kernel);
     }
 
     /** An activation as kernels take it. */
@@ -83,21 +82,16 @@ public final class MatMulKernels {
         private final MatMulShape shape;
         private final Function activation;
         private final LaunchShape launch;
-        private final GpuFunction function;
+        private final Kernel kernel;
 
         private Product(
-                String entry,
-                DType dtype,
-                MatMulShape shape,
-                Function activation,
-                LaunchShape launch,
-                GpuFunction function) {
+                String entry, DType dtype, MatMulShape shape, Function activation, LaunchShape launch, Kernel kernel) {
             this.entry = entry;
             this.dtype = dtype;
             this.shape = shape;
             this.activation = activation;
             this.launch = launch;
-            this.function = function;
+            this.kernel = kernel;
         }
 
         /** The kernel's name. */
@@ -130,7 +124,7 @@ public final class MatMulKernels {
             addInner(arguments, shape.stridesA(), 0, BATCH_DIMS);
             addInner(arguments, shape.stridesB(), 0, BATCH_DIMS);
             activation.add(arguments, dtype);
-            stream.launch(function, launch, arguments);
+            stream.launch(kernel.function(), launch, arguments);
         }
 
         /** The last {@code count} of the values, with others before them where there are fewer. */
@@ -148,15 +142,15 @@ public final class MatMulKernels {
         private final long n;
         private final Function activation;
         private final LaunchShape launch;
-        private final GpuFunction function;
+        private final Kernel kernel;
 
-        private Finish(DType dtype, long rows, long n, Function activation, LaunchShape launch, GpuFunction function) {
+        private Finish(DType dtype, long rows, long n, Function activation, LaunchShape launch, Kernel kernel) {
             this.dtype = dtype;
             this.rows = rows;
             this.n = n;
             this.activation = activation;
             this.launch = launch;
-            this.function = function;
+            this.kernel = kernel;
         }
 
         /**
@@ -168,7 +162,7 @@ public final class MatMulKernels {
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long bias, long residual, long y) {
             arguments.clear().add(x).add(bias).add(residual).add(y).add(rows).add(n);
             activation.add(arguments, dtype);
-            stream.launch(function, launch, arguments);
+            stream.launch(kernel.function(), launch, arguments);
         }
     }
 }

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -15,10 +14,10 @@ public final class MovementKernels {
     private static final int GRID_YZ = 65535;
     private static final long LEAST_TILED = 4; // narrower matrices leave most of a tile idle
 
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public MovementKernels(KernelModules modules) {
-        this.modules = modules;
+    public MovementKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /** A prepared copy. Immutable. */
@@ -41,7 +40,7 @@ public final class MovementKernels {
         if (last < 0 || (dims.from(last) == 1 && dims.to(last) == 1)) {
             int unit = unit(bytes, dims, x, y);
             if (last == 0 && x % 16 == 0 && y % 16 == 0) {
-                return new Whole(new CopyKernel(modules), x, y, dims.size(0) * bytes);
+                return new Whole(new CopyKernel(kernels), x, y, dims.size(0) * bytes);
             }
             return copy(unit, dims.inUnits(unit / bytes), x, y);
         }
@@ -61,7 +60,7 @@ public final class MovementKernels {
 
     private Move copy(int unit, Dims dims, long x, long y) {
         return new Strided(
-                modules.function(KernelCatalog.STRIDED_COPY, "strided_copy", KernelCatalog.width(unit)),
+                kernels.kernel(KernelCatalog.STRIDED_COPY, "strided_copy", KernelCatalog.width(unit)),
                 Grids.of(dims.elements()),
                 x,
                 y,
@@ -87,7 +86,7 @@ public final class MovementKernels {
                 1,
                 false);
         return new Tiled(
-                modules.function(KernelCatalog.TRANSPOSE, "transpose", KernelCatalog.width(bytes)),
+                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose", KernelCatalog.width(bytes)),
                 shape,
                 x,
                 y,
@@ -192,7 +191,7 @@ public final class MovementKernels {
     }
 
     private record Strided(
-            GpuFunction function,
+            Kernel kernel,
             LaunchShape shape,
             long fromByte,
             long toByte,
@@ -203,7 +202,7 @@ public final class MovementKernels {
         @Override
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
             stream.launch(
-                    function,
+                    kernel.function(),
                     shape,
                     arguments
                             .clear()
@@ -215,7 +214,7 @@ public final class MovementKernels {
     }
 
     private record Tiled(
-            GpuFunction function,
+            Kernel kernel,
             LaunchShape shape,
             long fromByte,
             long toByte,
@@ -229,7 +228,7 @@ public final class MovementKernels {
         @Override
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
             stream.launch(
-                    function,
+                    kernel.function(),
                     shape,
                     arguments
                             .clear()

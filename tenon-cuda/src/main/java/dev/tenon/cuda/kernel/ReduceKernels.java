@@ -2,7 +2,6 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -19,10 +18,10 @@ public final class ReduceKernels {
 
     private static final int WAVES = 4;
 
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public ReduceKernels(KernelModules modules) {
-        this.modules = modules;
+    public ReduceKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /** Some dims of x, outermost first, with its strides in elements. Immutable. */
@@ -63,7 +62,7 @@ public final class ReduceKernels {
         }
         int across = along ? THREADS / lanes : WARP;
         long groups = Math.ceilDiv(results, (long) across);
-        long wanted = (long) WAVES * modules.context().device().multiprocessors();
+        long wanted = (long) WAVES * kernels.context().device().multiprocessors();
         long parts = Math.clamp(Math.min(wanted / groups, count / (lanes * ENOUGH_A_THREAD)), 1, GRID_Y);
         int stateBytes = dtype.isFloat() ? (dtype == DType.F64 ? 16 : 8) : 32;
         LaunchShape shape = new LaunchShape(
@@ -79,9 +78,9 @@ public final class ReduceKernels {
                         false)
                 .withSharedBytes(lanes * across * stateBytes);
         KernelVariant variant = KernelCatalog.typed(dtype);
-        GpuFunction joining = parts == 1 ? null : modules.function(KernelCatalog.REDUCE, "reduce_parts", variant);
+        Kernel joining = parts == 1 ? null : kernels.kernel(KernelCatalog.REDUCE, "reduce_parts", variant);
         return new Launch(
-                modules.function(KernelCatalog.REDUCE, "reduce", variant),
+                kernels.kernel(KernelCatalog.REDUCE, "reduce", variant),
                 joining,
                 shape,
                 code(fn),
@@ -118,8 +117,8 @@ public final class ReduceKernels {
 
     /** A prepared reduction of one or two launches. Immutable. */
     public record Launch(
-            GpuFunction function,
-            @Nullable GpuFunction joining,
+            Kernel kernel,
+            @Nullable Kernel joining,
             LaunchShape shape,
             int fn,
             int type,
@@ -145,7 +144,7 @@ public final class ReduceKernels {
                     .add(reduced, WalkStruct.ALIGNMENT)
                     .add(parts)
                     .add(along ? 1 : 0);
-            stream.launch(function, shape, arguments);
+            stream.launch(kernel.function(), shape, arguments);
             if (joining != null) {
                 LaunchShape second = LaunchShape.of((int) Math.min(results, Integer.MAX_VALUE), WARP)
                         .withSharedBytes(WARP * stateBytes);
@@ -158,7 +157,7 @@ public final class ReduceKernels {
                         .add(results)
                         .add(count)
                         .add(parts);
-                stream.launch(joining, second, arguments);
+                stream.launch(joining.function(), second, arguments);
             }
         }
 

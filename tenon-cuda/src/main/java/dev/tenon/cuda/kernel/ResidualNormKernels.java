@@ -2,16 +2,15 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 
-/** A norm of x + residual, and the sum, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
+/** A norm of x + residual, and the sum where it is wanted, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
 public final class ResidualNormKernels {
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public ResidualNormKernels(KernelModules modules) {
-        this.modules = modules;
+    public ResidualNormKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /** Elements of the longest row: what one block holds in registers. */
@@ -26,24 +25,24 @@ public final class ResidualNormKernels {
      * @throws UnsupportedException for rows longer than {@link #mostCols}
      */
     public Rows rows(boolean centred, DType dtype, long rows, long cols) {
-        RowPlan plan = RowPlan.residual(dtype, rows, cols, modules.context().device());
+        RowPlan plan = RowPlan.residual(dtype, rows, cols, kernels.context().device());
         return new Rows(
                 dtype,
                 rows,
                 cols,
                 plan,
-                modules.function(plan.file(), plan.entry(), KernelCatalog.residual(dtype, centred)));
+                kernels.kernel(plan.file(), plan.entry(), KernelCatalog.residual(dtype, centred)));
     }
 
     /** A prepared launch. Immutable; enqueue with a slab of the calling thread. */
-    public record Rows(DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
+    public record Rows(DType dtype, long rows, long cols, RowPlan plan, Kernel kernel) {
         /**
          * Enqueues it. All four of x, residual, y and sum lie equally far from 16-byte boundaries.
          *
          * @param gamma null for none
          * @param beta likewise
          * @param y the norm
-         * @param sum x + residual
+         * @param sum x + residual; null for not wanted
          */
         public void enqueue(
                 GpuStream stream,
@@ -58,7 +57,7 @@ public final class ResidualNormKernels {
             arguments.clear().add(x).add(residual).add(gamma).add(beta).add(y).add(sum);
             arguments.add(rows).add(cols);
             RowKernels.addCompute(arguments, dtype, epsilon);
-            stream.launch(function, plan.shape(), arguments);
+            stream.launch(kernel.function(), plan.shape(), arguments);
         }
     }
 }

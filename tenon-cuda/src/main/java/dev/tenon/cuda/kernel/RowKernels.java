@@ -2,7 +2,6 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.port.DeviceProperties;
-import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -14,10 +13,10 @@ public final class RowKernels {
     private static final int STRAND_LIMIT = 32;
     private static final int GRID_Y = 65535;
 
-    private final KernelModules modules;
+    private final Kernels kernels;
 
-    public RowKernels(KernelModules modules) {
-        this.modules = modules;
+    public RowKernels(Kernels kernels) {
+        this.kernels = kernels;
     }
 
     /** How {@link #rows} will launch, without compiling anything. */
@@ -43,16 +42,14 @@ public final class RowKernels {
                 dtype,
                 rows,
                 cols,
-                plan(rule, dtype, rows, cols, congruent, modules.context().device()));
+                plan(rule, dtype, rows, cols, congruent, kernels.context().device()));
     }
 
     /** The same with a plan of one's own. */
     public Rows rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan) {
-        GpuFunction function = modules.function(plan.file(), plan.entry(), rule.variant(dtype));
-        if (plan.shape().sharedBytes() > 0) {
-            function.allowSharedBytes(plan.shape().sharedBytes());
-        }
-        return new Rows(rule, dtype, rows, cols, plan, function);
+        int sharedBytes = plan.shape().sharedBytes();
+        Kernel kernel = kernels.kernel(plan.file(), plan.entry(), rule.variant(dtype), sharedBytes);
+        return new Rows(rule, dtype, rows, cols, plan, kernel);
     }
 
     /** Adds a number in the type that {@code dtype} is computed in. */
@@ -66,8 +63,7 @@ public final class RowKernels {
 
     /** Softmax or its logarithm along the middle dim of [outer, n, inner], every size at least 1. */
     public Strided strided(boolean log, DType dtype, long outer, long n, long inner) {
-        GpuFunction function =
-                modules.function(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
+        Kernel kernel = kernels.kernel(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
         int strands = Math.clamp(Long.highestOneBit(Math.ceilDiv(n, 4)), 1, STRAND_LIMIT);
         LaunchShape shape = new LaunchShape(
                 Math.toIntExact(Math.ceilDiv(inner, 32)),
@@ -80,19 +76,18 @@ public final class RowKernels {
                 false,
                 1,
                 false);
-        return new Strided(outer, n, inner, shape, function);
+        return new Strided(outer, n, inner, shape, kernel);
     }
 
     /** The plain form, one block of 256 threads a row. */
     public ThreePass threePass(DType dtype, long rows, long cols) {
-        GpuFunction function =
-                modules.function(KernelCatalog.SOFTMAX_THREE_PASS, "softmax_three_pass", KernelVariant.of(dtype));
+        Kernel kernel = kernels.kernel(KernelCatalog.SOFTMAX_THREE_PASS, "softmax_three_pass", KernelVariant.of(dtype));
         int threads = Math.clamp(Math.ceilDiv(cols, 32) * 32, 32, 256);
-        return new ThreePass(rows, cols, LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), threads), function);
+        return new ThreePass(rows, cols, LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), threads), kernel);
     }
 
     /** A prepared launch over rows. Immutable; enqueue with a slab of the calling thread. */
-    public record Rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan, GpuFunction function) {
+    public record Rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan, Kernel kernel) {
         /**
          * Enqueues it.
          *
@@ -129,30 +124,32 @@ public final class RowKernels {
                 case BLOCK ->
                     arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
             }
-            stream.launch(function, plan.shape(), arguments);
+            stream.launch(kernel.function(), plan.shape(), arguments);
         }
 
         /** The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself. */
         public Rows overlapping() {
-            return new Rows(rule, dtype, rows, cols, plan.overlapping(), function);
+            return new Rows(rule, dtype, rows, cols, plan.overlapping(), kernel);
         }
     }
 
     /** A prepared launch along a middle dim. */
-    public record Strided(long outer, long n, long inner, LaunchShape shape, GpuFunction function) {
+    public record Strided(long outer, long n, long inner, LaunchShape shape, Kernel kernel) {
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
             stream.launch(
-                    function,
+                    kernel.function(),
                     shape,
                     arguments.clear().add(x).add(y).add(outer).add(n).add(inner));
         }
     }
 
     /** A prepared launch of the plain form. */
-    public record ThreePass(long rows, long cols, LaunchShape shape, GpuFunction function) {
+    public record ThreePass(long rows, long cols, LaunchShape shape, Kernel kernel) {
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
             stream.launch(
-                    function, shape, arguments.clear().add(x).add(y).add(rows).add(cols));
+                    kernel.function(),
+                    shape,
+                    arguments.clear().add(x).add(y).add(rows).add(cols));
         }
     }
 }

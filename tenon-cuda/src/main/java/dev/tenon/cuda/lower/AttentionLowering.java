@@ -98,10 +98,10 @@ final class AttentionLowering {
         if (node.output().shape().elements() == 0) {
             return new NoWork("none: the result is empty");
         }
-        AttentionKernels kernels = new AttentionKernels(context.modules());
+        AttentionKernels kernels = new AttentionKernels(context.kernels());
         String reason = problem.dtype() == DType.F32 && context.precision() == Precision.STRICT
                 ? "f32 is asked for, not TF32"
-                : AttentionKernels.refusal(problem, context.modules().context().device());
+                : AttentionKernels.refusal(problem, context.kernels().context().device());
         boolean tensorCores = reason.isEmpty();
         AttentionKernels.Launch launch = tensorCores ? kernels.tensorCores(problem) : kernels.scalar(problem);
         String type = tensorCores && problem.dtype() == DType.F32

@@ -65,7 +65,7 @@ final class ElementwiseLowering {
         RegionProgram program = new RegionProgram(region, types);
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
         return new ElementwiseStep(
-                new ElementwiseKernels(context.modules())
+                new ElementwiseKernels(context.kernels())
                         .region(program, broadcast, node.inputs().size(), elements),
                 slots(node.inputs(), context),
                 context.slot(node.output()),
@@ -92,7 +92,7 @@ final class ElementwiseLowering {
             FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
             try {
                 return new FusedStep(
-                        new ElementwiseKernels(context.modules()).fused(fused),
+                        new ElementwiseKernels(context.kernels()).fused(fused),
                         IntStream.concat(
                                         IntStream.of(slots(node.inputs(), context)),
                                         IntStream.of(slots(node.outputs(), context)))
@@ -120,7 +120,7 @@ final class ElementwiseLowering {
             }
         }
         return new ElementwiseStep(
-                new ElementwiseKernels(context.modules())
+                new ElementwiseKernels(context.kernels())
                         .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
                 slots(operands, context),
                 context.slot(node.output()),
@@ -152,7 +152,7 @@ final class ElementwiseLowering {
         }
         List<Value> operands = first.arguments().stream().map(node::input).toList();
         return new ElementwiseStep(
-                new ElementwiseKernels(context.modules())
+                new ElementwiseKernels(context.kernels())
                         .binaryUnary(
                                 binary.fn(),
                                 unary,

@@ -43,7 +43,7 @@ final class GatherLowering {
             return new NoWork(op.mnemonic());
         }
         Shape data = node.input(0).shape();
-        GatherKernels.Launch launch = new GatherKernels(context.modules())
+        GatherKernels.Launch launch = new GatherKernels(context.kernels())
                 .axis(
                         MovementLowering.width(node),
                         node.input(1).dtype() == DType.I64,
@@ -63,7 +63,7 @@ final class GatherLowering {
         long[] strides = data.strides();
         long along = strides[op.axis()];
         strides[op.axis()] = 0;
-        GatherKernels.Launch launch = new GatherKernels(context.modules())
+        GatherKernels.Launch launch = new GatherKernels(context.kernels())
                 .elements(
                         MovementLowering.width(node),
                         node.input(1).dtype() == DType.I64,

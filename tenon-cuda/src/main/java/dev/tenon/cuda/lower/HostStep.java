@@ -39,7 +39,7 @@ final class HostStep implements Step {
         List<Value> given = new ArrayList<>();
         for (int i = 0; i < node.inputs().size(); i++) {
             Value input = node.input(i);
-            ConstantData data = LoweringContext.constant(input);
+            ConstantData data = input.constant();
             if (data != null) {
                 operands.add(builder.constant(data));
             } else {

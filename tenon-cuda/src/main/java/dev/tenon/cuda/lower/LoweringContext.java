@@ -1,13 +1,11 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.compiler.Plan;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.spi.Program;
 import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.kernel.KernelModules;
-import org.jspecify.annotations.Nullable;
+import dev.tenon.cuda.kernel.Kernels;
 
 /** What a lowering may ask while it makes a step. */
 public interface LoweringContext {
@@ -22,7 +20,7 @@ public interface LoweringContext {
     int transposedSlot(Value matrix);
 
     /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
-    KernelModules modules();
+    Kernels kernels();
 
     /** Whether f32 products may run in TF32. */
     Precision precision();
@@ -45,9 +43,4 @@ public interface LoweringContext {
 
     /** The number by which the step that is being made reports faults: {@link Frame#faults()}. */
     int stepNumber();
-
-    /** The data of a constant; null for anything else. */
-    static @Nullable ConstantData constant(Value value) {
-        return value.origin() instanceof Value.Origin.Constant(ConstantData data) ? data : null;
-    }
 }

@@ -52,9 +52,9 @@ final class MatMulLowering {
                 && !op.transposeB()
                 && node.output().dtype() == DType.F32
                 && context.precision() == Precision.FAST
-                && context.modules().context().device().architecture().number() == 90
+                && context.kernels().context().device().architecture().number() == 90
                 && node.input(1).shape().rank() == 2
-                && LoweringContext.constant(node.input(1)) instanceof ConstantData.Dense;
+                && node.input(1).constant() instanceof ConstantData.Dense;
     }
 
     private static Step step(Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, LoweringContext context) {
@@ -62,7 +62,7 @@ final class MatMulLowering {
         Libraries libraries = new Libraries(
                 blas.unavailable(),
                 blas.ltUnavailable(),
-                context.modules().context().device().architecture());
+                context.kernels().context().device().architecture());
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());
         LtProduct prepared = null;
         if (choice.lt()) {
@@ -74,7 +74,7 @@ final class MatMulLowering {
                 choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
             }
         }
-        MatMulKernels kernels = new MatMulKernels(context.modules());
+        MatMulKernels kernels = new MatMulKernels(context.kernels());
         return switch (choice.tier()) {
             case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
             case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);

@@ -48,7 +48,7 @@ final class MovementLowering {
         return bytes == 0
                 ? new NoWork(op.mnemonic())
                 : new Bytes(
-                        new CopyKernel(context.modules()),
+                        new CopyKernel(context.kernels()),
                         bytes,
                         context.slot(node.input(0)),
                         context.slot(node.output()));
@@ -83,7 +83,7 @@ final class MovementLowering {
         if (shape.elements() == 0) {
             return new NoWork(op.mnemonic());
         }
-        MovementKernels kernels = new MovementKernels(context.modules());
+        MovementKernels kernels = new MovementKernels(context.kernels());
         int bytes = width(node);
         long[] strides = shape.strides();
         List<Part> parts = new ArrayList<>();
@@ -107,7 +107,7 @@ final class MovementLowering {
         if (shape.elements() == 0) {
             return new NoWork(node.op().mnemonic());
         }
-        MovementKernels.Move move = new MovementKernels(context.modules())
+        MovementKernels.Move move = new MovementKernels(context.kernels())
                 .strided(width(node), shape.sizes(), offset, strides, 0, shape.strides());
         return new Moves(
                 List.of(new Part(move, context.slot(node.input(0)))),

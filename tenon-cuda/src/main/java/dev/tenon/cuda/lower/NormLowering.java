@@ -93,7 +93,12 @@ final class NormLowering {
         }
     }
 
-    /** A sum and its norm; gamma and beta are whole rows. */
+    /**
+     * The norm of a sum; gamma and beta are whole rows.
+     *
+     * @param beta null for none
+     * @param sum null where nobody wants it
+     */
     private record Sums(
             ResidualNormKernels.Rows launch,
             double epsilon,
@@ -102,7 +107,7 @@ final class NormLowering {
             int gamma,
             @Nullable Integer beta,
             int norm,
-            int sum)
+            @Nullable Integer sum)
             implements Step {
         @Override
         public void enqueue(Frame frame) {
@@ -114,7 +119,7 @@ final class NormLowering {
                     frame.at(gamma),
                     beta == null ? 0 : frame.at(beta),
                     frame.at(norm),
-                    frame.at(sum),
+                    sum == null ? 0 : frame.at(sum),
                     epsilon);
         }
 
@@ -143,7 +148,7 @@ final class NormLowering {
         if (shape.elements() == 0) {
             return new NoWork(node.op().mnemonic());
         }
-        ResidualNormKernels.Rows launch = new ResidualNormKernels(context.modules())
+        ResidualNormKernels.Rows launch = new ResidualNormKernels(context.kernels())
                 .rows(
                         op.centred(),
                         node.input(0).dtype(),
@@ -156,8 +161,8 @@ final class NormLowering {
                 context.slot(node.input(1)),
                 context.slot(node.input(2)),
                 op.centred() ? context.slot(node.input(3)) : null,
-                context.slot(node.outputs().get(0)),
-                context.slot(node.outputs().get(1)));
+                context.slot(node.outputs().getFirst()),
+                op.sum() ? context.slot(node.outputs().getLast()) : null);
     }
 
     static Step lower(Softmax op, Node node, LoweringContext context) {
@@ -180,7 +185,7 @@ final class NormLowering {
         DType dtype = known(node);
         if (inner > 1) {
             return new Strided(
-                    new RowKernels(context.modules()).strided(log, dtype, outer, size, inner),
+                    new RowKernels(context.kernels()).strided(log, dtype, outer, size, inner),
                     context.slot(x),
                     context.slot(node.output()));
         }
@@ -224,7 +229,7 @@ final class NormLowering {
             Node node,
             LoweringContext context) {
         DType dtype = known(node);
-        RowKernels.Rows launch = new RowKernels(context.modules()).rows(rule, dtype, rows, row.elements(), true);
+        RowKernels.Rows launch = new RowKernels(context.kernels()).rows(rule, dtype, rows, row.elements(), true);
         Scratch scratch = new Scratch();
         scratch.take(launch.plan().stateBytes());
         return new Rows(
@@ -249,7 +254,7 @@ final class NormLowering {
         }
         return new Parameter(
                 slot,
-                MovementLowering.expansion(new MovementKernels(context.modules()), value.dtype(), value.shape(), row),
+                MovementLowering.expansion(new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
                 scratch.take(row.elements() * value.dtype().bytes()));
     }
 

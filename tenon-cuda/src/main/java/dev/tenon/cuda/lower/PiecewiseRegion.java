@@ -49,7 +49,7 @@ final class PiecewiseRegion implements Step {
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
         int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
         int direct = direct(region, node, inputs, lastUse);
-        ElementwiseKernels kernels = new ElementwiseKernels(context.modules());
+        ElementwiseKernels kernels = new ElementwiseKernels(context.kernels());
         for (int i = 0; i < region.steps().size(); i++) {
             Region.Step step = region.steps().get(i);
             List<Integer> from = step.arguments();
@@ -77,7 +77,7 @@ final class PiecewiseRegion implements Step {
                 }
             }
         }
-        MovementKernels movement = new MovementKernels(context.modules());
+        MovementKernels movement = new MovementKernels(context.kernels());
         for (int r = 0; r < node.outputs().size(); r++) {
             int value = inputs + region.results().get(r);
             if (value - inputs != direct) {

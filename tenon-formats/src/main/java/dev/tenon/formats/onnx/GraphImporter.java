@@ -26,6 +26,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Turns the graph of a file, its branches and its functions into graphs of the IR. One use; not thread-safe. */
@@ -134,10 +135,11 @@ final class GraphImporter {
 
     private void node(NodeProto node, Scope scope, Environment environment) {
         String domain = Environment.domain(node.domain());
+        OnnxOps.Name operator = new OnnxOps.Name(domain, node.opType());
         String label = environment.prefix() + node.label();
         Long opset = environment.opsets().get(domain);
         String where = file + ": node \"" + label + "\": operator "
-                + (domain.isEmpty() ? "" : domain + ".") + node.opType()
+                + operator
                 + (opset == null ? "" : " (opset " + opset + ")");
         Attributes attributes = Attributes.of(where, node.attributes(), environment.attributes());
         List<@Nullable Value> inputs = new ArrayList<>();
@@ -157,11 +159,14 @@ final class GraphImporter {
             if (opset == null) {
                 throw new ImportException(where + ": the model imports no operator set of domain \"" + domain + "\"");
             }
-            if (!domain.isEmpty() || !OnnxOps.supports(node.opType())) {
-                throw new ImportException(
-                        where + " is not supported; nearest: " + String.join(", ", OnnxOps.nearest(node.opType())));
+            if (!OnnxOps.supports(operator)) {
+                String nearest = OnnxOps.nearest(operator).stream()
+                        .map(OnnxOps.Name::toString)
+                        .collect(Collectors.joining(", "));
+                throw new ImportException(where + " is not supported; nearest: " + nearest);
             }
             results = map(
+                    operator,
                     new NodeContext(
                             scope.builder(),
                             where,
@@ -179,9 +184,9 @@ final class GraphImporter {
         bind(node, results, where, scope);
     }
 
-    private static List<Value> map(NodeContext context, String where, String label) {
+    private static List<Value> map(OnnxOps.Name operator, NodeContext context, String where, String label) {
         try {
-            return OnnxOps.map(context);
+            return OnnxOps.map(operator, context);
         } catch (ImportException e) {
             throw e;
         } catch (TenonException e) {

@@ -56,7 +56,7 @@ final class Wire {
 
     /** An f32 graph input of that many elements. */
     Wire input(String name, long size) {
-        return port(11, name, size, 1);
+        return port(11, name, 1, size);
     }
 
     Wire output(String name, long size) {
@@ -65,18 +65,25 @@ final class Wire {
 
     /** @param type the code of its element type */
     Wire output(String name, long size, int type) {
-        return port(12, name, size, type);
+        return port(12, name, type, size);
     }
 
-    private Wire port(int field, String name, long size, int type) {
+    /** @param type the code of its element type */
+    Wire inputOf(int type, String name, long... sizes) {
+        return port(11, name, type, sizes);
+    }
+
+    private Wire port(int field, String name, int type, long... sizes) {
+        UnaryOperator<Wire> shape = s -> {
+            for (long size : sizes) {
+                s.message(1, d -> d.number(1, size));
+            }
+            return s;
+        };
         return message(
                 field,
                 v -> v.string(1, name)
-                        .message(
-                                2,
-                                t -> t.message(
-                                        1,
-                                        x -> x.number(1, type).message(2, s -> s.message(1, d -> d.number(1, size))))));
+                        .message(2, t -> t.message(1, x -> x.number(1, type).message(2, shape))));
     }
 
     /** A node; names separated by spaces, {@code -} for an input left out. */

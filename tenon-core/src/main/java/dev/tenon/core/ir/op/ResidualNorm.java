@@ -11,9 +11,10 @@ import java.util.List;
 /**
  * A sum and its norm over the axes from {@code axis} on, which is what stands between two blocks of a transformer.
  *
- * <p>[x, residual like x, scale, bias?] → [norm, x + residual], all of one float type. A {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there.
+ * <p>[x, residual like x, scale, bias?] → [norm, x + residual where {@code sum}], all of one float type. A {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there. A sum of a short
+ * type is rounded for itself, not for the norm.
  */
-public record ResidualNorm(boolean centred, int axis, double epsilon) implements Composite {
+public record ResidualNorm(boolean centred, boolean sum, int axis, double epsilon) implements Composite {
     public ResidualNorm {
         Rules.fromFront("residual_norm", axis);
         Normalisation.epsilon("residual_norm", epsilon);
@@ -27,28 +28,27 @@ public record ResidualNorm(boolean centred, int axis, double epsilon) implements
     @Override
     public List<DType> dtypes(List<DType> inputs) {
         DType dtype = Rules.sameFloat(mnemonic(), inputs);
-        return List.of(dtype, dtype);
+        return sum ? List.of(dtype, dtype) : List.of(dtype);
     }
 
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
-        Shape sum = Rules.merge(mnemonic(), "x", inputs.get(0), "residual", inputs.get(1));
-        List<Shape> operands = new ArrayList<>(List.of(sum));
+        Shape merged = Rules.merge(mnemonic(), "x", inputs.get(0), "residual", inputs.get(1));
+        List<Shape> operands = new ArrayList<>(List.of(merged));
         operands.addAll(inputs.subList(2, inputs.size()));
         Normalisation.shape(mnemonic(), axis, operands);
-        return List.of(sum, sum);
+        return sum ? List.of(merged, merged) : List.of(merged);
     }
 
     @Override
     public List<Value> decompose(Ops g, List<Value> inputs) {
         DType dtype = inputs.getFirst().dtype();
-        // the norm sees the sum as it is, not as a short type would round it
         List<Value> wide =
                 inputs.stream().map(input -> g.cast(input, dtype.accumulator())).toList();
-        Value sum = g.plus(wide.get(0), wide.get(1));
+        Value added = g.plus(wide.get(0), wide.get(1));
         Value norm = centred
-                ? g.add(new LayerNorm(axis, epsilon, true, true), sum, wide.get(2), wide.get(3))
-                : g.add(new RmsNorm(axis, epsilon, true), sum, wide.get(2));
-        return List.of(g.cast(norm, dtype), g.cast(sum, dtype));
+                ? g.add(new LayerNorm(axis, epsilon, true, true), added, wide.get(2), wide.get(3))
+                : g.add(new RmsNorm(axis, epsilon, true), added, wide.get(2));
+        return sum ? List.of(g.cast(norm, dtype), g.cast(added, dtype)) : List.of(g.cast(norm, dtype));
     }
 }

@@ -29,7 +29,7 @@ __device__ __forceinline__ void widen(const Pack<T, V>* packs, typename Compute<
     }
 }
 
-// v += more, and the sum, rounded, into a pack.
+// v += more, and the sum, rounded, into a pack where there is one for it.
 template <typename T, int V>
 __device__ __forceinline__ void store_sum(typename Compute<T>::type* v, const typename Compute<T>::type (&more)[V], T* sum, int pack) {
     Pack<T, V> rounded;
@@ -38,7 +38,7 @@ __device__ __forceinline__ void store_sum(typename Compute<T>::type* v, const ty
         v[i] += more[i];
         rounded.at[i] = From<T>::of(v[i]);
     }
-    store_pack<T, V>(sum, pack, rounded);
+    if (sum != nullptr) store_pack<T, V>(sum, pack, rounded);
 }
 
 // V factors or summands of the columns from `column` on, which need not lie on a boundary.

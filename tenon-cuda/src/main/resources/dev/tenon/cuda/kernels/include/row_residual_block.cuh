@@ -1,4 +1,4 @@
-// A norm of x + residual, and the sum itself, of rows that are too long for a warp: one block a row, the sum in the compute type in its
+// A norm of x + residual, and the sum itself where it is wanted, of rows that are too long for a warp: one block a row, the sum in the compute type in its
 // registers, R packs of V elements a thread, so at most THREADS·R·V elements and one pack's worth of loose ones. Each element crosses the
 // bus once each way. x, residual, y and sum lie equally far from boundaries.
 // Launch: THREADS threads, a block a row.
@@ -17,6 +17,7 @@ __device__ __forceinline__ void row_residual_block(const T* __restrict__ x, cons
     RowEdges<T, V> edges(x + start, cols);
     i64 body = start + edges.head;
     int packs = static_cast<int>(edges.packs);
+    T* sums = sum == nullptr ? nullptr : sum + body;
 
     await_predecessor();
     A v[R * V];
@@ -30,14 +31,14 @@ __device__ __forceinline__ void row_residual_block(const T* __restrict__ x, cons
             widen<T, V, 1>(&added, more);
 #pragma unroll
             for (int i = 0; i < V; i++) v[r * V + i] = to_compute(held.at[i]);
-            store_sum<T, V>(v + r * V, more, sum + body, pack);
+            store_sum<T, V>(v + r * V, more, sums, pack);
             count = (r + 1) * V;
         }
     }
     LooseElement<Rule, T> loose(x + start, edges, thread, true);
     if (loose.there) {
         loose.v[0] += to_compute(residual[start + loose.column]);
-        sum[start + loose.column] = From<T>::of(loose.v[0]);
+        if (sum != nullptr) sum[start + loose.column] = From<T>::of(loose.v[0]);
     }
     release_successor();
     typename Rule::State state = loose.fold(Rule::fold(Rule::none(), v, count));

@@ -1,5 +1,6 @@
 // Short rows: one warp a row, the row in its registers, R packs of V elements a lane. Each element crosses the bus once each way.
-// With RESIDUAL the row is x + residual in the compute type, which is also stored, rounded; all four lie equally far from boundaries.
+// With RESIDUAL the row is x + residual in the compute type, which is also stored, rounded, where sum is given; all four lie equally far
+// from boundaries.
 // Launch: any number of warps a block, blocks of warps cover the rows.
 #pragma once
 #include "row_edges.cuh"
@@ -36,9 +37,10 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
         v[R * V] = to_compute(from[loose_column]);
         if (RESIDUAL) {
             v[R * V] += to_compute(residual[row * cols + loose_column]);
-            sum[row * cols + loose_column] = From<T>::of(v[R * V]);
+            if (sum != nullptr) sum[row * cols + loose_column] = From<T>::of(v[R * V]);
         }
     }
+    T* sums = sum == nullptr ? nullptr : sum + row * cols + edges.head;
     release_successor();
 #pragma unroll
     for (int r = 0; r < R; r++) {
@@ -47,7 +49,7 @@ __device__ __forceinline__ void row_warp(const T* __restrict__ x, const T* __res
         if (RESIDUAL && lane + 32 * r < packs) {
             A more[V];
             widen<T, V, 1>(added + r, more);
-            store_sum<T, V>(v + r * V, more, sum + row * cols + edges.head, lane + 32 * r);
+            store_sum<T, V>(v + r * V, more, sums, lane + 32 * r);
         }
     }
     Affine<T, V> affine(gamma, beta, edges.head);

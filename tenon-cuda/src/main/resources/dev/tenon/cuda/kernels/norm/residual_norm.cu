@@ -1,5 +1,5 @@
 // sum = x + residual; y = LayerNorm or RmsNorm of the sum before it is rounded, · gamma + beta. 16 bytes an access; x, residual, y and sum
-// lie equally far from 16-byte boundaries. gamma and beta may be null.
+// lie equally far from 16-byte boundaries. gamma, beta and sum may be null.
 //
 //   *_rR  one warp a row of at most 32·W·R elements (row_warp.cuh); W elements are 16 bytes
 //   *_tN  one block of N threads a row of at most 32·N elements, 16·N doubles (row_residual_block.cuh)

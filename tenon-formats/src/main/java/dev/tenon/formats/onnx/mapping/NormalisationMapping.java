@@ -133,13 +133,21 @@ final class NormalisationMapping {
         if (n.results() < 2) {
             return List.of(y);
         }
-        List<Integer> axes = IntStream.range(axis, n.rank(x)).boxed().toList();
         Value wide = n.cast(x, n.attrType("stash_type", DType.F32));
-        Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, true), wide);
-        Value centred = n.minus(wide, mean);
-        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.times(centred, centred));
-        Value deviation = n.unary(UnaryFn.RSQRT, n.plus(variance, ShapeOps.scalarLike(n, variance, epsilon)));
-        return List.of(y, mean, deviation);
+        Value mean = mean(n, wide, axis);
+        return List.of(y, mean, reciprocalRoot(n, n.minus(wide, mean), axis, epsilon));
+    }
+
+    /** Over the dims from an axis on, which stay. */
+    static Value mean(NodeContext n, Value x, int axis) {
+        List<Integer> axes = IntStream.range(axis, n.rank(x)).boxed().toList();
+        return n.add(new Reduce(ReduceFn.MEAN, axes, true), x);
+    }
+
+    /** 1 / sqrt(mean(x^2) + epsilon) over the dims from an axis on. */
+    static Value reciprocalRoot(NodeContext n, Value x, int axis, double epsilon) {
+        Value square = mean(n, n.times(x, x), axis);
+        return n.unary(UnaryFn.RSQRT, n.plus(square, ShapeOps.scalarLike(n, square, epsilon)));
     }
 
     private static Value lrn(NodeContext n) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The operators of the ONNX domain that Tenon imports, by family. Each family is one class whose {@code map} has a row an operator; a row says by {@code since(13)} and the like what an operator set changed.
+ * The operators that Tenon imports, of the ONNX domain and of ONNX Runtime's, by family. Each family is one class whose {@code map} has a row an operator; a row says by {@code since(13)} and the like what an operator set changed.
  *
  * <p>Names and families are plain text and rows are switch cases, not registered functions: creating some two hundred lambdas at start-up costs more than importing a model.
  */
@@ -39,25 +39,49 @@ public final class OnnxOps {
         SEARCH("NonZero Unique Compress NonMaxSuppression"),
         SIGNAL("DFT STFT MelWeightMatrix"),
         RANDOM("RandomUniform RandomNormal RandomUniformLike RandomNormalLike Bernoulli Multinomial"),
-        CONTROL("If Loop Scan");
+        CONTROL("If Loop Scan"),
+        MICROSOFT(
+                "com.microsoft",
+                "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization"
+                        + " Gelu BiasGelu FastGelu QuickGelu");
 
+        private final String domain;
         private final String names;
 
         Family(String names) {
+            this("", names);
+        }
+
+        Family(String domain, String names) {
+            this.domain = domain;
             this.names = names;
         }
 
-        List<String> names() {
-            return List.of(names.split(" "));
+        List<Name> names() {
+            return Stream.of(names.split(" "))
+                    .map(name -> new Name(domain, name))
+                    .toList();
         }
     }
 
-    private static final Map<String, Family> FAMILIES = families();
+    /**
+     * What an operator is known by.
+     *
+     * @param domain empty for ONNX's own
+     */
+    public record Name(String domain, String op) {
+        @Override
+        public String toString() {
+            return domain.isEmpty() ? op : domain + "." + op;
+        }
+    }
+
+    private static final Map<Name, Family> FAMILIES = families();
 
     private OnnxOps() {}
 
-    private static Map<String, Family> families() {
-        Map<String, Family> families = new HashMap<>();
+    private static Map<Name, Family> families() {
+        Map<Name, Family> families = new HashMap<>();
         for (Family family : Family.values()) {
             family.names().forEach(name -> families.put(name, family));
         }
@@ -65,19 +89,19 @@ public final class OnnxOps {
     }
 
     /** Every operator there is, in the order of the families. */
-    public static List<String> names() {
+    public static List<Name> names() {
         return Stream.of(Family.values())
                 .flatMap(family -> family.names().stream())
                 .toList();
     }
 
-    public static boolean supports(String op) {
-        return FAMILIES.containsKey(op);
+    public static boolean supports(Name name) {
+        return FAMILIES.containsKey(name);
     }
 
     /** Adds what the node means; its results in order, as many as there are, maybe fewer than it names. */
-    public static List<Value> map(NodeContext n) {
-        Family family = FAMILIES.get(n.op());
+    public static List<Value> map(Name name, NodeContext n) {
+        Family family = FAMILIES.get(name);
         if (family == null) {
             throw n.error("is not supported");
         }
@@ -100,14 +124,16 @@ public final class OnnxOps {
             case SIGNAL -> SignalMapping.map(n);
             case RANDOM -> RandomMapping.map(n);
             case CONTROL -> ControlMapping.map(n);
+            case MICROSOFT -> MicrosoftMapping.map(n);
         };
     }
 
-    /** The operators whose names are most like one that is not there, for messages. */
-    public static List<String> nearest(String op) {
+    /** The operators whose names are most like one that is not there, for messages; its own domain's first where they are equally like it. */
+    public static List<Name> nearest(Name wanted) {
         return FAMILIES.keySet().stream()
-                .sorted(Comparator.<String>comparingInt(name -> distance(name, op))
-                        .thenComparing(name -> name))
+                .sorted(Comparator.<Name>comparingInt(name -> distance(name.op(), wanted.op()))
+                        .thenComparing(name -> !name.domain().equals(wanted.domain()))
+                        .thenComparing(Name::op))
                 .limit(3)
                 .toList();
     }

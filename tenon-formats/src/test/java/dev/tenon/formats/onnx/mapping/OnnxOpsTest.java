@@ -34,18 +34,18 @@ class OnnxOpsTest {
         }
     };
 
-    static List<String> names() {
+    static List<OnnxOps.Name> names() {
         return OnnxOps.names();
     }
 
     @ParameterizedTest
     @MethodSource("names")
-    void isMapped(String op) {
+    void isMapped(OnnxOps.Name operator) {
         NodeContext bare = new NodeContext(
                 new GraphBuilder("g"),
-                "file: node \"n\": operator " + op,
+                "file: node \"n\": operator " + operator,
                 "n",
-                op,
+                operator.op(),
                 17,
                 List.of(),
                 1,
@@ -53,7 +53,7 @@ class OnnxOpsTest {
                 new Tensors("file", ExternalFiles.none()),
                 NONE);
         // without inputs and attributes every row finds something missing, and says so as a fault of the file
-        assertThatThrownBy(() -> OnnxOps.map(bare)).isInstanceOf(TenonException.class);
+        assertThatThrownBy(() -> OnnxOps.map(operator, bare)).isInstanceOf(TenonException.class);
         assertThat(OnnxOps.names()).doesNotHaveDuplicates();
     }
 }

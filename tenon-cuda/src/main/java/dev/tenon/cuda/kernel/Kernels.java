@@ -1,0 +1,22 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.cuda.port.GpuContext;
+
+/** Where prepared launches get their kernels from. */
+public interface Kernels {
+    /** The device that they are for. */
+    GpuContext context();
+
+    /**
+     * An entry of a file's variant, which may be compiled later, but before it is launched.
+     *
+     * @param sharedBytes of dynamic shared memory, what its launches ask for at most
+     * @throws dev.tenon.core.error.NativeException when the source does not compile or the driver refuses it
+     */
+    Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes);
+
+    /** One without dynamic shared memory beyond what every kernel has. */
+    default Kernel kernel(KernelFile file, String entry, KernelVariant variant) {
+        return kernel(file, entry, variant, 0);
+    }
+}

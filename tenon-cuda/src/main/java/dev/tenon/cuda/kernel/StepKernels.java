@@ -1,0 +1,74 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.cuda.port.GpuContext;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The kernels of one step: noted while it is lowered, given their code together with those of a plan's other steps. Used by one thread. */
+public final class StepKernels implements Kernels {
+    private final KernelModules modules;
+    private final List<Kernel> noted = new ArrayList<>();
+
+    public StepKernels(KernelModules modules) {
+        this.modules = modules;
+    }
+
+    @Override
+    public GpuContext context() {
+        return modules.context();
+    }
+
+    /** Without code until {@link Loaded#bind}. */
+    @Override
+    public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {
+        Kernel kernel = new Kernel(file, entry, variant, sharedBytes);
+        noted.add(kernel);
+        return kernel;
+    }
+
+    /**
+     * Compiles and loads what steps of one device need and is not there yet, in their order, several at a time.
+     *
+     * @throws dev.tenon.core.error.TenonException never: what failed is for {@link Loaded#bind} to say
+     */
+    public static Loaded load(KernelModules modules, List<StepKernels> steps) {
+        Map<String, Runnable> missing = new LinkedHashMap<>();
+        for (StepKernels step : steps) {
+            for (Kernel kernel : step.noted) {
+                if (!modules.has(kernel.file(), kernel.variant())) {
+                    missing.putIfAbsent(kernel.module(), () -> modules.module(kernel.file(), kernel.variant()));
+                }
+            }
+        }
+        return new Loaded(modules, ParallelLoads.run(missing));
+    }
+
+    /** What there is after a load. */
+    public static final class Loaded {
+        private final KernelModules modules;
+        private final Map<String, Throwable> faults;
+
+        private Loaded(KernelModules modules, Map<String, Throwable> faults) {
+            this.modules = modules;
+            this.faults = faults;
+        }
+
+        /**
+         * Gives a step's kernels their code.
+         *
+         * @throws dev.tenon.core.error.UnsupportedException when no compiler has code for the device
+         * @throws dev.tenon.core.error.NativeException when a source does not compile or the driver refuses it
+         */
+        public void bind(StepKernels step) {
+            for (Kernel kernel : step.noted) {
+                switch (faults.get(kernel.module())) {
+                    case RuntimeException fault -> throw fault;
+                    case Error fault -> throw fault;
+                    case null, default -> kernel.bind(modules);
+                }
+            }
+        }
+    }
+}

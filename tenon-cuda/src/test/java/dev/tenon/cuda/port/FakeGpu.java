@@ -1,0 +1,102 @@
+package dev.tenon.cuda.port;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A device that loads anything and runs nothing, and a compiler that makes nothing and lets a test watch: for what happens between the two. */
+public final class FakeGpu {
+    public static final DeviceProperties DEVICE = new DeviceProperties(
+            0, "none", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true);
+
+    private FakeGpu() {}
+
+    private interface Answer {
+        Object to(String method, Object[] arguments);
+    }
+
+    private static <T> T proxy(Class<T> type, Answer answer) {
+        return type.cast(Proxy.newProxyInstance(
+                FakeGpu.class.getClassLoader(),
+                new Class<?>[] {type},
+                (_, method, arguments) -> answer.to(method.getName(), arguments)));
+    }
+
+    /** @param unloaded counts the modules that were closed */
+    public static GpuContext context(AtomicInteger unloaded) {
+        return proxy(GpuContext.class, (method, _) -> switch (method) {
+            case "device" -> DEVICE;
+            case "load" -> module(unloaded);
+            default -> null;
+        });
+    }
+
+    private static GpuModule module(AtomicInteger unloaded) {
+        return proxy(GpuModule.class, (method, arguments) -> {
+            if (method.equals("close")) {
+                unloaded.incrementAndGet();
+                return null;
+            }
+            String name = (String) arguments[0];
+            return proxy(GpuFunction.class, (called, _) -> called.equals("name") ? name : null);
+        });
+    }
+
+    /** @param compile sees each source, and may wait or throw */
+    public static KernelCompiler compiler(Consumer<KernelSource> compile) {
+        return new KernelCompiler() {
+            @Override
+            public String name() {
+                return "fake";
+            }
+
+            @Override
+            public String unavailable() {
+                return "";
+            }
+
+            @Override
+            public String fingerprint() {
+                return "fake";
+            }
+
+            @Override
+            public List<Architecture> architectures() {
+                return List.of(DEVICE.architecture());
+            }
+
+            @Override
+            public ModuleImage compile(KernelSource source, Architecture architecture) {
+                compile.accept(source);
+                return new ModuleImage(source.name(), ModuleImage.Format.CUBIN, MemorySegment.NULL, null, "");
+            }
+        };
+    }
+
+    /** The two as a platform. */
+    public static GpuPlatform platform(KernelCompiler compiler) {
+        GpuDriver driver = proxy(GpuDriver.class, (method, _) -> switch (method) {
+            case "open" -> context(new AtomicInteger());
+            case "devices" -> List.of(DEVICE);
+            default -> "";
+        });
+        return new GpuPlatform() {
+            @Override
+            public String name() {
+                return "fake";
+            }
+
+            @Override
+            public GpuDriver driver() {
+                return driver;
+            }
+
+            @Override
+            public KernelCompiler compiler() {
+                return compiler;
+            }
+        };
+    }
+}
