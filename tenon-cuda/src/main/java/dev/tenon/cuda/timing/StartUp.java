@@ -1,22 +1,48 @@
 package dev.tenon.cuda.timing;
 
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
-/** What this process has spent so far on getting ready: opening devices, and loading and compiling kernels. Threads that do so at the same time are added up. Thread-safe. */
+/** What this process has spent so far on getting ready: opening devices, and loading and compiling kernels. Time that several threads spend on the same at once counts once. Thread-safe. */
 public final class StartUp {
-    private static final LongAdder OPENING = new LongAdder();
-    private static final LongAdder COMPILING = new LongAdder();
-    private static final LongAdder COMPILED = new LongAdder();
-    private static final LongAdder LOADING = new LongAdder();
-    private static final LongAdder LOADED = new LongAdder();
+    private static final Busy OPENING = new Busy();
+    private static final Busy COMPILING = new Busy();
+    private static final Busy LOADING = new Busy();
+
+    /** How often something was done, and for how long at least one thread was at it. */
+    private static final class Busy {
+        private int threads;
+        private long since;
+        private long nanos;
+        private long times;
+
+        synchronized void begin() {
+            times++;
+            if (threads++ == 0) {
+                since = System.nanoTime();
+            }
+        }
+
+        synchronized void end() {
+            if (--threads == 0) {
+                nanos += System.nanoTime() - since;
+            }
+        }
+
+        synchronized long nanos() {
+            return nanos + (threads == 0 ? 0 : System.nanoTime() - since);
+        }
+
+        synchronized long times() {
+            return times;
+        }
+    }
 
     /**
      * Figures.
      *
      * @param openMillis the driver's library, its initialisation and contexts
      * @param loaded modules of kernels that were made ready
-     * @param loadMillis finding them in the cache, and the driver's share; without what is compiled on the way
+     * @param loadMillis finding them in the cache, and the driver's share; without the time in which anything is compiled
      * @param compiled modules that no cache had
      * @param compileMillis compiling those
      */
@@ -37,11 +63,11 @@ public final class StartUp {
     /** So far. */
     public static Spent spent() {
         return new Spent(
-                OPENING.sum() / 1e6,
-                LOADED.sum(),
-                Math.max(0, LOADING.sum() - COMPILING.sum()) / 1e6,
-                COMPILED.sum(),
-                COMPILING.sum() / 1e6);
+                OPENING.nanos() / 1e6,
+                LOADING.times(),
+                Math.max(0, LOADING.nanos() - COMPILING.nanos()) / 1e6,
+                COMPILING.times(),
+                COMPILING.nanos() / 1e6);
     }
 
     /** Does the work, as part of opening a device. */
@@ -51,22 +77,20 @@ public final class StartUp {
 
     /** Does the work, within {@link #loading}, as compiling one module. */
     public static <T> T compiling(Supplier<T> work) {
-        COMPILED.increment();
         return timed(COMPILING, work);
     }
 
     /** Does the work, as making one module ready. */
     public static <T> T loading(Supplier<T> work) {
-        LOADED.increment();
         return timed(LOADING, work);
     }
 
-    private static <T> T timed(LongAdder sum, Supplier<T> work) {
-        long start = System.nanoTime();
+    private static <T> T timed(Busy busy, Supplier<T> work) {
+        busy.begin();
         try {
             return work.get();
         } finally {
-            sum.add(System.nanoTime() - start);
+            busy.end();
         }
     }
 }
