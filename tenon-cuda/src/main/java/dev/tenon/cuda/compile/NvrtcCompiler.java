@@ -115,6 +115,19 @@ public final class NvrtcCompiler implements KernelCompiler {
         if (lineInfo) {
             options.add("--generate-line-info");
         }
+        if (hasCache()) {
+            options.add("--no-cache"); // what comes from there comes without its log; and there is ours
+        }
         return options;
+    }
+
+    /** Whether the library keeps what it compiled, as it does from CUDA 12.9 on. */
+    private static boolean hasCache() {
+        if (!NvrtcLibrary.search().reason().isEmpty()) {
+            return false;
+        }
+        String[] version = NvrtcLibrary.version().split("\\.", -1);
+        int major = Integer.parseInt(version[0]);
+        return major > 12 || (major == 12 && Integer.parseInt(version[1]) >= 9);
     }
 }
