@@ -66,6 +66,7 @@ final class GpuProgram implements Program, LoweringContext {
     private final List<Slot> slots = new ArrayList<>();
     private final List<StepKernels> stepKernels = new ArrayList<>();
     private int lowering;
+    private String regionsRefused = "";
 
     GpuProgram(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
         this.device = device;
@@ -102,17 +103,35 @@ final class GpuProgram implements Program, LoweringContext {
         stepKernels.clear();
     }
 
-    /** Compiles and loads the kernels of all steps together; one without code for this device becomes a step of the host. */
+    /** Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead, or becomes a step of the host. */
     private void giveCode() {
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         for (lowering = 0; lowering < steps.length; lowering++) {
             try {
                 loaded.bind(stepKernels.get(lowering));
             } catch (UnsupportedException e) {
-                steps[lowering] = onHost(nodes[lowering], e);
+                steps[lowering] = withoutCompiler(nodes[lowering], e);
             } catch (TenonException e) {
                 throw e.at(nodes[lowering].name());
             }
+        }
+    }
+
+    private Step withoutCompiler(Node node, UnsupportedException why) {
+        regionsRefused = String.valueOf(why.getMessage());
+        StepKernels ahead = new StepKernels(device.modules());
+        stepKernels.add(ahead);
+        try {
+            Step step = lower(node);
+            StepKernels.load(device.modules(), List.of(ahead)).bind(ahead);
+            return step;
+        } catch (UnsupportedException e) {
+            return onHost(node, e);
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        } finally {
+            stepKernels.removeLast();
+            regionsRefused = "";
         }
     }
 
@@ -167,6 +186,11 @@ final class GpuProgram implements Program, LoweringContext {
     @Override
     public Kernels kernels() {
         return stepKernels.getLast();
+    }
+
+    @Override
+    public String regionsRefused() {
+        return regionsRefused;
     }
 
     @Override

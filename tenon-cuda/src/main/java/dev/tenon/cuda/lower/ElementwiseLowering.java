@@ -1,6 +1,5 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
@@ -76,7 +75,7 @@ final class ElementwiseLowering {
     }
 
     /**
-     * The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or nothing compiles.
+     * The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or was refused.
      *
      * @param hasOther whether another kernel takes the region
      */
@@ -89,20 +88,19 @@ final class ElementwiseLowering {
             reason = FusedRegion.misfit(region, shape, types);
         }
         if (reason.isEmpty()) {
+            reason = context.regionsRefused(); // kernels built ahead, and no compiler
+        }
+        if (reason.isEmpty()) {
             FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
-            try {
-                return new FusedStep(
-                        new ElementwiseKernels(context.kernels()).fused(fused),
-                        IntStream.concat(
-                                        IntStream.of(slots(node.inputs(), context)),
-                                        IntStream.of(slots(node.outputs(), context)))
-                                .toArray(),
-                        context.stepNumber(),
-                        fused.tier(),
-                        List.of());
-            } catch (UnsupportedException e) { // kernels built ahead, and no compiler
-                reason = String.valueOf(e.getMessage());
-            }
+            return new FusedStep(
+                    new ElementwiseKernels(context.kernels()).fused(fused),
+                    IntStream.concat(
+                                    IntStream.of(slots(node.inputs(), context)),
+                                    IntStream.of(slots(node.outputs(), context)))
+                            .toArray(),
+                    context.stepNumber(),
+                    fused.tier(),
+                    List.of());
         }
         passedOver.add("elementwise_fused: " + reason);
         return null;

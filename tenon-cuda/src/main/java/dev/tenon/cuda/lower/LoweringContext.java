@@ -41,6 +41,11 @@ public interface LoweringContext {
         return RegionForm.ASKED;
     }
 
+    /** Why no region is compiled for the step that is being made, which was tried; empty where it may be. */
+    default String regionsRefused() {
+        return "";
+    }
+
     /** The number by which the step that is being made reports faults: {@link Frame#faults()}. */
     int stepNumber();
 }
