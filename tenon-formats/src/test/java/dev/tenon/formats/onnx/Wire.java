@@ -73,13 +73,26 @@ final class Wire {
         return port(11, name, type, sizes);
     }
 
+    /** @param dims sizes and names, such as {@code batch,3,5}; none for a scalar */
+    Wire inputOf(int type, String name, String dims) {
+        return port(11, name, type, s -> {
+            for (String dim : dims.isEmpty() ? new String[0] : dims.split(",")) {
+                s.message(1, d -> dim.matches("[0-9]+") ? d.number(1, Long.parseLong(dim)) : d.string(2, dim));
+            }
+            return s;
+        });
+    }
+
     private Wire port(int field, String name, int type, long... sizes) {
-        UnaryOperator<Wire> shape = s -> {
+        return port(field, name, type, s -> {
             for (long size : sizes) {
                 s.message(1, d -> d.number(1, size));
             }
             return s;
-        };
+        });
+    }
+
+    private Wire port(int field, String name, int type, UnaryOperator<Wire> shape) {
         return message(
                 field,
                 v -> v.string(1, name)

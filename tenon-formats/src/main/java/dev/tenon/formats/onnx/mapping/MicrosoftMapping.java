@@ -2,12 +2,15 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.CompareFn;
 import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.ir.op.LayerNorm;
 import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.op.ReshapeTo;
 import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
@@ -31,23 +34,58 @@ final class MicrosoftMapping {
             case "SkipSimplifiedLayerNormalization" -> skipNorm(n, false);
             case "EmbedLayerNormalization" -> embedNorm(n);
             case "Gelu" -> List.of(n.unary(UnaryFn.GELU, n.in(0)));
-            case "BiasGelu" -> List.of(n.unary(UnaryFn.GELU, n.plus(n.in(0), n.in(1))));
-            case "FastGelu" -> List.of(n.unary(UnaryFn.GELU_TANH, n.has(1) ? n.plus(n.in(0), n.in(1)) : n.in(0)));
-            case "QuickGelu" -> List.of(n.add(new Unary(UnaryFn.SILU, n.attrFloat("alpha", 1.702f), 0), n.in(0)));
+            case "BiasGelu" -> List.of(n.unary(UnaryFn.GELU, biased(n)));
+            case "FastGelu" -> List.of(n.unary(UnaryFn.GELU_TANH, n.has(1) ? biased(n) : n.in(0)));
+            case "QuickGelu" -> List.of(quickGelu(n));
             default -> throw OnnxOps.unlisted(n);
         };
+    }
+
+    private static Value biased(NodeContext n) {
+        return fitted(n, n.plus(n.in(0), n.in(1)), "bias " + n.in(1).type());
+    }
+
+    /** x · sigmoid(alpha · x): half of x where alpha is 0. */
+    private static Value quickGelu(NodeContext n) {
+        Value x = n.in(0);
+        double alpha = n.attrFloat("alpha", 1.702f);
+        return alpha == 0 ? n.times(x, n.scalar(x.dtype(), 0.5)) : n.add(new Unary(UnaryFn.SILU, alpha, 0), x);
+    }
+
+    /**
+     * A sum of the input and what must broadcast to it: of the input's shape. Told now where the shapes tell; else by a reshape, which fails for a sum that has more elements and is nothing for one that fits.
+     *
+     * @param what was added, for messages
+     */
+    private static Value fitted(NodeContext n, Value sum, String what) {
+        Value x = n.in(0);
+        Shape shape = x.shape();
+        if (!shape.isRanked() || !sum.shape().isRanked()) {
+            return n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
+        }
+        boolean fits = sum.shape().rank() == shape.rank();
+        for (int axis = 0; fits && axis < shape.rank(); axis++) {
+            fits = sum.shape().dim(axis).mayEqual(shape.dim(axis));
+        }
+        if (!fits) {
+            throw n.error(what + " must broadcast to the input, " + x.type());
+        }
+        boolean same = sum.shape().equals(shape) && !shape.dims().contains(Dim.unknown()); // two unknowns may differ
+        return same
+                ? sum
+                : n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
     }
 
     /** [input, skip, gamma, beta? (of the centred one), bias?] → [output, mean, inv_std_var, input_skip_bias_sum]. */
     private static List<Value> skipNorm(NodeContext n, boolean centred) {
         Value x = n.in(0);
+        if (x.shape().isRanked() && x.shape().rank() == 0) {
+            throw n.error("the input, " + x.type() + ", must be of rank 1 or more: the rows of its last dim are normalised");
+        }
         int bias = centred ? BETA + 1 : BETA;
         // the bias first: a product before it takes in a bias and then a residual
         Value biased = n.has(bias) ? n.plus(x, n.in(bias)) : x;
-        Value sum = n.plus(biased, n.in(1));
-        if (x.shape().isConcrete() && sum.shape().isConcrete() && !sum.shape().equals(x.shape())) {
-            throw n.error("skip " + n.in(1).type() + " and a bias must broadcast to the input, " + x.type());
-        }
+        Value sum = fitted(n, n.plus(biased, n.in(1)), "skip " + n.in(1).type() + " and a bias");
         int axis = n.rank(sum) - 1;
         double epsilon = n.attrFloat("epsilon", EPSILON);
         Value y = centred
@@ -74,6 +112,9 @@ final class MicrosoftMapping {
      */
     private static List<Value> embedNorm(NodeContext n) {
         Value ids = n.in(0);
+        if (ids.shape().isRanked() && ids.shape().rank() != 2) {
+            throw n.error("input_ids must be of rank 2, [batch, tokens], and are " + ids.type());
+        }
         Gather rows = new Gather(0);
         Value places = n.has(8) ? n.in(8) : MovementMapping.index(n, ids, 1);
         Value sum = n.plus(n.add(rows, n.in(2), ids), n.add(rows, n.in(3), places));
