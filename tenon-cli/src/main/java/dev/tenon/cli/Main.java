@@ -1,7 +1,10 @@
 package dev.tenon.cli;
 
 import dev.tenon.core.error.TenonException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
@@ -63,8 +66,20 @@ public final class Main implements Runnable {
         PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int code = execute(out, err, args);
+        // not System.out, which keeps no fault of writing
+        System.exit(execute(new FileOutputStream(FileDescriptor.out), err, args));
+    }
+
+    /** The command, failed too when what it prints cannot be written. */
+    static int execute(OutputStream to, PrintWriter err, String... args) {
+        Output output = new Output(to);
+        PrintWriter out = new PrintWriter(output, false, StandardCharsets.UTF_8);
         out.flush();
-        System.exit(code);
+        if (code != CommandLine.ExitCode.OK || output.fault().isEmpty()) {
+            return code;
+        }
+        err.println("tenon: the output cannot be written: " + output.fault());
+        return CommandLine.ExitCode.SOFTWARE;
     }
 
     /** The command within a process, for tests. */

@@ -9,6 +9,9 @@ import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -234,6 +237,39 @@ final class FailuresTest {
         Cli.run("bench").isMisused();
         Cli.run("bench", "nothing").isMisused("nothing");
         Cli.run("bench", "model", "--thread-counts", "x").isMisused("x");
+        Cli.run("allreduce", "--svg", folder.toString()).fails(folder.toString());
+        Path full = Path.of("/dev/full");
+        assumeTrue(Files.exists(full), "no device here is always full");
+        Cli.run("allreduce", "--svg", full.toString()).fails("/dev/full cannot be written: ");
+        Cli.run("explain", SQUEEZENET.toString(), "--device", "cpu", "--html", full.toString())
+                .fails("/dev/full cannot be written: ");
+    }
+
+    /** What a command says on standard error, and its exit code, when standard output fails so. */
+    private static String failing(String fault, String... args) {
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException(fault);
+            }
+        };
+        StringWriter err = new StringWriter();
+        int code = Main.execute(out, new PrintWriter(err, true), args);
+        return code + " " + err;
+    }
+
+    @Test
+    void standardOutputThatCannotBeWritten() {
+        for (String[] args : new String[][] {
+            {"explain", SQUEEZENET.toString(), "--device", "cpu"},
+            {"run", SQUEEZENET.toString(), "--device", "cpu"},
+            {"allreduce", "--json"}
+        }) {
+            assertThat(failing("No space left on device", args).strip())
+                    .isEqualTo("1 tenon: the output cannot be written: No space left on device");
+            assertThat(failing("Broken pipe", args)).as("head has its lines").isEqualTo("0 ");
+        }
+        assertThat(failing("No space left on device", "fly")).startsWith("2 ").doesNotContain("No space");
     }
 
     @Test
