@@ -101,8 +101,15 @@ class MicrosoftShapesTest {
     void quickGeluWithoutASlopeIsHalf() {
         OnnxModel model = model(g -> g.inputOf(F32, "x", 4)
                 .output("y", 1)
-                .node("QuickGelu", "n", "x", "y", n -> OURS.apply(n)
-                        .message(5, a -> a.string(1, "alpha").number(20, 1).float32(2, 0))));
+                .node(
+                        "QuickGelu",
+                        "n",
+                        "x",
+                        "y",
+                        n -> OURS.apply(n)
+                                .message(
+                                        5,
+                                        a -> a.string(1, "alpha").number(20, 1).float32(2, 0))));
         NdArray x = NdArray.of(TensorType.of(DType.F32, 4), -3.0, 0, 1, 7);
         assertThat(Interpreter.run(model.graph(), Map.of("x", x)).get("y").toDoubles())
                 .containsExactly(-1.5, 0, 0.5, 3.5);

@@ -71,16 +71,15 @@ final class MicrosoftMapping {
             throw n.error(what + " must broadcast to the input, " + x.type());
         }
         boolean same = sum.shape().equals(shape) && !shape.dims().contains(Dim.unknown()); // two unknowns may differ
-        return same
-                ? sum
-                : n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
+        return same ? sum : n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
     }
 
     /** [input, skip, gamma, beta? (of the centred one), bias?] → [output, mean, inv_std_var, input_skip_bias_sum]. */
     private static List<Value> skipNorm(NodeContext n, boolean centred) {
         Value x = n.in(0);
         if (x.shape().isRanked() && x.shape().rank() == 0) {
-            throw n.error("the input, " + x.type() + ", must be of rank 1 or more: the rows of its last dim are normalised");
+            throw n.error(
+                    "the input, " + x.type() + ", must be of rank 1 or more: the rows of its last dim are normalised");
         }
         int bias = centred ? BETA + 1 : BETA;
         // the bias first: a product before it takes in a bias and then a residual
