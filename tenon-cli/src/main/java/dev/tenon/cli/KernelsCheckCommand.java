@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -33,7 +34,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Compiles every kernel for the given architectures, without a GPU: through NVRTC where it is found, else nvcc.",
-            "Exit code 1 when one does not compile; 0, and a line that says so, when there is no compiler."
+            "Exit code 1 when one does not compile; 0, and a line that says so, when there is no compiler for it."
         })
 final class KernelsCheckCommand implements Callable<Integer> {
     @Spec
@@ -52,7 +53,9 @@ final class KernelsCheckCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only files whose paths contain one of these.")
     List<String> filters = List.of();
 
-    @Option(names = "--require", description = "Exit code 1 also when there is no compiler.")
+    @Option(
+            names = "--require",
+            description = "Exit code 1 also when there is no compiler, or none for one of the architectures.")
     boolean require;
 
     @Option(names = "--json", description = "One object an entry and architecture.")
@@ -73,6 +76,15 @@ final class KernelsCheckCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
+        List<KernelFile> files = KernelCatalog.all().stream()
+                .filter(file -> filters.isEmpty() || filters.stream().anyMatch(file.path()::contains))
+                .toList();
+        if (files.isEmpty()) { // or a misspelt filter would pass
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "no kernel's path contains one of " + filters + "; a path is, for example, \""
+                            + KernelCatalog.all().iterator().next().path() + "\"");
+        }
         KernelCompiler nvrtc = new NvrtcCompiler();
         KernelCompiler nvcc = new NvccCompiler();
         KernelCompiler compiler = nvrtc.unavailable().isEmpty() ? nvrtc : nvcc;
@@ -80,7 +92,8 @@ final class KernelsCheckCommand implements Callable<Integer> {
             out.println("not checked: " + nvrtc.unavailable() + "; " + nvcc.unavailable());
             return require ? 1 : 0;
         }
-        List<Job> jobs = jobs(compiler, out);
+        List<Architecture> known = known(compiler, out);
+        List<Job> jobs = jobs(files, known);
         if (!json) {
             out.printf(Locale.ROOT, COLUMNS, "entry", "arch", "registers", "stack", "spills", "shared");
         }
@@ -101,20 +114,26 @@ final class KernelsCheckCommand implements Callable<Integer> {
         if (!json) {
             out.println(compiler.name() + ": " + entries + " entries compiled, " + failed + " files failed");
         }
-        return failed == 0 ? 0 : 1;
+        boolean lacking = require && known.size() < architectures.size();
+        return failed == 0 && !lacking ? 0 : 1;
     }
 
-    private List<Job> jobs(KernelCompiler compiler, PrintWriter out) {
+    private List<Architecture> known(KernelCompiler compiler, PrintWriter out) {
+        List<Architecture> known = new ArrayList<>();
+        for (Architecture architecture : architectures) {
+            if (compiler.architectures().stream().anyMatch(a -> a.number() == architecture.number())) {
+                known.add(architecture);
+            } else {
+                out.println("left out: " + compiler.name() + " does not know " + architecture);
+            }
+        }
+        return known;
+    }
+
+    private static List<Job> jobs(List<KernelFile> files, List<Architecture> architectures) {
         List<Job> jobs = new ArrayList<>();
         for (Architecture architecture : architectures) {
-            if (compiler.architectures().stream().noneMatch(a -> a.number() == architecture.number())) {
-                out.println("left out: " + compiler.name() + " does not know " + architecture);
-                continue;
-            }
-            KernelCatalog.all().stream()
-                    .filter(file -> filters.isEmpty() || filters.stream().anyMatch(file.path()::contains))
-                    .forEach(
-                            file -> file.variants().forEach(variant -> jobs.add(new Job(file, variant, architecture))));
+            files.forEach(file -> file.variants().forEach(variant -> jobs.add(new Job(file, variant, architecture))));
         }
         return jobs;
     }

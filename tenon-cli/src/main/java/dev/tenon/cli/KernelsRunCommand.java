@@ -1,6 +1,5 @@
 package dev.tenon.cli;
 
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
@@ -12,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -52,8 +52,10 @@ final class KernelsRunCommand implements Callable<Integer> {
         List<KernelCase> chosen =
                 KernelCases.all().stream().filter(this::wanted).toList();
         if (chosen.isEmpty()) { // or a misspelt filter would pass
-            throw new InputException("no case's name contains one of " + filters + "; a name is, for example, \""
-                    + KernelCases.all().getFirst() + "\"");
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "no case's name contains one of " + filters + "; a name is, for example, \""
+                            + KernelCases.all().getFirst() + "\"");
         }
         GpuPlatform platform = gpu.platform();
         boolean emulated = platform.name().equals("emulator");

@@ -313,6 +313,16 @@ final class CommandsTest {
         }
     }
 
+    /** Where there is no compiler, requiring one fails as well. */
+    @Test
+    void anArchitectureThatNoCompilerKnowsIsNotChecked() {
+        Cli left = Cli.run("kernels", "check", "--arch", "sm_999", "softmax");
+        assertThat(left.succeeds().out()).containsAnyOf("does not know sm_999", "not checked: ");
+        assertThat(Cli.run("kernels", "check", "--require", "--arch", "sm_999", "softmax")
+                        .code())
+                .isEqualTo(1);
+    }
+
     @Test
     void helpAndVersion() {
         for (String command : List.of("", "embed", "run", "explain", "doctor", "devices", "bench")) {

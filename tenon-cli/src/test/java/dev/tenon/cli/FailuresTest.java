@@ -52,7 +52,8 @@ final class FailuresTest {
 
     @Test
     void kernelCasesThatNothingMatches() {
-        Cli.run("kernels", "run", "no such kernel").fails("[no such kernel]");
+        Cli.run("kernels", "run", "no such kernel").isMisused("no case's name", "[no such kernel]");
+        Cli.run("kernels", "check", "no such kernel").isMisused("no kernel's path", "[no such kernel]", ".cu");
         Cli.run("kernels", "run", "--every", "0")
                 .isMisused("--every", "'0' is not possible; expected a whole number, 1 or more");
     }
