@@ -53,7 +53,7 @@ final class BenchModelCommand implements Callable<Integer> {
             names = "--thread-counts",
             split = ",",
             paramLabel = "N",
-            converter = Values.Positive.class,
+            converter = Values.ThreadCount.class,
             description = "Numbers of worker threads to measure with; 1,2 by default.")
     List<Integer> threadCounts = List.of(1, 2);
 

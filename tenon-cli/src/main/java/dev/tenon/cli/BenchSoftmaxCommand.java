@@ -52,7 +52,8 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
     @Option(
             names = "--dtype",
             paramLabel = "T",
-            defaultValue = "F32",
+            defaultValue = "f32",
+            converter = Values.RowType.class,
             description = "f32 (the default), f16, bf16, f64.")
     DType dtype = DType.F32;
 

@@ -18,8 +18,8 @@ final class DeviceOptions {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "0",
-            converter = Values.Count.class,
-            description = "Worker threads of the CPU backend; 0 (the default): one a core.")
+            converter = Values.Threads.class,
+            description = "Worker threads of the CPU backend; up to 4096; 0 (the default): one a core.")
     int threads;
 
     @Option(

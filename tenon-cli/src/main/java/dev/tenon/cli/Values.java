@@ -1,12 +1,16 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.collective.inprocess.InProcessGroup;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuPlatform;
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -54,10 +58,17 @@ final class Values {
         }
     }
 
-    /** 0 or more. */
-    static final class Count extends Whole {
-        Count() {
-            super(0, Integer.MAX_VALUE);
+    /** Worker threads; 0 stands for one a core. */
+    static final class Threads extends Whole {
+        Threads() {
+            super(0, RuntimeOptions.MOST_THREADS);
+        }
+    }
+
+    /** Worker threads, counted. */
+    static final class ThreadCount extends Whole {
+        ThreadCount() {
+            super(1, RuntimeOptions.MOST_THREADS);
         }
     }
 
@@ -193,6 +204,19 @@ final class Values {
         }
     }
 
+    /** A type that the row kernels take. */
+    static final class RowType implements ITypeConverter<DType> {
+        private static final List<DType> ALL = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+
+        @Override
+        public DType convert(String value) {
+            return ALL.stream()
+                    .filter(type -> type.toString().equals(value.toLowerCase(Locale.ROOT)))
+                    .findFirst()
+                    .orElseThrow(() -> wrong(value, "one of f32, f16, bf16, f64"));
+        }
+    }
+
     /** Sizes of dims. */
     static final class Shape implements ITypeConverter<Sizes> {
         @Override
@@ -208,7 +232,7 @@ final class Values {
     static final class Rows implements ITypeConverter<Sizes> {
         @Override
         public Sizes convert(String value) {
-            return pair(value, 1, Long.MAX_VALUE, "ROWSxCOLS, such as 1024x1024");
+            return pair(value, Long.MAX_VALUE, 1, Long.MAX_VALUE, "ROWSxCOLS, such as 1024x1024");
         }
     }
 
@@ -216,18 +240,23 @@ final class Values {
     static final class WorldAndLength implements ITypeConverter<Sizes> {
         @Override
         public Sizes convert(String value) {
-            return pair(value, 0, Integer.MAX_VALUE, "WORLDxLENGTH, such as 4x1024");
+            return pair(
+                    value,
+                    InProcessGroup.LARGEST_WORLD,
+                    0,
+                    Integer.MAX_VALUE,
+                    "WORLDxLENGTH, such as 4x1024, with 1 to " + InProcessGroup.LARGEST_WORLD + " ranks");
         }
     }
 
-    private static Sizes pair(String value, long leastSecond, long most, String expected) {
+    private static Sizes pair(String value, long mostFirst, long leastSecond, long mostSecond, String expected) {
         if (Sizes.isOne(value)) {
             Sizes sizes = Sizes.of(value);
             if (sizes.count() == 2
                     && sizes.at(0) >= 1
-                    && sizes.at(0) <= most
+                    && sizes.at(0) <= mostFirst
                     && sizes.at(1) >= leastSecond
-                    && sizes.at(1) <= most) {
+                    && sizes.at(1) <= mostSecond) {
                 return sizes;
             }
         }

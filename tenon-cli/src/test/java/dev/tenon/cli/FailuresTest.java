@@ -174,6 +174,10 @@ final class FailuresTest {
         Cli.run("bench", "model", model, "--shapes", "1xb").isMisused("'1xb'", "such as 1x128");
         Cli.run("bench", "model", model, "--thread-counts", "0").isMisused("--thread-counts", "'0'");
         Cli.run("bench", "model", model, "--seconds", "-1").isMisused("--seconds", "'-1'");
+        run(model, "--threads", "100000").isMisused("--threads", "'100000'", "0 to 4096");
+        Cli.run("bench", "model", model, "--thread-counts", "1,100000").isMisused("'100000'", "1 to 4096");
+        Cli.run("bench", "softmax", "--device", "emulator", "--dtype", "i32")
+                .isMisused("--dtype", "'i32'", "one of f32, f16, bf16, f64");
         Cli.run("bench", "model", model, "--seconds", "NaN").isMisused("--seconds", "'NaN'");
         Cli.run("bench", "softmax", "--shapes", "8x0").isMisused("'8x0'", "ROWSxCOLS");
         Cli.run("kernels", "check", "--arch", "sm90").isMisused("'sm90'", "sm_80");

@@ -9,9 +9,12 @@ import dev.tenon.core.error.InputException;
  * @param memoryLimit cap on the bytes that weights, arenas and workspace may take together
  */
 public record RuntimeOptions(int threads, long memoryLimit) {
+    /** More worker threads than that are refused. */
+    public static final int MOST_THREADS = 4096;
+
     public RuntimeOptions {
-        if (threads < 0 || threads > 4096) {
-            throw new InputException("threads must be 0 (one a core) to 4096, got " + threads);
+        if (threads < 0 || threads > MOST_THREADS) {
+            throw new InputException("threads must be 0 (one a core) to " + MOST_THREADS + ", got " + threads);
         }
         if (memoryLimit <= 0) {
             throw new InputException("the memory limit must be positive, got " + memoryLimit);

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; a group does one {@link #run} at a time. A rank's task may take communicators and close the group, but not run it.
  */
 public final class InProcessGroup implements AutoCloseable {
-    private static final int LARGEST_WORLD = 4096;
+    /** The most ranks of a group. */
+    public static final int LARGEST_WORLD = 4096;
 
     /** The group whose task a thread is at. */
     private static final ThreadLocal<InProcessGroup> AT_WORK_FOR = new ThreadLocal<>();
