@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -93,6 +94,11 @@ final class BenchAllReduceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        refuse(
+                device == Ranks.CUDA
+                        ? List.of("--shapes", "--variants", "--runs", "--seconds")
+                        : List.of("--world", "--sizes"),
+                device);
         if (device == Ranks.CUDA) {
             return GpuAllReduceReport.print(spec.commandLine(), world, sizes, json);
         }
@@ -115,6 +121,16 @@ final class BenchAllReduceCommand implements Callable<Integer> {
             table.print(out);
         }
         return 0;
+    }
+
+    /** An option that says nothing about such ranks would be passed over, and the figures taken for what they are not. */
+    private void refuse(List<String> options, Ranks on) {
+        for (String option : options) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                throw new CommandLine.ParameterException(
+                        spec.commandLine(), option + " does not apply to --device " + CompileSettings.word(on));
+            }
+        }
     }
 
     private Measurement measure(int world, int length, Algorithm variant) {

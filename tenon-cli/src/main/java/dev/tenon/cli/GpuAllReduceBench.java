@@ -74,8 +74,12 @@ final class GpuAllReduceBench implements AutoCloseable {
         int devices = platform.driver().devices().size();
         int ranks = world == 0 ? devices : world;
         if (ranks < 1 || ranks > devices) {
-            throw new InputException("--world " + ranks + ": there are " + devices + " device(s) on " + platform.name()
-                    + (devices == 0 ? ": " + platform.driver().unavailable() : ""));
+            throw new InputException(
+                    devices == 0
+                            ? platform.name() + ": no device: "
+                                    + platform.driver().unavailable()
+                            : "--world " + ranks + " is not possible; there are " + devices + " device(s) of "
+                                    + platform.name());
         }
         for (int ordinal = 0; ordinal < ranks; ordinal++) {
             contexts.add(platform.driver().open(ordinal));

@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,5 +100,25 @@ final class AllReduceTest {
         Cli.run("bench", "allreduce", "--shapes", "0x4").isMisused("WORLDxLENGTH");
         Cli.run("bench", "allreduce", "--shapes", "5000x4").isMisused("'5000x4'", "1 to 4096 ranks");
         Cli.run("bench", "allreduce", "--shapes", "2x-4").isMisused("WORLDxLENGTH");
+    }
+
+    @Test
+    void optionsThatDoNotApply() {
+        for (String[] option : new String[][] {{"--world", "2"}, {"--sizes", "1024"}}) {
+            Cli.run("bench", "allreduce", option[0], option[1])
+                    .isMisused(option[0] + " does not apply to --device cpu");
+        }
+        for (String[] option :
+                new String[][] {{"--shapes", "2x8"}, {"--variants", "ring"}, {"--runs", "2"}, {"--seconds", "0"}}) {
+            Cli.run("bench", "allreduce", "--device", "cuda", option[0], option[1])
+                    .isMisused(option[0] + " does not apply to --device cuda");
+        }
+    }
+
+    @Test
+    void withoutAGpuNoOptionIsToBlame() {
+        Cli cli = Cli.run("bench", "allreduce", "--device", "cuda", "--sizes", "1024");
+        assumeTrue(cli.code() != 0, "there is a GPU");
+        assertThat(cli.fails("cuda: no device: ").err()).doesNotContain("--world");
     }
 }
