@@ -16,6 +16,8 @@ final class Checks {
     private Checks() {}
 
     static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
+        Arguments.requireBuffers("allReduce", source, target);
+        Arguments.requireGiven("allReduce", "op", op);
         HostBuffer from = host("allReduce", source);
         Arguments.requireFits("allReduce", target("allReduce", target), from.length(), from.dtype());
         Kernel.of(from.dtype(), op);
@@ -23,6 +25,8 @@ final class Checks {
     }
 
     static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
+        Arguments.requireBuffers("reduceScatter", source, target);
+        Arguments.requireGiven("reduceScatter", "op", op);
         HostBuffer from = host("reduceScatter", source);
         HostBuffer to = target("reduceScatter", target);
         Arguments.requireFits("reduceScatter", to, new Chunks(from.length(), world).size(rank), from.dtype());
@@ -32,6 +36,7 @@ final class Checks {
     }
 
     static Request allGather(Buffer source, Buffer target, int rank, int world) {
+        Arguments.requireBuffers("allGather", source, target);
         HostBuffer from = host("allGather", source);
         HostBuffer to = target("allGather", target);
         Arguments.requireChunk("allGather", from, to, rank, world);
@@ -40,6 +45,7 @@ final class Checks {
     }
 
     static Request broadcast(Buffer data, int root, int rank, int world) {
+        Arguments.requireGiven("broadcast", "data", data);
         HostBuffer buffer = rank == root ? host("broadcast", data) : target("broadcast", data);
         Arguments.requireRank("broadcast", "root", root, world);
         return new Request(Operation.BROADCAST, buffer.dtype(), buffer.length(), null, root);

@@ -190,6 +190,8 @@ public final class MpiCommunicator implements Communicator {
             session.check();
             Arguments.requireRank("sendRecv", "the receiver", to, world());
             Arguments.requireRank("sendRecv", "the sender", from, world());
+            Arguments.requireGiven("sendRecv", "send", send);
+            Arguments.requireGiven("sendRecv", "receive", receive);
             HostBuffer out = Checks.host("sendRecv", send);
             HostBuffer in = Checks.target("sendRecv", receive);
             new Exchange(session, sending, receiving).sendRecv(out, to, in, from, deadline);

@@ -4,10 +4,30 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** What every communicator asks of the arguments of its operations; each fault is an {@link InputException} that begins with the operation's name. */
 public final class Arguments {
     private Arguments() {}
+
+    /**
+     * That an argument is not null.
+     *
+     * @param what its name
+     * @return the argument
+     */
+    public static <T> T requireGiven(String operation, String what, @Nullable T argument) {
+        if (argument == null) {
+            throw new InputException(operation + ": " + what + " is null");
+        }
+        return argument;
+    }
+
+    /** That a source and a target are not null. */
+    public static void requireBuffers(String operation, @Nullable Buffer source, @Nullable Buffer target) {
+        requireGiven(operation, "source", source);
+        requireGiven(operation, "target", target);
+    }
 
     /**
      * That a rank is one of the world's.

@@ -21,24 +21,28 @@ public final class HostBuffer implements Buffer {
         this.length = length;
     }
 
+    private static <A> A given(A elements) {
+        return Arguments.requireGiven("HostBuffer.of", "elements", elements);
+    }
+
     /** The elements of an array, as f32. */
     public static HostBuffer of(float[] elements) {
-        return new HostBuffer(MemorySegment.ofArray(elements), DType.F32, elements.length);
+        return new HostBuffer(MemorySegment.ofArray(given(elements)), DType.F32, elements.length);
     }
 
     /** The elements of an array, as f64. */
     public static HostBuffer of(double[] elements) {
-        return new HostBuffer(MemorySegment.ofArray(elements), DType.F64, elements.length);
+        return new HostBuffer(MemorySegment.ofArray(given(elements)), DType.F64, elements.length);
     }
 
     /** The elements of an array, as i32. */
     public static HostBuffer of(int[] elements) {
-        return new HostBuffer(MemorySegment.ofArray(elements), DType.I32, elements.length);
+        return new HostBuffer(MemorySegment.ofArray(given(elements)), DType.I32, elements.length);
     }
 
     /** The elements of an array, as i64. */
     public static HostBuffer of(long[] elements) {
-        return new HostBuffer(MemorySegment.ofArray(elements), DType.I64, elements.length);
+        return new HostBuffer(MemorySegment.ofArray(given(elements)), DType.I64, elements.length);
     }
 
     /**
@@ -48,7 +52,8 @@ public final class HostBuffer implements Buffer {
      * @throws dev.tenon.core.error.DTypeException for packed types, whose elements have no bytes of their own
      */
     public static HostBuffer of(MemorySegment memory, DType dtype) {
-        int bytes = dtype.bytes();
+        Arguments.requireGiven("HostBuffer.of", "memory", memory);
+        int bytes = Arguments.requireGiven("HostBuffer.of", "dtype", dtype).bytes();
         if (memory.byteSize() % bytes != 0) {
             throw new InputException("a buffer of " + memory.byteSize() + " bytes is not a whole number of " + dtype
                     + " elements of " + bytes + " bytes");

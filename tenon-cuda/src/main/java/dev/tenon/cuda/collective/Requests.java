@@ -15,6 +15,8 @@ final class Requests {
     private Requests() {}
 
     static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
+        Arguments.requireBuffers("allReduce", source, target);
+        Arguments.requireGiven("allReduce", "op", op);
         alike("allReduce", source, target);
         NcclTypes.type(source.dtype());
         NcclTypes.op(source.dtype(), op);
@@ -24,6 +26,8 @@ final class Requests {
     }
 
     static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
+        Arguments.requireBuffers("reduceScatter", source, target);
+        Arguments.requireGiven("reduceScatter", "op", op);
         alike("reduceScatter", source, target);
         NcclTypes.type(source.dtype());
         NcclTypes.op(source.dtype(), op);
@@ -34,6 +38,7 @@ final class Requests {
     }
 
     static Request allGather(Buffer source, Buffer target, int rank, int world) {
+        Arguments.requireBuffers("allGather", source, target);
         alike("allGather", source, target);
         Arguments.requireChunk("allGather", source, target, rank, world);
         apart("allGather", source, target, source, slice(target, new Chunks(target.length(), world), rank));
@@ -41,6 +46,7 @@ final class Requests {
     }
 
     static Request broadcast(Buffer data, int root, int rank, int world) {
+        Arguments.requireGiven("broadcast", "data", data);
         Arguments.requireRank("broadcast", "root", root, world);
         usable("broadcast", data, rank != root);
         return new Request(Operation.BROADCAST, data.dtype(), data.length(), null, root);
@@ -49,6 +55,8 @@ final class Requests {
     static void sendRecv(Buffer send, int to, Buffer receive, int from, int world) {
         Arguments.requireRank("sendRecv", "the receiver", to, world);
         Arguments.requireRank("sendRecv", "the sender", from, world);
+        Arguments.requireGiven("sendRecv", "send", send);
+        Arguments.requireGiven("sendRecv", "receive", receive);
         alike("sendRecv", send, receive);
         if (overlap(send, receive)) {
             throw overlapping("sendRecv");

@@ -17,6 +17,8 @@ final class Calls {
     private Calls() {}
 
     static Call allReduce(Buffer source, Buffer target, ReduceOp op) {
+        Arguments.requireBuffers("allReduce", source, target);
+        Arguments.requireGiven("allReduce", "op", op);
         HostBuffer from = readable("allReduce", source);
         HostBuffer to = readable("allReduce", target);
         Kernel.of(from.dtype(), op);
@@ -29,6 +31,8 @@ final class Calls {
     }
 
     static Call reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
+        Arguments.requireBuffers("reduceScatter", source, target);
+        Arguments.requireGiven("reduceScatter", "op", op);
         HostBuffer from = readable("reduceScatter", source);
         HostBuffer to = readable("reduceScatter", target);
         Kernel.of(from.dtype(), op);
@@ -42,6 +46,7 @@ final class Calls {
     }
 
     static Call allGather(Buffer source, Buffer target, int rank, int world) {
+        Arguments.requireBuffers("allGather", source, target);
         HostBuffer from = readable("allGather", source);
         HostBuffer to = readable("allGather", target);
         Arguments.requireWritable("allGather", to);
@@ -54,6 +59,7 @@ final class Calls {
     }
 
     static Call broadcast(Buffer data, int root, int rank, int world) {
+        Arguments.requireGiven("broadcast", "data", data);
         HostBuffer buffer = readable("broadcast", data);
         Arguments.requireRank("broadcast", "root", root, world);
         if (rank != root) {

@@ -68,6 +68,8 @@ final class InProcessCommunicator implements Communicator {
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
         Arguments.requireRank("sendRecv", "the receiver", to, world());
         Arguments.requireRank("sendRecv", "the sender", from, world());
+        Arguments.requireGiven("sendRecv", "send", send);
+        Arguments.requireGiven("sendRecv", "receive", receive);
         HostBuffer out = Calls.readable("sendRecv", send);
         HostBuffer in = Calls.readable("sendRecv", receive);
         Arguments.requireWritable("sendRecv", in);

@@ -8,6 +8,7 @@ import dev.tenon.core.collective.Buffer;
 import dev.tenon.core.collective.Communicator;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.core.collective.TensorBuffer;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
@@ -259,7 +260,7 @@ final class FailuresTest {
                     // no reduction at all
                     assertThatThrownBy(() -> rank.allReduce(odd, odd, ReduceOp.SUM))
                             .isInstanceOf(RuntimeException.class);
-                    assertThatThrownBy(() -> rank.broadcast((HostBuffer) null, 0))
+                    assertThatThrownBy(() -> rank.broadcast(new TensorBuffer(null), 0))
                             .isInstanceOf(NullPointerException.class);
                 } else {
                     for (int call = 0; call < 2; call++) {
