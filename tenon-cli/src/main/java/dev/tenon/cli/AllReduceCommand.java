@@ -2,7 +2,6 @@ package dev.tenon.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -56,7 +55,7 @@ final class AllReduceCommand implements Callable<Integer> {
         RingTrace trace = RingTrace.of(world, length != null ? length : world);
         PrintWriter out = spec.commandLine().getOut();
         if (svg != null) {
-            Files.writeString(svg, RingDrawing.of(trace));
+            Output.write(svg, RingDrawing.of(trace));
         }
         if (json) {
             objects(trace).forEach(object -> Json.print(out, object));

@@ -54,7 +54,8 @@ final class DoctorCommand implements Callable<Integer> {
                 "cuda driver",
                 driver.unavailable().isEmpty(),
                 driver.unavailable().isEmpty()
-                        ? "CUDA " + driver.version() + ", " + driver.devices().size() + " devices"
+                        ? "CUDA " + driver.version() + ", "
+                                + Units.counted(driver.devices().size(), "device")
                         : driver.unavailable(),
                 ""));
         checks.addAll(CompilerChecks.of(KernelCompilers.cuda(KernelCache.standard(), driver::version)));

@@ -10,7 +10,6 @@ import dev.tenon.core.runtime.StepReport;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,7 +84,7 @@ final class ExplainCommand implements Callable<Integer> {
             ModelReport report = compiled.report();
             Path page = html;
             if (page != null) {
-                Files.writeString(page, ExplainPage.of(report));
+                Output.write(page, ExplainPage.of(report));
                 out.println("wrote " + page);
             } else {
                 report.plans().forEach(plan -> print(out, report, plan));

@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -63,9 +65,7 @@ public final class Main implements Runnable {
     }
 
     public static void main(String[] args) {
-        PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        int code = execute(out, err, args);
         // not System.out, which keeps no fault of writing
         System.exit(execute(new FileOutputStream(FileDescriptor.out), err, args));
     }
@@ -74,6 +74,7 @@ public final class Main implements Runnable {
     static int execute(OutputStream to, PrintWriter err, String... args) {
         Output output = new Output(to);
         PrintWriter out = new PrintWriter(output, false, StandardCharsets.UTF_8);
+        int code = execute(out, err, args);
         out.flush();
         if (code != CommandLine.ExitCode.OK || output.fault().isEmpty()) {
             return code;
@@ -87,7 +88,18 @@ public final class Main implements Runnable {
         Main main = new Main();
         CommandLine command = new CommandLine(main).setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
         command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
+        CommandLine.IParameterExceptionHandler usual = command.getParameterExceptionHandler();
+        command.setParameterExceptionHandler((e, given) -> usual.handleParseException(reworded(e), given));
         return command.execute(args);
+    }
+
+    /** picocli's words where they are slips, or name choices otherwise than the help does. */
+    private static CommandLine.ParameterException reworded(CommandLine.ParameterException e) {
+        String message = String.valueOf(e.getMessage());
+        String better = Pattern.compile("expected one of \\[[A-Z0-9_, ]+]")
+                .matcher(message.replace("option option", "option"))
+                .replaceAll(choices -> choices.group().toLowerCase(Locale.ROOT));
+        return better.equals(message) ? e : new CommandLine.ParameterException(e.getCommandLine(), better, e);
     }
 
     private static int report(Throwable e, PrintWriter err, boolean stacktrace, CommandSpec command) {

@@ -15,6 +15,11 @@ final class Units {
         return String.format(Locale.ROOT, "%.1f %ciB", bytes / Math.pow(1024, exponent), " KMGTP".charAt(exponent));
     }
 
+    /** {@code 1 device}, {@code 2 devices}. */
+    static String counted(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+
     /** Microseconds or milliseconds, three significant figures or more: {@code 845 us}, {@code 12.3 ms}. */
     static String duration(double micros) {
         return micros < 1000

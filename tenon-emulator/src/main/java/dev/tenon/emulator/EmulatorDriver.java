@@ -51,8 +51,9 @@ public final class EmulatorDriver implements GpuDriver {
             throw new UnsupportedException(unavailable());
         }
         if (ordinal < 0 || ordinal >= options.devices()) {
-            throw new UnsupportedException("emulator:" + ordinal + " does not exist; there are " + options.devices()
-                    + " devices (TENON_EMULATOR_DEVICES)");
+            throw new UnsupportedException("emulator:" + ordinal + " does not exist; there "
+                    + (options.devices() == 1 ? "is 1 device" : "are " + options.devices() + " devices")
+                    + " (TENON_EMULATOR_DEVICES)");
         }
         return StartUp.opening(() -> context(ordinal));
     }

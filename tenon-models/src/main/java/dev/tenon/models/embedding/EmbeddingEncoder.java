@@ -74,6 +74,9 @@ public final class EmbeddingEncoder implements AutoCloseable {
         if (!Files.exists(model)) {
             throw new ImportException(model + " cannot be read: there is no such file");
         }
+        if (Files.isDirectory(model)) {
+            throw new ImportException(model + " cannot be read: it is a directory; name the .onnx file in it");
+        }
         String name = String.valueOf(model.getFileName()).replaceFirst("\\.[^.]*$", "");
         List<Path> places =
                 List.of(model.resolveSibling(name + "-tokenizer.json"), model.resolveSibling("tokenizer.json"));
