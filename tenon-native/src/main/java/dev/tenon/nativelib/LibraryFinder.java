@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +23,10 @@ public final class LibraryFinder {
     public static final String HIDE = "TENON_HIDE_LIBRARIES";
 
     private static final LibraryFinder HERE = new LibraryFinder(Machine.here());
+
+    static {
+        Switches.checkHidden(HERE.machine.variable(HIDE), Switches::warn);
+    }
 
     private final Machine machine;
     private final Map<String, LibrarySearch> searches = new ConcurrentHashMap<>();
@@ -44,8 +47,8 @@ public final class LibraryFinder {
 
     private LibrarySearch look(LibraryName library) {
         List<Attempt> attempts = new ArrayList<>();
-        // both "nvrtc" and "nvrtc 12" go by the first word
-        if (hides(library.name().split(" ")[0])) {
+        // "nvrtc 12" goes by "nvrtc"
+        if (hides(library.name().replaceFirst(" [0-9]+$", ""))) {
             attempts.add(new Attempt(library.name(), HIDE, Outcome.REFUSED, "hidden by " + HIDE));
             return new LibrarySearch(library, attempts, null);
         }
@@ -73,7 +76,7 @@ public final class LibraryFinder {
 
     /** Whether {@link #HIDE} names it. */
     public boolean hides(String name) {
-        return Stream.of(machine.variable(HIDE).split(",")).map(String::strip).anyMatch(name::equals);
+        return Switches.names(machine.variable(HIDE)).anyMatch(name::equals);
     }
 
     private @Nullable NativeLibrary inFolder(

@@ -6,6 +6,7 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.timing.DeviceTiming;
+import dev.tenon.nativelib.Switches;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * them in. Thread-safe.
  */
 final class LtTuning {
-    private static final boolean ON = !"0".equals(System.getenv("TENON_AUTOTUNE"));
+    private static final boolean ON = Switches.on("TENON_AUTOTUNE", true);
     /** Of host time for a problem; those not reached by then are not tried. */
     private static final long MOST_NANOS = 25_000_000;
 

@@ -14,13 +14,14 @@ import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.MatMulChoice.Libraries;
+import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
 /** Matrix products: by the libraries where they are, else by our own kernel. With {@code TENON_LOG_FALLBACK=1} each choice is logged with the reasons. */
 final class MatMulLowering {
     private static final System.Logger LOG = System.getLogger(MatMulLowering.class.getName());
-    private static final boolean LOGGED = "1".equals(System.getenv("TENON_LOG_FALLBACK"));
+    private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
 
     private MatMulLowering() {}
 
