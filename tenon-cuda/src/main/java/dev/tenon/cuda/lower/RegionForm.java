@@ -12,16 +12,19 @@ public enum RegionForm {
     /** Compiled. */
     COMPILED;
 
-    /** What {@code TENON_REGIONS} asks for. */
-    static final RegionForm ASKED = of(System.getenv("TENON_REGIONS"));
-
     /** Elements from which a kernel of its own, some 100 ms to compile when it is not in the cache yet, pays. */
     private static final long MANY = 32 * 1024;
+
+    /** What {@code TENON_REGIONS} asks for. Read when it is asked, so that a word which is none is an ordinary error. @throws UnsupportedException for such a word */
+    static RegionForm asked() {
+        return of(System.getenv("TENON_REGIONS"));
+    }
 
     /**
      * The form of a name.
      *
      * @param name {@code interpreted}, {@code compiled}, or nothing for {@link #BY_SIZE}
+     * @throws UnsupportedException for another name
      */
     public static RegionForm of(@Nullable String name) {
         return switch (name) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.testkit.ChildJvm;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class RegionFormTest {
@@ -23,5 +25,29 @@ class RegionFormTest {
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("\"both\"")
                 .hasMessageContaining("interpreted or compiled");
+    }
+
+    /** A child: a class whose initialiser threw could not be used at all. */
+    static final class Asking {
+        public static void main(String[] arguments) {
+            System.out.println(RegionForm.of("compiled"));
+            for (int i = 0; i < 2; i++) {
+                try {
+                    System.out.println(RegionForm.asked());
+                } catch (UnsupportedException e) {
+                    System.out.println(e.getMessage());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aWordThatIsNoneIsAnOrdinaryError() throws Exception {
+        ChildJvm.Result result = ChildJvm.run(Asking.class, Map.of("TENON_REGIONS", "foo"));
+        assertThat(result.out().lines())
+                .hasSize(3)
+                .startsWith("COMPILED")
+                .filteredOn(line -> line.startsWith("TENON_REGIONS is \"foo\"; it is interpreted or compiled"))
+                .hasSize(2);
     }
 }
