@@ -18,7 +18,8 @@ import java.util.function.UnaryOperator;
 final class RowCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final int[] COLS = {
-        1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 128, 255, 257, 511, 513, 781, 1023, 1024, 1025, 2047, 2049, 4095, 4097, 4099
+        1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 128, 255, 257, 511, 513, 781, 1023, 1024, 1025, 2047, 2049, 4095, 4097,
+        4099
     };
 
     private RowCases() {}
