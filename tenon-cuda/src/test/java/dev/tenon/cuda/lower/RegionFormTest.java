@@ -3,7 +3,7 @@ package dev.tenon.cuda.lower;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.testkit.ChildJvm;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class RegionFormTest {
         assertThat(RegionForm.of("interpreted").notCompiled(1L << 30, false)).isNotEmpty();
         assertThat(RegionForm.of("compiled").notCompiled(1, true)).isEmpty();
         assertThatThrownBy(() -> RegionForm.of("both"))
-                .isInstanceOf(UnsupportedException.class)
+                .isInstanceOf(InputException.class)
                 .hasMessageContaining("\"both\"")
                 .hasMessageContaining("interpreted or compiled");
     }
@@ -34,7 +34,7 @@ class RegionFormTest {
             for (int i = 0; i < 2; i++) {
                 try {
                     System.out.println(RegionForm.asked());
-                } catch (UnsupportedException e) {
+                } catch (InputException e) {
                     System.out.println(e.getMessage());
                 }
             }
