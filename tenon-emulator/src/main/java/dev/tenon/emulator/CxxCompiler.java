@@ -1,5 +1,6 @@
 package dev.tenon.emulator;
 
+import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.compile.HostCommand;
 import java.io.IOException;
@@ -31,6 +32,14 @@ record CxxCompiler(List<String> command, String version, boolean clang) {
         if (!os.equals("Linux")) {
             return new Search(List.of(), "the emulator runs on Linux hosts; this is " + os);
         }
+        try {
+            return searched(environment);
+        } catch (NativeException e) { // says nothing about compilers
+            return new Search(List.of(), "the emulator cannot ask for a C++ compiler: " + e.getMessage());
+        }
+    }
+
+    private static Search searched(Map<String, String> environment) {
         for (String variable : List.of("TENON_CXX", "CXX")) {
             String own = environment.getOrDefault(variable, "").strip();
             if (!own.isEmpty()) {

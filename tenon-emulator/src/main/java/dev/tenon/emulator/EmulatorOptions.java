@@ -17,11 +17,12 @@ import java.util.Map;
 public record EmulatorOptions(
         boolean checked, int workers, long memoryBytes, int devices, Duration watchdog, Duration patience) {
     private static final int MOST_WORKERS = 64;
+    private static final int MOST_DEVICES = 64;
 
     public EmulatorOptions {
-        if (workers < 1 || workers > MOST_WORKERS || memoryBytes < 0 || devices < 1) {
+        if (workers < 1 || workers > MOST_WORKERS || memoryBytes < 0 || devices < 1 || devices > MOST_DEVICES) {
             throw new InputException("emulator: " + workers + " workers (1 to " + MOST_WORKERS + "), " + memoryBytes
-                    + " bytes (0 or more), " + devices + " devices (1 or more)");
+                    + " bytes (0 or more), " + devices + " devices (1 to " + MOST_DEVICES + ")");
         }
     }
 
@@ -29,17 +30,19 @@ public record EmulatorOptions(
      * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_WORKERS}, {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES}; else checked, all cores, a quarter of the host's
      * memory, one device.
      *
-     * @throws InputException for a value that is no number
+     * @throws InputException for a value that is no number or out of bounds, by the variable's name
      */
     public static EmulatorOptions of(Map<String, String> environment) {
         return new EmulatorOptions(
-                number(environment, "TENON_EMULATOR_CHECKED", 1) != 0,
+                number(environment, "TENON_EMULATOR_CHECKED", 1, 0, 1) != 0,
                 (int) number(
                         environment,
                         "TENON_EMULATOR_WORKERS",
-                        Math.min(MOST_WORKERS, Runtime.getRuntime().availableProcessors())),
-                number(environment, "TENON_EMULATOR_MEMORY", HostMemory.bytes() / 4),
-                (int) number(environment, "TENON_EMULATOR_DEVICES", 1),
+                        Math.min(MOST_WORKERS, Runtime.getRuntime().availableProcessors()),
+                        1,
+                        MOST_WORKERS),
+                number(environment, "TENON_EMULATOR_MEMORY", HostMemory.bytes() / 4, 0, Long.MAX_VALUE),
+                (int) number(environment, "TENON_EMULATOR_DEVICES", 1, 1, MOST_DEVICES),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(5));
     }
@@ -69,12 +72,17 @@ public record EmulatorOptions(
         return new EmulatorOptions(checked, workers, memoryBytes, devices, loops, waits);
     }
 
-    private static long number(Map<String, String> environment, String name, long otherwise) {
+    private static long number(Map<String, String> environment, String name, long otherwise, long least, long most) {
         String text = environment.getOrDefault(name, "");
         try {
-            return text.isBlank() ? otherwise : Long.parseLong(text.strip());
+            long number = text.isBlank() ? otherwise : Long.parseLong(text.strip());
+            if (number < least || number > most) {
+                throw new InputException(
+                        name + "=" + text + " is not possible; expected a whole number from " + least + " to " + most);
+            }
+            return number;
         } catch (NumberFormatException e) {
-            throw new InputException(name + "=" + text + " is not a whole number", e);
+            throw new InputException(name + "=" + text + " is not a whole number from " + least + " to " + most, e);
         }
     }
 }

@@ -38,17 +38,15 @@ final class Toolchain {
         static final HostProcessor PROCESSOR = HostProcessor.detect();
     }
 
-    /** Built when first needed; a failure is kept, and thrown again. */
-    private static final class Built {
-        static final Toolchain TOOLCHAIN = new Toolchain(compiler());
-    }
+    private static final Kept<Toolchain> BUILT = new Kept<>(() -> new Toolchain(compiler()));
 
     private final CxxCompiler compiler;
     private final String soname;
     private final Path object;
     private final EmulatorLibrary library;
 
-    private Toolchain(CxxCompiler compiler) {
+    /** Builds the runtime, or takes it from the cache. @throws NativeException when the compiler does not make it or the host does not load it */
+    Toolchain(CxxCompiler compiler) {
         this.compiler = compiler;
         String key = runtimeKey(compiler);
         soname = "libtenon-emulator-" + key.substring(0, 16) + ".so";
@@ -75,9 +73,9 @@ final class Toolchain {
         return Only.PROCESSOR;
     }
 
-    /** @throws UnsupportedException where there is no compiler */
+    /** Built when first needed. @throws UnsupportedException where there is no compiler @throws NativeException when it does not make the runtime */
     static Toolchain get() {
-        return Built.TOOLCHAIN;
+        return BUILT.get();
     }
 
     EmulatorLibrary library() {
@@ -115,6 +113,10 @@ final class Toolchain {
             if (result.status() != 0) {
                 throw new NativeException("emulator: " + compiler.name() + " cannot build the runtime:\n"
                         + result.output().strip());
+            }
+            if (!Files.isRegularFile(folder.resolve("runtime.so"))) {
+                throw new NativeException("emulator: " + String.join(" ", compiler.command()) + " (\""
+                        + compiler.version() + "\") made no runtime: it is no C++ compiler; set TENON_CXX");
             }
             return new ModuleImage(
                     "emulator runtime",

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -89,10 +88,10 @@ public final class LibraryFinder {
             }
             library.companions().stream()
                     .flatMap(glob -> Places.matching(folder, glob).stream())
-                    .forEach(companion ->
-                            NativeLibrary.openOrNull(companion.toAbsolutePath().toString()));
-            String absolute = path.toAbsolutePath().toString();
-            NativeLibrary opened = open(library, absolute, absolute, file, folder.toString(), attempts);
+                    .map(Path::toAbsolutePath)
+                    .filter(companion -> LibraryFile.fault(machine, companion).isEmpty())
+                    .forEach(companion -> NativeLibrary.openOrNull(companion.toString()));
+            NativeLibrary opened = open(library, path.toAbsolutePath(), file, folder.toString(), attempts);
             if (opened != null) {
                 return opened;
             }
@@ -100,28 +99,45 @@ public final class LibraryFinder {
         return null;
     }
 
+    /** By path where the file is known, so that the one that is opened is the one that was looked at. */
     private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
-        Optional<Path> first = Places.onLoaderPath(machine, file);
-        // the loader's own words cost several milliseconds of linking, so it is asked only about files that exist
-        return open(library, first.map(Path::toString).orElse(""), file, file, LOADER, attempts);
-    }
-
-    private static @Nullable NativeLibrary open(
-            LibraryName library, String known, String target, String file, String place, List<Attempt> attempts) {
-        // the JVM prints a warning of its own about a file that is no library, so it does not get to see one
-        boolean text = !known.isEmpty() && LoaderMessage.noLibrary(Path.of(known));
-        NativeLibrary opened = text ? null : NativeLibrary.openOrNull(target);
+        List<Path> known = Places.onLoaderPath(machine, file);
+        for (Path path : known) {
+            NativeLibrary opened = open(library, path.toAbsolutePath(), file, LOADER, attempts);
+            if (opened != null) {
+                return opened;
+            }
+        }
+        if (!known.isEmpty()) {
+            return null; // the loader would meet those that were refused
+        }
+        boolean safe = Places.byDefault(machine, file).stream()
+                .allMatch(path -> LibraryFile.fault(machine, path).isEmpty());
+        NativeLibrary opened = safe ? NativeLibrary.openOrNull(file) : null;
         if (opened == null) {
-            attempts.add(
-                    known.isEmpty()
-                            ? new Attempt(file, place, Outcome.NOT_THERE, "")
-                            : new Attempt(
-                                    file,
-                                    place,
-                                    Outcome.REFUSED,
-                                    text ? known + ": not a library" : withFile(LoaderMessage.of(known), known)));
+            attempts.add(new Attempt(file, LOADER, Outcome.NOT_THERE, ""));
             return null;
         }
+        return accepted(library, opened, file, LOADER, attempts);
+    }
+
+    private @Nullable NativeLibrary open(
+            LibraryName library, Path path, String file, String place, List<Attempt> attempts) {
+        String target = path.toString();
+        String fault = LibraryFile.fault(machine, path);
+        NativeLibrary opened = fault.isEmpty() ? NativeLibrary.openOrNull(target) : null;
+        if (opened == null) {
+            // the loader's own words cost several milliseconds of linking, so it is asked only about files that exist
+            String why = fault.isEmpty() ? withFile(LoaderMessage.of(target), target) : target + ": " + fault;
+            attempts.add(new Attempt(file, place, Outcome.REFUSED, why));
+            return null;
+        }
+        return accepted(library, opened, file, place, attempts);
+    }
+
+    private static @Nullable NativeLibrary accepted(
+            LibraryName library, NativeLibrary opened, String file, String place, List<Attempt> attempts) {
+        String target = opened.name();
         String refusal = library.refusal().apply(opened);
         if (!refusal.isEmpty()) {
             attempts.add(new Attempt(file, place, Outcome.REFUSED, target + ": " + refusal));

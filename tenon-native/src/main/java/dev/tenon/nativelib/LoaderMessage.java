@@ -3,13 +3,9 @@ package dev.tenon.nativelib;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Optional;
 
 /** Why a library could not be opened, in one line. Java itself says only that it could not. */
@@ -43,17 +39,5 @@ final class LoaderMessage {
     /** What can be said where the loader cannot be asked. */
     private static String byContent(String name) {
         return name + ": the loader refuses it; a library that it needs may be missing";
-    }
-
-    /** Whether a file does not even start like a library of some system; false for one that cannot be read. */
-    static boolean noLibrary(Path file) {
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] magic = in.readNBytes(4);
-            boolean object = magic.length == 4 && magic[0] == 0x7f && magic[1] == 'E' && magic[2] == 'L';
-            boolean windows = magic.length >= 2 && magic[0] == 'M' && magic[1] == 'Z';
-            return !object && !windows;
-        } catch (IOException _) {
-            return false;
-        }
     }
 }

@@ -18,20 +18,21 @@ public final class NativeLibrary {
         this.symbols = symbols;
     }
 
-    /** Opens a file. @throws NativeException with the loader's own words */
+    /** Opens a file. @throws NativeException saying why it is no whole library, or with the loader's own words */
     public static NativeLibrary open(Path file) {
-        return open(file.toAbsolutePath().toString());
-    }
-
-    private static NativeLibrary open(String path) {
-        NativeLibrary opened = LoaderMessage.noLibrary(Path.of(path)) ? null : openOrNull(path);
+        String path = file.toAbsolutePath().toString();
+        String fault = LibraryFile.fault(Machine.here(), file);
+        if (!fault.isEmpty()) {
+            throw new NativeException(path + ": " + fault);
+        }
+        NativeLibrary opened = openOrNull(path);
         if (opened == null) {
             throw new NativeException(LoaderMessage.of(path));
         }
         return opened;
     }
 
-    /** Opens what the system's loader finds under this name, or a path; null when the loader refuses. */
+    /** Opens what the system's loader finds under this name, or a path that {@link LibraryFile} finds no fault with; null when the loader refuses. */
     @SuppressWarnings("restricted") // this module is the one that opens libraries
     static @Nullable NativeLibrary openOrNull(String name) {
         try {

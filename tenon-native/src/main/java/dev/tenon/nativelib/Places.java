@@ -1,6 +1,7 @@
 package dev.tenon.nativelib;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -9,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** The folders where toolkits, Python packages and distributions put CUDA's libraries, in the order of the search. */
@@ -37,13 +37,49 @@ final class Places {
         return places.folders();
     }
 
-    /** The file that the loader meets first in the folders that the environment names; its cache's folders are searched by path afterwards. */
-    static Optional<Path> onLoaderPath(Machine machine, String file) {
-        return new Places(machine)
-                .paths(machine.system() == Machine.Os.WINDOWS ? "PATH" : "LD_LIBRARY_PATH").folders().stream()
-                        .map(folder -> folder.resolve(file))
-                        .filter(Files::exists)
-                        .findFirst();
+    /** The files that the loader meets under this name, in its order: in the folders that the environment names, and in those that its cache knows. */
+    static List<Path> onLoaderPath(Machine machine, String file) {
+        boolean windows = machine.system() == Machine.Os.WINDOWS;
+        Places places = new Places(machine).paths(windows ? "PATH" : "LD_LIBRARY_PATH");
+        if (!windows) {
+            places.cached(file);
+        }
+        return places.files(file);
+    }
+
+    /** The files that it meets last: in the folders that it knows by itself. They are among the {@link #usual} ones. */
+    static List<Path> byDefault(Machine machine, String file) {
+        Places places = new Places(machine);
+        for (String folder : List.of(
+                "lib/" + machine.multiarch(),
+                "usr/lib/" + machine.multiarch(),
+                "lib64",
+                "usr/lib64",
+                "lib",
+                "usr/lib")) {
+            places.folders.add(places.root(folder));
+        }
+        return places.files(file);
+    }
+
+    private List<Path> files(String name) {
+        return folders().stream()
+                .map(folder -> folder.resolve(name))
+                .filter(Files::exists)
+                .toList();
+    }
+
+    /** The folders in which the loader's cache knows the file: its paths stand there as text, each ended by a zero. */
+    private void cached(String file) {
+        try {
+            String cache = Files.readString(root("etc/ld.so.cache"), StandardCharsets.ISO_8859_1);
+            String ending = "/" + file + "\0";
+            for (int at = cache.indexOf(ending); at >= 0; at = cache.indexOf(ending, at + 1)) {
+                folders.add(path(cache.substring(cache.lastIndexOf('\0', at) + 1, at + 1)));
+            }
+        } catch (IOException _) {
+            // a system without one, or without any library
+        }
     }
 
     private List<Path> folders() {

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.spi.Backend;
@@ -37,6 +38,9 @@ public abstract class GpuBackend implements Backend {
 
     @Override
     public final List<DeviceInfo> devices() {
+        if (!misconfigured().isEmpty()) {
+            return List.of();
+        }
         GpuDriver driver = driver();
         return driver.devices().stream().map(device -> info(driver, device)).toList();
     }
@@ -51,7 +55,18 @@ public abstract class GpuBackend implements Backend {
 
     @Override
     public final String unavailable() {
-        return driver().unavailable();
+        String why = misconfigured();
+        return why.isEmpty() ? driver().unavailable() : why;
+    }
+
+    /** What is wrong in the environment: the platform's own question, so that one that cannot be set up does not take the others with it. */
+    private String misconfigured() {
+        try {
+            driver();
+            return "";
+        } catch (InputException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     @Override

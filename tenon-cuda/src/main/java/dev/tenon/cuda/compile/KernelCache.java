@@ -16,6 +16,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +31,10 @@ import org.jspecify.annotations.Nullable;
 public final class KernelCache {
     private static final System.Logger LOG = System.getLogger(KernelCache.class.getName());
 
+    /** Folders that cannot be written, each said once a process, however many caches look at it. */
+    private static final Set<Path> COMPLAINED = ConcurrentHashMap.newKeySet();
+
     private final Path folder;
-    private final AtomicBoolean complained = new AtomicBoolean();
     private final AtomicBoolean swept = new AtomicBoolean();
 
     public KernelCache(Path folder) {
@@ -74,6 +78,9 @@ public final class KernelCache {
         } catch (NoSuchFileException _) {
             return Optional.empty();
         } catch (IOException | UnsupportedOperationException | IllegalArgumentException | OutOfMemoryError e) {
+            if (e instanceof IOException && !Files.exists(path)) {
+                return Optional.empty(); // the folder is none: said once, when the entry is to be kept
+            }
             warn("the entry " + path + " cannot be read (" + e + "); " + name + " is compiled anew");
             return Optional.empty();
         }
@@ -102,7 +109,7 @@ public final class KernelCache {
             Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE);
             return new ModuleImage(image.name(), image.format(), image.bytes(), path, image.log());
         } catch (IOException | UnsupportedOperationException e) {
-            if (complained.compareAndSet(false, true)) {
+            if (COMPLAINED.add(folder)) {
                 warn("compiled kernels cannot be kept in " + folder + " (" + e
                         + "); they are compiled again next time");
             }

@@ -78,13 +78,22 @@ public final class Workshop {
         if (known == null) {
             try {
                 Path made = Files.createTempDirectory("tenon-");
-                java.lang.Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(made), "tenon-cleanup"));
+                java.lang.Runtime.getRuntime().addShutdownHook(new Thread(() -> end(made), "tenon-cleanup"));
                 root = made;
                 known = made;
             } catch (IOException | IllegalStateException e) { // the latter while the process ends
-                throw new NativeException("there is no folder for temporary files: " + e, e);
+                throw new NativeException(
+                        "temporary files cannot be written to " + System.getProperty("java.io.tmpdir") + " (" + e
+                                + "); make that possible, or name another folder with -Djava.io.tmpdir",
+                        e);
             }
         }
         return known;
+    }
+
+    /** Commands first: they write into the folder. */
+    private static void end(Path made) {
+        HostCommand.stopAll();
+        delete(made);
     }
 }

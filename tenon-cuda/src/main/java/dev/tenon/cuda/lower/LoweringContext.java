@@ -38,7 +38,7 @@ public interface LoweringContext {
 
     /** In which form regions run. */
     default RegionForm regions() {
-        return RegionForm.ASKED;
+        return RegionForm.asked();
     }
 
     /** Why no region is compiled for the step that is being made, which was tried; empty where it may be. */

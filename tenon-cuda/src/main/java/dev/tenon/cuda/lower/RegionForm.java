@@ -1,6 +1,6 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.error.InputException;
 import org.jspecify.annotations.Nullable;
 
 /** In which form fused elementwise expressions run. */
@@ -12,16 +12,19 @@ public enum RegionForm {
     /** Compiled. */
     COMPILED;
 
-    /** What {@code TENON_REGIONS} asks for. */
-    static final RegionForm ASKED = of(System.getenv("TENON_REGIONS"));
-
     /** Elements from which a kernel of its own, some 100 ms to compile when it is not in the cache yet, pays. */
     private static final long MANY = 32 * 1024;
+
+    /** What {@code TENON_REGIONS} asks for. Read when it is asked, so that a word which is none is an ordinary error. @throws InputException for such a word */
+    static RegionForm asked() {
+        return of(System.getenv("TENON_REGIONS"));
+    }
 
     /**
      * The form of a name.
      *
      * @param name {@code interpreted}, {@code compiled}, or nothing for {@link #BY_SIZE}
+     * @throws InputException for another name
      */
     public static RegionForm of(@Nullable String name) {
         return switch (name) {
@@ -30,7 +33,7 @@ public enum RegionForm {
             case "interpreted" -> INTERPRETED;
             case "compiled" -> COMPILED;
             default ->
-                throw new UnsupportedException("TENON_REGIONS is \"" + name
+                throw new InputException("TENON_REGIONS is \"" + name
                         + "\"; it is interpreted or compiled, or not set for a choice by size");
         };
     }

@@ -130,4 +130,21 @@ class KernelCacheProcessesTest {
             }
         }
     }
+
+    @Test
+    void aFolderThatIsNoneIsSaidOnce() throws Exception {
+        Path file = Files.writeString(temporary.resolve("file"), "no folder");
+        Process child = ChildJvm.start(
+                Cold.class,
+                Map.of("TENON_KERNEL_CACHE", file.toString()),
+                temporary.resolve("out"),
+                temporary.resolve("err"));
+        assertThat(child.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(Files.readString(temporary.resolve("out"))).contains("20 right");
+        assertThat(Files.readAllLines(temporary.resolve("out")).stream()
+                        .filter(line -> line.contains("kernel cache: ")))
+                .singleElement()
+                .asString()
+                .contains("cannot be kept in " + file);
+    }
 }

@@ -6,11 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.nativelib.Downcalls;
+import dev.tenon.nativelib.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ public final class EmulatorLibrary {
     private static final int MESSAGE_BYTES = 4096;
     private static final int LONGEST_NAME = 4096;
 
-    private final SymbolLookup symbols;
+    private final NativeLibrary library;
     private final MethodHandle openPool;
     private final MethodHandle closePool;
     private final MethodHandle allocate;
@@ -34,10 +34,9 @@ public final class EmulatorLibrary {
     private final MethodHandle entry;
     private final MethodHandle launch;
 
-    /** Loads the object. @throws IllegalArgumentException when the host's loader refuses it */
-    @SuppressWarnings("restricted") // loads what the emulator has just built
+    /** Loads the object. @throws NativeException when it is no whole library, the host's loader refuses it, or it lacks a function */
     public EmulatorLibrary(Path object) {
-        symbols = SymbolLookup.libraryLookup(object, Arena.global());
+        library = NativeLibrary.open(object);
         openPool = bind("tenon_pool_open", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
         closePool = bind("tenon_pool_close", FunctionDescriptor.ofVoid(JAVA_LONG));
         allocate = bind("tenon_allocate", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT));
@@ -53,7 +52,7 @@ public final class EmulatorLibrary {
     }
 
     private MethodHandle bind(String name, FunctionDescriptor descriptor) {
-        return Downcalls.handle(symbols.findOrThrow(name), descriptor);
+        return Downcalls.handle(library.require(name), descriptor);
     }
 
     /** Starts worker threads. @throws NativeException when the host has no more */
