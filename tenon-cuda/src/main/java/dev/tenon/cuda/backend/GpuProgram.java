@@ -25,6 +25,7 @@ import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.LoweringContext;
 import dev.tenon.cuda.lower.Step;
+import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -211,6 +212,11 @@ final class GpuProgram implements Program, LoweringContext {
     @Override
     public int stepNumber() {
         return lowering;
+    }
+
+    /** Where the constants lie: a step of the host may read a view of one. */
+    List<DeviceBuffer> constantBuffers() {
+        return weights.buffers();
     }
 
     IoLayout io() {

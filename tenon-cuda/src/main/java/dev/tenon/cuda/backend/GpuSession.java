@@ -130,9 +130,11 @@ final class GpuSession implements Device.Context {
                 counters.address(),
                 io.address(),
                 handle(),
-                Stream.of(io, activations)
-                        .filter(memory -> memory.bytes() > 0)
-                        .map(GrowingMemory::buffer)
+                Stream.concat(
+                                Stream.of(io, activations)
+                                        .filter(memory -> memory.bytes() > 0)
+                                        .map(GrowingMemory::buffer),
+                                program.constantBuffers().stream())
                         .toList(),
                 this::onHost);
         Prepared made = new Prepared(frame);

@@ -8,9 +8,11 @@ import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.MemoryLedger;
 import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -69,6 +71,11 @@ final class GpuWeights implements Device.Weights {
         uploaded.put(layout, memory);
         bytes += memory.bytes();
         return memory.buffer().address();
+    }
+
+    /** Where all constants lie that were asked for so far. */
+    synchronized List<DeviceBuffer> buffers() {
+        return uploaded.values().stream().map(DeviceMemory::buffer).toList();
     }
 
     /** Makes a plan runnable by the CPU backend, with constants that are held until this is closed. @throws dev.tenon.core.error.UnsupportedException with the reason where that backend is not there */
