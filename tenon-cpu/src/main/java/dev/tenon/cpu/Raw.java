@@ -31,7 +31,7 @@ final class Raw {
         if (Vectors.AVAILABLE
                 && bytes <= LARGE
                 && bytes >= VectorMoves.LEAST
-                && MoveLoops.COPY.ready()
+                && MoveLoops.get().copy.ready()
                 && Segments.isNative(from)
                 && Segments.isNative(to)) {
             VectorMoves.copy(from, fromByte, to, toByte, (int) bytes);

@@ -194,7 +194,7 @@ final class StridedCopy {
             return;
         }
         boolean fast =
-                Vectors.AVAILABLE && MoveLoops.TRANSPOSE.ready() && Segments.isNative(from) && Segments.isNative(to);
+                Vectors.AVAILABLE && MoveLoops.get().transpose.ready() && Segments.isNative(from) && Segments.isNative(to);
         long fromStep = inner.from() * 4;
         long toStep = middle.to() * 4;
         int done = fast ? rows & -4 : 0;

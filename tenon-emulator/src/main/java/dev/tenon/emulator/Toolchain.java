@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.Workshop;
@@ -33,10 +34,8 @@ final class Toolchain {
             "-Wl,-z,defs",
             "-pthread");
 
-    private static final class Only {
-        static final CxxCompiler.Search SEARCH = CxxCompiler.search(System.getenv());
-        static final HostProcessor PROCESSOR = HostProcessor.detect();
-    }
+    private static final Lazy<CxxCompiler.Search> SEARCH = new Lazy<>(() -> CxxCompiler.search(System.getenv()));
+    private static final Lazy<HostProcessor> PROCESSOR = new Lazy<>(HostProcessor::detect);
 
     private static final Kept<Toolchain> BUILT = new Kept<>(() -> new Toolchain(compiler()));
 
@@ -58,19 +57,19 @@ final class Toolchain {
 
     /** Why nothing can be compiled; empty where it can. */
     static String unavailable() {
-        return Only.SEARCH.why();
+        return SEARCH.get().why();
     }
 
     /** @throws UnsupportedException where {@link #unavailable} says why */
     static CxxCompiler compiler() {
-        if (Only.SEARCH.found().isEmpty()) {
+        if (SEARCH.get().found().isEmpty()) {
             throw new UnsupportedException(unavailable());
         }
-        return Only.SEARCH.found().getFirst();
+        return SEARCH.get().found().getFirst();
     }
 
     static HostProcessor processor() {
-        return Only.PROCESSOR;
+        return PROCESSOR.get();
     }
 
     /** Built when first needed. @throws UnsupportedException where there is no compiler @throws NativeException when it does not make the runtime */

@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.lazy.Lazy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads one graph, or a graph within one, in the form of {@link GraphText}. Used once. */
 final class GraphParser {
-    private static final Map<String, Class<?>> OPS = ops();
+    private static final Lazy<Map<String, Class<?>>> OPS = new Lazy<>(GraphParser::ops);
 
     private final TextCursor cursor;
     private final Function<String, @Nullable ConstantData> data;
@@ -211,7 +212,7 @@ final class GraphParser {
 
     private Op op() {
         String mnemonic = cursor.word("an operation");
-        Class<?> type = OPS.get(mnemonic);
+        Class<?> type = OPS.get().get(mnemonic);
         if (type == null) {
             throw cursor.error("no operation \"" + mnemonic + "\"");
         }

@@ -5,6 +5,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,13 +29,14 @@ public final class CompiledModel implements AutoCloseable {
     private final Device.Weights weights;
     private final Compiler compiler;
     private final CompileOptions options;
-    private final PlanCache<List<TensorType>, CompiledStage> plans;
+    private final LazyMap<List<TensorType>, CompiledStage> plans;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     /** Runs hold the read side; closing takes the write side. */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
 
     private final LeakWatch watch;
     private boolean closed;
+    private boolean released;
 
     CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
         this.runtime = runtime;
@@ -43,10 +45,16 @@ public final class CompiledModel implements AutoCloseable {
         this.compiler = new Compiler(options.compiler(), device::claims, given.halfStore());
         this.prepared = compiler.prepare(graph, given.constants());
         this.weights = device.newWeights();
-        this.plans = new PlanCache<>(options.maxPlans());
+        this.plans = new LazyMap<>(options.maxPlans());
         this.watch = LeakWatch.over(this, "CompiledModel(" + graph.name() + ")");
         if (options.mode() == CompileMode.AOT) {
-            planAhead();
+            try {
+                planAhead();
+            } catch (RuntimeException | Error e) {
+                weights.close(); // the caller gets no model that it could close
+                watch.closed();
+                throw e;
+            }
         }
     }
 
@@ -139,16 +147,19 @@ public final class CompiledModel implements AutoCloseable {
         sessions.remove(session);
     }
 
-    /** Idempotent; waits for runs in flight. */
+    /** Closes the model and its sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
         lifetime.writeLock().lock();
         try {
-            if (!closed) {
-                closed = true;
-                watch.closed();
-                sessions.forEach(Session::close);
+            closed = true;
+            if (!released) {
+                Closing closing = new Closing();
+                sessions.forEach(session -> closing.step(session::close));
+                closing.end(); // weights stay while a session may still read them
                 weights.close();
+                released = true;
+                watch.closed();
                 runtime.forget(this);
             }
         } finally {

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.Program;
 import java.nio.ByteBuffer;
@@ -32,7 +33,7 @@ final class CompiledStage {
     private final Program program;
     private final List<String> outputs;
     private final List<CompiledLoop> loops = new ArrayList<>();
-    private final PlanCache<Key, CompiledStage> following;
+    private final LazyMap<Key, CompiledStage> following;
     private final CompileOptions options;
 
     CompiledStage(
@@ -50,7 +51,7 @@ final class CompiledStage {
         this.stage = compiler.plan(graph, types, known);
         this.program = device.compile(stage.plan(), weights, options);
         this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
-        this.following = new PlanCache<>(options.maxPlans());
+        this.following = new LazyMap<>(options.maxPlans());
         Stage.Rest rest = stage.rest();
         if (rest != null) {
             rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));

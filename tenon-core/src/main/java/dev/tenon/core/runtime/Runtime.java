@@ -23,6 +23,9 @@ public final class Runtime implements AutoCloseable {
     private final Device device;
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Guarded by {@link #models}. */
+    private boolean released;
+
     private final LeakWatch watch;
 
     private Runtime(Target target, Device device) {
@@ -134,13 +137,19 @@ public final class Runtime implements AutoCloseable {
         }
     }
 
-    /** Idempotent; waits for runs in flight. */
+    /** Closes the runtime, its models and their sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            watch.closed();
-            models.forEach(CompiledModel::close);
-            device.close();
+        closed.set(true);
+        synchronized (models) {
+            if (!released) {
+                Closing closing = new Closing();
+                models.forEach(model -> closing.step(model::close));
+                closing.end(); // the device stays while a model may still use it
+                device.close();
+                released = true;
+                watch.closed();
+            }
         }
     }
 }

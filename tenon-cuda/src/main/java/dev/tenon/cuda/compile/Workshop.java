@@ -56,7 +56,7 @@ public final class Workshop {
         } catch (IOException e) {
             bench.close();
             throw new NativeException("files for the compiler cannot be written: " + e, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             bench.close();
             throw e;
         }

@@ -34,7 +34,7 @@ final class Rounds {
         Call call;
         try {
             call = maker.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             refuse(round, e);
             throw e;
         }
@@ -87,7 +87,7 @@ final class Rounds {
     }
 
     /** Others need not wait for a call that was wrong in itself. */
-    private void refuse(Round round, RuntimeException e) {
+    private void refuse(Round round, Throwable e) {
         round.fail(at -> new CollectiveMismatchException(
                 "rank " + at + " waits for rank " + rank + ", whose call was refused: " + e.getMessage()
                         + " (nothing was moved)",
@@ -100,7 +100,7 @@ final class Rounds {
             if (round.agree()) {
                 round.ready(Plan.of(round, group.world(), group.options()));
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             round.fail(at -> new CollectiveAbortedException(
                     "rank " + at + ": the round could not be planned: " + e.getMessage(), e));
         }

@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Lazy;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -76,7 +77,7 @@ public final class OnnxOps {
         }
     }
 
-    private static final Map<Name, Family> FAMILIES = families();
+    private static final Lazy<Map<Name, Family>> FAMILIES = new Lazy<>(OnnxOps::families);
 
     private OnnxOps() {}
 
@@ -96,12 +97,12 @@ public final class OnnxOps {
     }
 
     public static boolean supports(Name name) {
-        return FAMILIES.containsKey(name);
+        return FAMILIES.get().containsKey(name);
     }
 
     /** Adds what the node means; its results in order, as many as there are, maybe fewer than it names. */
     public static List<Value> map(Name name, NodeContext n) {
-        Family family = FAMILIES.get(name);
+        Family family = FAMILIES.get().get(name);
         if (family == null) {
             throw n.error("is not supported");
         }
@@ -130,7 +131,7 @@ public final class OnnxOps {
 
     /** The operators whose names are most like one that is not there, for messages; its own domain's first where they are equally like it. */
     public static List<Name> nearest(Name wanted) {
-        return FAMILIES.keySet().stream()
+        return FAMILIES.get().keySet().stream()
                 .sorted(Comparator.<Name>comparingInt(name -> distance(name.op(), wanted.op()))
                         .thenComparing(name -> !name.domain().equals(wanted.domain()))
                         .thenComparing(Name::op))
