@@ -3,7 +3,6 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.lazy.Lazy;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -198,7 +197,7 @@ final class GraphParser {
             throw cursor.error("constant " + type + " has " + bits.size() + " elements; expected "
                     + type.shape().elements());
         }
-        MemorySegment segment = Arena.ofAuto().allocate(type.bytes(), 64);
+        MemorySegment segment = HostMemory.allocate(type.bytes(), 64);
         for (int i = 0; i < bits.size(); i++) {
             Elements.setBits(type.dtype(), segment, i, bits.get(i));
         }
