@@ -20,7 +20,12 @@ import java.util.Objects;
  * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
  */
 final class HotLoops {
-    private static final Lazy<HotLoops> LOOPS = new Lazy<>(HotLoops::new);
+    private static final Lazy<HotLoops> LOOPS = new Lazy<>() {
+        @Override
+        protected HotLoops make() {
+            return new HotLoops();
+        }
+    };
 
     /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
     private static final int DEPTH = 27;
@@ -42,8 +47,7 @@ final class HotLoops {
             "exp sum",
             () -> keep(VectorRows.expSum(data, A, 0, data, B, n)),
             () -> keep(scalar.expSum(data, A, 0, data, B, n)));
-    final HotLoop max =
-            add("row max", () -> keep(VectorRows.max(data, A, n)), () -> keep(scalar.max(data, A, n)));
+    final HotLoop max = add("row max", () -> keep(VectorRows.max(data, A, n)), () -> keep(scalar.max(data, A, n)));
     final HotLoop moments = add(
             "moments", () -> VectorRows.moments(data, A, n, 1, data, B), () -> scalar.moments(data, A, n, 1, data, B));
     final HotLoop normalise = add("normalise", this::vectorNormalise, this::scalarNormalise);

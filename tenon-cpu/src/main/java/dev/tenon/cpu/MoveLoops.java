@@ -11,7 +11,12 @@ import java.util.List;
  * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
  */
 final class MoveLoops {
-    private static final Lazy<MoveLoops> LOOPS = new Lazy<>(MoveLoops::new);
+    private static final Lazy<MoveLoops> LOOPS = new Lazy<>() {
+        @Override
+        protected MoveLoops make() {
+            return new MoveLoops();
+        }
+    };
     private static final long B = 1 << 14;
     private static final long C = 2 << 14;
     /** Whole vectors and a rest. */

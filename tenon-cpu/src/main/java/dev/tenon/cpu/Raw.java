@@ -28,7 +28,7 @@ final class Raw {
 
     /** Moves bytes between places that do not overlap. */
     static void copy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
-        if (Vectors.AVAILABLE
+        if (Vectors.available()
                 && bytes <= LARGE
                 && bytes >= VectorMoves.LEAST
                 && MoveLoops.get().copy.ready()

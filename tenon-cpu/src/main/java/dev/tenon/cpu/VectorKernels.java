@@ -327,8 +327,10 @@ final class VectorKernels extends Kernels {
             long yOffset,
             int n) {
         int whole = whole(size);
-        boolean vectors =
-                HotLoops.get().mix.ready() && Segments.isNative(weights) && Segments.isNative(v) && Segments.isNative(y);
+        boolean vectors = HotLoops.get().mix.ready()
+                && Segments.isNative(weights)
+                && Segments.isNative(v)
+                && Segments.isNative(y);
         if (!vectors || whole < size) {
             super.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
             return;

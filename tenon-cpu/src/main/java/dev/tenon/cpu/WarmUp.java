@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.lazy.Headroom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -39,11 +40,15 @@ final class WarmUp {
         List<HotLoop> waiting = new ArrayList<>();
         try {
             while (true) {
-                try {
-                    Thread.sleep(round(waiting));
-                } catch (OutOfMemoryError _) {
-                    Thread.sleep(PAUSE_MILLIS); // the scalar loops serve until there is memory again
+                int pause = PAUSE_MILLIS; // the scalar loops serve until there is memory again
+                if (waiting.isEmpty() || Headroom.there()) {
+                    try {
+                        pause = round(waiting);
+                    } catch (OutOfMemoryError _) {
+                        pause = PAUSE_MILLIS;
+                    }
                 }
+                Thread.sleep(pause);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // no caller has this thread to interrupt it; the scalar loops stay then

@@ -19,7 +19,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads one graph, or a graph within one, in the form of {@link GraphText}. Used once. */
 final class GraphParser {
-    private static final Lazy<Map<String, Class<?>>> OPS = new Lazy<>(GraphParser::ops);
+    private static final Lazy<Map<String, Class<?>>> OPS = new Lazy<>() {
+        @Override
+        protected Map<String, Class<?>> make() {
+            return ops();
+        }
+    };
 
     private final TextCursor cursor;
     private final Function<String, @Nullable ConstantData> data;

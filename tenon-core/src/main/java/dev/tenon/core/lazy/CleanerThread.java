@@ -4,7 +4,12 @@ import java.lang.ref.Cleaner;
 
 /** The process's one {@link Cleaner} for objects of Tenon, started on first use. Actions are short and do not throw. Thread-safe. */
 public final class CleanerThread {
-    private static final Lazy<Cleaner> CLEANER = new Lazy<>(Cleaner::create);
+    private static final Lazy<Cleaner> CLEANER = new Lazy<>() {
+        @Override
+        protected Cleaner make() {
+            return Cleaner.create();
+        }
+    };
 
     private CleanerThread() {}
 

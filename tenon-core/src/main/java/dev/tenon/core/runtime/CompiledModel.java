@@ -5,6 +5,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import java.util.ArrayList;
@@ -39,6 +40,7 @@ public final class CompiledModel implements AutoCloseable {
     private boolean released;
 
     CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
+        Headroom.require("compiling a model");
         this.runtime = runtime;
         this.device = device;
         this.options = options;

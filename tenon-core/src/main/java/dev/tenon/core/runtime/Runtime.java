@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.runtime.spi.Device;
 import java.time.Duration;
 import java.util.Set;
@@ -40,7 +41,15 @@ public final class Runtime implements AutoCloseable {
     }
 
     public static Runtime open(Target target, RuntimeOptions options) {
-        return new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        Headroom.require("opening a device");
+        Runtime runtime = new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        try {
+            Rehearsal.once(runtime);
+        } catch (RuntimeException | Error e) {
+            runtime.close();
+            throw e;
+        }
+        return runtime;
     }
 
     public Target target() {

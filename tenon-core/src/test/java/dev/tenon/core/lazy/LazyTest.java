@@ -18,12 +18,15 @@ final class LazyTest {
     @Test
     void failedInitialisationIsTriedAgain() {
         AtomicInteger calls = new AtomicInteger();
-        Lazy<String> lazy = new Lazy<>(() -> {
-            if (calls.incrementAndGet() == 1) {
-                throw new OutOfMemoryError("planted");
+        Lazy<String> lazy = new Lazy<>() {
+            @Override
+            protected String make() {
+                if (calls.incrementAndGet() == 1) {
+                    throw new OutOfMemoryError("planted");
+                }
+                return "made";
             }
-            return "made";
-        });
+        };
         assertThatThrownBy(lazy::get).isInstanceOf(OutOfMemoryError.class);
         assertThat(lazy.get()).isEqualTo("made");
         assertThat(lazy.get()).isEqualTo("made");
@@ -34,11 +37,13 @@ final class LazyTest {
     void oneThreadMakesAValueAndAllGetIt() throws Exception {
         LazyMap<String, Object> map = new LazyMap<>();
         AtomicInteger calls = new AtomicInteger();
-        List<Object> got = race(8, () -> map.get("key", () -> {
-            calls.incrementAndGet();
-            pause();
-            return new Object();
-        }));
+        List<Object> got = race(
+                8,
+                () -> map.get("key", () -> {
+                    calls.incrementAndGet();
+                    pause();
+                    return new Object();
+                }));
         assertThat(calls).hasValue(1);
         assertThat(got).hasSize(8).containsOnly(got.getFirst());
     }

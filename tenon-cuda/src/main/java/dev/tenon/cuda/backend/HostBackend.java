@@ -2,6 +2,7 @@ package dev.tenon.cuda.backend;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.Lazy;
+import dev.tenon.core.lazy.Services;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.spi.Backend;
 import dev.tenon.core.runtime.spi.Device;
@@ -10,13 +11,17 @@ import java.util.ServiceLoader;
 
 /** The CPU backend, for nodes that have no kernel: one for all devices, open for as long as the JVM. */
 final class HostBackend {
-    private static final Lazy<Optional<Device>> DEVICE = new Lazy<>(HostBackend::find);
+    private static final Lazy<Optional<Device>> DEVICE = new Lazy<>() {
+        @Override
+        protected Optional<Device> make() {
+            return find();
+        }
+    };
 
     private HostBackend() {}
 
     private static Optional<Device> find() {
-        return ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).stream()
-                .map(ServiceLoader.Provider::get)
+        return Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader())).stream()
                 .filter(backend -> backend.name().equals("cpu"))
                 .findFirst()
                 .map(backend -> backend.open(0, RuntimeOptions.defaults()));
@@ -30,7 +35,6 @@ final class HostBackend {
      */
     static Device device(String reason) {
         return DEVICE.get()
-                .orElseThrow(
-                        () -> new UnsupportedException(reason + ", and the CPU backend is not on the path"));
+                .orElseThrow(() -> new UnsupportedException(reason + ", and the CPU backend is not on the path"));
     }
 }

@@ -25,6 +25,7 @@ final class Transfers implements AutoCloseable {
     private final ArrayList<GpuResident> held = new ArrayList<>();
     /** Memory for results that stay on the device, until they are handed out. */
     private final List<DeviceMemory> results = new ArrayList<>();
+
     private @Nullable PinnedBuffer pinned;
 
     Transfers(GpuDevice device, GpuStream stream, GrowingMemory io) {

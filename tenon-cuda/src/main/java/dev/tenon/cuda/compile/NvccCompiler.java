@@ -37,7 +37,12 @@ public final class NvccCompiler implements KernelCompiler {
         }
     }
 
-    private static final Lazy<Found> FOUND = new Lazy<>(NvccCompiler::find);
+    private static final Lazy<Found> FOUND = new Lazy<>() {
+        @Override
+        protected Found make() {
+            return find();
+        }
+    };
 
     private static HostCommand run(List<String> command) {
         try {

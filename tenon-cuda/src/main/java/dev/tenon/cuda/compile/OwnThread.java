@@ -21,7 +21,8 @@ final class OwnThread<T> implements Runnable {
      */
     static <T> T call(String name, long stackBytes, Supplier<T> call) {
         OwnThread<T> body = new OwnThread<>(call);
-        Thread thread = Thread.ofPlatform().name(name).daemon().stackSize(stackBytes).start(body);
+        Thread thread =
+                Thread.ofPlatform().name(name).daemon().stackSize(stackBytes).start(body);
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {

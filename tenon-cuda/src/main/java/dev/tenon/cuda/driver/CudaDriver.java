@@ -17,7 +17,12 @@ public final class CudaDriver implements GpuDriver {
     /** What the first look found: the devices, or why there are none. */
     private record Probe(List<DeviceProperties> devices, String unavailable) {}
 
-    private static final Lazy<Probe> PROBE = new Lazy<>(() -> StartUp.opening(CudaDriver::look));
+    private static final Lazy<Probe> PROBE = new Lazy<>() {
+        @Override
+        protected Probe make() {
+            return StartUp.opening(CudaDriver::look);
+        }
+    };
 
     /** Looks for nothing yet. */
     public CudaDriver() {}

@@ -52,7 +52,12 @@ public final class KernelSources {
                 .count();
     }
 
-    private static final Lazy<Map<String, String>> TEXTS = new Lazy<>(KernelSources::load);
+    private static final Lazy<Map<String, String>> TEXTS = new Lazy<>() {
+        @Override
+        protected Map<String, String> make() {
+            return load();
+        }
+    };
 
     private static Map<String, String> load() {
         Map<String, String> headers = new TreeMap<>();

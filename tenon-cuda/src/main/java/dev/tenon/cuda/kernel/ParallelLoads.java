@@ -42,10 +42,8 @@ final class ParallelLoads {
         List<Thread> workers = new ArrayList<>(threads);
         try {
             for (int i = 0; i < threads; i++) {
-                workers.add(Thread.ofPlatform()
-                        .name("tenon-kernels-" + i)
-                        .daemon()
-                        .start(loads::work));
+                workers.add(
+                        Thread.ofPlatform().name("tenon-kernels-" + i).daemon().start(loads::work));
             }
         } catch (OutOfMemoryError e) { // no more threads: those that run are waited for below
             loads.failed(e);

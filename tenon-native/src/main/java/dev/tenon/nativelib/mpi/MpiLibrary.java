@@ -26,7 +26,12 @@ public final class MpiLibrary {
             List.of(),
             library -> library.find(OPEN_MPI_ONLY).isPresent() ? "" : "it is another MPI than Open MPI");
 
-    private static final Lazy<LibrarySearch> HERE = new Lazy<>(MpiLibrary::look);
+    private static final Lazy<LibrarySearch> HERE = new Lazy<>() {
+        @Override
+        protected LibrarySearch make() {
+            return look();
+        }
+    };
 
     private MpiLibrary() {}
 

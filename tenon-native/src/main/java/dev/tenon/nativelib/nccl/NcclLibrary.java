@@ -24,7 +24,12 @@ public final class NcclLibrary {
     private static final int LONGEST = 1024;
 
     /** Made once; what NCCL reads of the environment is set before it. */
-    private static final Lazy<LibrarySearch> SEARCH = new Lazy<>(NcclLibrary::look);
+    private static final Lazy<LibrarySearch> SEARCH = new Lazy<>() {
+        @Override
+        protected LibrarySearch make() {
+            return look();
+        }
+    };
 
     private NcclLibrary() {}
 

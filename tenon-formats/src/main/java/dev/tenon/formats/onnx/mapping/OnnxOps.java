@@ -77,7 +77,12 @@ public final class OnnxOps {
         }
     }
 
-    private static final Lazy<Map<Name, Family>> FAMILIES = new Lazy<>(OnnxOps::families);
+    private static final Lazy<Map<Name, Family>> FAMILIES = new Lazy<>() {
+        @Override
+        protected Map<Name, Family> make() {
+            return families();
+        }
+    };
 
     private OnnxOps() {}
 
