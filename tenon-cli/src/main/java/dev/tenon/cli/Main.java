@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.error.Text;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -106,7 +107,7 @@ public final class Main implements Runnable {
         if (stacktrace) {
             e.printStackTrace(err);
         }
-        err.println(command.qualifiedName() + ": " + line(e));
+        err.println(command.qualifiedName() + ": " + Text.message(line(e)));
         return CommandLine.ExitCode.SOFTWARE;
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -48,7 +49,7 @@ public final class CompiledModel implements AutoCloseable {
         this.prepared = compiler.prepare(graph, given.constants());
         this.weights = device.newWeights();
         this.plans = new LazyMap<>(options.maxPlans());
-        this.watch = LeakWatch.over(this, "CompiledModel(" + graph.name() + ")");
+        this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         if (options.mode() == CompileMode.AOT) {
             try {
                 planAhead();
@@ -100,7 +101,7 @@ public final class CompiledModel implements AutoCloseable {
             List<PlanReport> reports = new ArrayList<>();
             plans.values().forEach(stage -> reports.addAll(stage.reports()));
             return new ModelReport(
-                    prepared.name(), runtime.target().toString(), device.info(), weights.bytes(), reports);
+                    Text.name(prepared.name()), runtime.target().toString(), device.info(), weights.bytes(), reports);
         });
     }
 
