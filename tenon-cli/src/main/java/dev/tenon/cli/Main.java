@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
             KernelsCommand.class,
             AllReduceCommand.class,
             LaunchCommand.class,
+            SoakCommand.class,
             BenchCommand.class
         })
 public final class Main implements Runnable {
@@ -62,7 +63,7 @@ public final class Main implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch or bench");
+                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch, soak or bench");
     }
 
     public static void main(String[] args) {

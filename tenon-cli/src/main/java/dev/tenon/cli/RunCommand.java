@@ -198,7 +198,8 @@ final class RunCommand implements Callable<Integer> {
 
     private static Map<String, String> types(Map<String, Tensor> tensors) {
         Map<String, String> types = new LinkedHashMap<>();
-        tensors.forEach((name, tensor) -> types.put(Text.name(name), tensor.type().toString()));
+        tensors.forEach(
+                (name, tensor) -> types.put(Text.name(name), tensor.type().toString()));
         return types;
     }
 

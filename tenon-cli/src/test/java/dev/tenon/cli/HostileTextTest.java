@@ -62,11 +62,14 @@ final class HostileTextTest {
         for (List<String> command : List.of(
                 List.of("run", model.toString()),
                 List.of("run", model.toString(), "--json"),
-                List.of("run", model.toString(), "--output-dir", folder.resolve("out").toString()),
+                List.of(
+                        "run",
+                        model.toString(),
+                        "--output-dir",
+                        folder.resolve("out").toString()),
                 List.of("explain", model.toString()),
                 List.of("explain", model.toString(), "--json"),
-                List.of("explain", model.toString(), "--html", page.toString()),
-                List.of("bench", "model", model.toString(), "--runs", "1", "--json"))) {
+                List.of("explain", model.toString(), "--html", page.toString()))) {
             Cli result = Cli.run(command.toArray(String[]::new));
             shown(command + " out", result.out());
             shown(command + " err", result.err());
@@ -90,9 +93,11 @@ final class HostileTextTest {
         for (String text : List.of("\\u001b[31mEvil\\nFAKE", LONG)) {
             String json = switch (what) {
                 case "type" -> "{\"model\":{\"type\":\"" + text + "\",\"vocab\":{}}}";
-                case "token" -> "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"" + text + "\",\"vocab\":{\"a\":0}}}";
-                case "key" -> "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"" + text
-                        + "\":\"no number\"}}}";
+                case "token" ->
+                    "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"" + text + "\",\"vocab\":{\"a\":0}}}";
+                case "key" ->
+                    "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"a\",\"vocab\":{\"" + text
+                            + "\":\"no number\"}}}";
                 default -> "{\"model\":" + text;
             };
             Files.writeString(folder.resolve("tokenizer.json"), json);
@@ -119,7 +124,8 @@ final class HostileTextTest {
         UnaryOperator<Wire> initializer = w -> {
             Wire tensor = new Wire().number(1, 2).number(2, 1).string(8, or(place, Place.INITIALIZER, name, "w"));
             if (place == Place.LOCATION) {
-                return tensor.message(13, e -> e.string(1, "location").string(2, name)).number(14, 1);
+                return tensor.message(13, e -> e.string(1, "location").string(2, name))
+                        .number(14, 1);
             }
             return tensor.bytes(9, new byte[] {0, 0, (byte) 0x80, 0x3f, 0, 0, 0, 0x40});
         };
@@ -141,12 +147,15 @@ final class HostileTextTest {
                 .number(1, 8)
                 .string(2, or(place, Place.PRODUCER, name, "test"))
                 .message(8, o -> o.string(1, "").number(2, 17))
-                .message(7, g -> g.message(1, node)
-                        .message(1, n -> n.string(1, middle).string(2, y).string(4, "Relu"))
-                        .string(2, or(place, Place.GRAPH, name, "g"))
-                        .message(5, initializer)
-                        .message(11, v -> port(v, x, place == Place.DIM ? name : "", 2))
-                        .message(12, v -> port(v, y, place == Place.DIM ? name : "", 2)))
+                .message(
+                        7,
+                        g -> g.message(1, node)
+                                .message(
+                                        1, n -> n.string(1, middle).string(2, y).string(4, "Relu"))
+                                .string(2, or(place, Place.GRAPH, name, "g"))
+                                .message(5, initializer)
+                                .message(11, v -> port(v, x, place == Place.DIM ? name : "", 2))
+                                .message(12, v -> port(v, y, place == Place.DIM ? name : "", 2)))
                 .bytes();
     }
 

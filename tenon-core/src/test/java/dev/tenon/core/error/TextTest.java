@@ -42,7 +42,10 @@ final class TextTest {
             new InputException("input").at(evil),
             new UnsupportedException("a " + evil + " b")
         }) {
-            assertThat(e.getMessage()).doesNotContain("\u001b").doesNotContain("\n").hasSizeLessThan(300);
+            assertThat(e.getMessage())
+                    .doesNotContain("\u001b")
+                    .doesNotContain("\n")
+                    .hasSizeLessThan(300);
         }
         assertThat(new DataException("z z ".repeat(1_000_000)).getMessage()).hasSizeLessThan(4100);
     }

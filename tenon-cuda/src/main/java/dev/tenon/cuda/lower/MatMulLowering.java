@@ -41,7 +41,9 @@ final class MatMulLowering {
         int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
         Step step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
         if (LOGGED) {
-            LOG.log(Level.INFO, "\"" + Text.name(node.name()) + "\": " + step.tier() + "; passed over " + step.passedOver());
+            LOG.log(
+                    Level.INFO,
+                    "\"" + Text.name(node.name()) + "\": " + step.tier() + "; passed over " + step.passedOver());
         }
         return step;
     }
