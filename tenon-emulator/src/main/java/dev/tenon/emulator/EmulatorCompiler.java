@@ -47,6 +47,7 @@ public final class EmulatorCompiler implements KernelCompiler {
             "--param=tsan-instrument-func-entry-exit=0",
             "-fno-thread-jumps",
             "-fno-tree-dominator-opts");
+
     private static final List<String> CHECKED_CLANG =
             List.of("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0");
 

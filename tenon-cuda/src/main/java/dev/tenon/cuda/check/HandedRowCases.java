@@ -175,7 +175,10 @@ final class HandedRowCases {
         }
         ResidualNorm op = new ResidualNorm(true, false, 1, RowRun.EPSILON);
         NdArray zeros = NdArray.zeros(ones.type());
-        double[] y = new StepRun(stage).run(op, List.of(x, residual, ones, zeros)).output().toDoubles();
+        double[] y = new StepRun(stage)
+                .run(op, List.of(x, residual, ones, zeros))
+                .output()
+                .toDoubles();
         equal(Arrays.copyOf(y, n), new double[n], 0);
         equal(Arrays.copyOfRange(y, n, 2 * n), sawtooth(n, 1), 1e-5);
         equal(Arrays.copyOfRange(y, 2 * n, 3 * n), sawtooth(n, 0x1p-10), 1e-5);

@@ -36,7 +36,8 @@ final class UnaryCases {
         List<KernelCase> cases = new ArrayList<>();
         for (DType dtype : SWEPT) {
             for (Unary op : UnarySweep.functions()) {
-                cases.add(new KernelCase(KERNEL, dtype + " " + op + " over all exponents", stage -> sweep(stage, dtype, op)));
+                cases.add(new KernelCase(
+                        KERNEL, dtype + " " + op + " over all exponents", stage -> sweep(stage, dtype, op)));
             }
             cases.add(new KernelCase(KERNEL, "GE-01 " + dtype + " large arguments", stage -> large(stage, dtype)));
         }
@@ -109,9 +110,7 @@ final class UnaryCases {
     /** By the kernel of one function, by the interpreting and a compiled kernel of a region that multiplies x by 1 first, and by the one behind a product, for any and for that function. */
     private static List<double[]> everywhere(KernelStage stage, DType dtype, Unary op, double[] x) {
         Region region = new Region(
-                List.of(
-                        new Region.Step(new Binary(BinaryFn.MUL), List.of(0, 1)),
-                        new Region.Step(op, List.of(2))),
+                List.of(new Region.Step(new Binary(BinaryFn.MUL), List.of(0, 1)), new Region.Step(op, List.of(2))),
                 List.of(1));
         List<NdArray> inputs = List.of(array(dtype, x), NdArray.of(TensorType.of(dtype), 1));
         List<double[]> results = new ArrayList<>(List.of(single(stage, dtype, op, x)));
