@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Recording, replay, update, and calls that cannot be recorded (CG-01). */
@@ -50,6 +51,7 @@ class CaptureTest {
     }
 
     @Test
+    @DisplayName("CG-01 records replays and updates")
     void recordsReplaysAndUpdates() {
         try (CapturedGraph graph = capture(2);
                 ExecutableGraph executable = graph.instantiate()) {
@@ -108,6 +110,7 @@ class CaptureTest {
     }
 
     @Test
+    @DisplayName("CG-01 calls that cannot be recorded")
     void callsThatCannotBeRecorded() {
         GpuEvent event = harness.context.newEvent(false);
         Map<String, Runnable> calls = new LinkedHashMap<>();

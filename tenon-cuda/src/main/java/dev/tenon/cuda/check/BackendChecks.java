@@ -68,6 +68,7 @@ public final class BackendChecks {
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
                 new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
                 new Check("the cap is held and named", BackendChecks::cap),
+                new Check("JV-01: inputs may go as soon as a call has returned", InputLifetimeChecks::run),
                 new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
                 new Check("memory reports agree with what was given back", BackendChecks::reports),
                 new Check("copies out of range are refused, and nothing is copied", BackendChecks::ranges),

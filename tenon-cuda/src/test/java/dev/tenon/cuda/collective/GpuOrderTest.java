@@ -13,6 +13,7 @@ import dev.tenon.cuda.port.GpuStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,7 @@ class GpuOrderTest {
     /** Two communicators over the same devices, a thread for each, pauses and allocations in between. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @DisplayName("NC-01 two groups a thread for each device")
     void twoGroupsAThreadForEachDevice(boolean oneShot) {
         try (Gpus gpus = Gpus.open(2);
                 GpuGroup one = gpus.group(Gpus.options().withOneShot(oneShot));
@@ -55,6 +57,7 @@ class GpuOrderTest {
     /** The same from one thread that drives both devices. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @DisplayName("NC-01 two groups one thread")
     void twoGroupsOneThread(boolean oneShot) throws InterruptedException {
         try (Gpus gpus = Gpus.open(2);
                 GpuGroup one = gpus.group(Gpus.options().withOneShot(oneShot));

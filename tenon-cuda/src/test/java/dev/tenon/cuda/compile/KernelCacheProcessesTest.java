@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,6 +30,7 @@ class KernelCacheProcessesTest {
     Path temporary;
 
     @Test
+    @DisplayName("PC-01 eight processes of four threads start cold")
     void eightProcessesOfFourThreadsStartCold() throws Exception {
         Path folder = temporary.resolve("cache");
         List<Process> processes = new ArrayList<>();
@@ -80,6 +82,7 @@ class KernelCacheProcessesTest {
     }
 
     @Test
+    @DisplayName("PC-01 a process that is killed leaves whole entries only")
     void aProcessThatIsKilledLeavesWholeEntriesOnly() throws Exception {
         Path folder = temporary.resolve("cache");
         Process child = ChildJvm.start(

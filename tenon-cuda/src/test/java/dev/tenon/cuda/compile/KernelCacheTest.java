@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -58,6 +59,7 @@ class KernelCacheTest {
     }
 
     @Test
+    @DisplayName("PC-01 damaged entries are made anew")
     void damagedEntriesAreMadeAnew() throws IOException {
         KernelSource source = CountingCompiler.source("a.cu");
         Path file = fresh().compile(source, SM_80).file();
@@ -116,6 +118,7 @@ class KernelCacheTest {
     }
 
     @Test
+    @DisplayName("PC-03 everything that decides is in the key")
     void everythingThatDecidesIsInTheKey() {
         KernelSource source = CountingCompiler.source("a.cu");
         KernelCache cache = new KernelCache(folder);
@@ -145,6 +148,7 @@ class KernelCacheTest {
     }
 
     @Test
+    @DisplayName("PC-03 ptx is kept for one driver and machine code for all")
     void ptxIsKeptForOneDriverAndMachineCodeForAll() {
         KernelSource source = CountingCompiler.source("a.cu");
         for (ModuleImage.Format format : List.of(ModuleImage.Format.PTX, ModuleImage.Format.CUBIN)) {

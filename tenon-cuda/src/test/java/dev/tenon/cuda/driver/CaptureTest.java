@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 @Tag("gpu")
 class CaptureTest {
     @Test
+    @DisplayName("CG-01 what cannot be recorded is named and the stream stays usable")
     void whatCannotBeRecordedIsNamedAndTheStreamStaysUsable() {
         try (Gpu gpu = Gpu.open();
                 DeviceBuffer x = gpu.upload(1, 2, 3, 4);

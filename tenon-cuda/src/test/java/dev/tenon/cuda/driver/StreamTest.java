@@ -16,6 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +55,7 @@ class StreamTest {
     }
 
     @Test
+    @DisplayName("MS-01 freed memory is not reused while a kernel reads it")
     void freedMemoryIsNotReusedWhileAKernelReadsIt() { // MS-01
         try (Gpu gpu = Gpu.open();
                 GpuStream other = gpu.context.newStream();

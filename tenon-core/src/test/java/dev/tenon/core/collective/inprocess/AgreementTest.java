@@ -13,6 +13,7 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -49,6 +50,7 @@ final class AgreementTest {
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
+    @DisplayName("AR-02 lengths")
     void lengths(Algorithm algorithm) {
         disagree(
                 algorithm,
@@ -60,6 +62,7 @@ final class AgreementTest {
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
+    @DisplayName("AR-02 dtypes")
     void dtypes(Algorithm algorithm) {
         disagree(algorithm, new int[] {4, 4, 4, 4}, "of 4 f32", "of 4 f64", (rank, mine) -> {
             if (rank.rank() == 2) {
@@ -73,6 +76,7 @@ final class AgreementTest {
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
+    @DisplayName("AR-02 reductions")
     void reductions(Algorithm algorithm) {
         disagree(
                 algorithm,

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ final class AllReduceTest {
     /** AR-01. */
     @ParameterizedTest
     @EnumSource(Algorithm.class)
+    @DisplayName("AR-01 any length")
     void anyLength(Algorithm algorithm) {
         for (int world : new int[] {4, 1, 3}) {
             try (InProcessGroup group = Groups.open(world, algorithm)) {

@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** GGUF blocks against numbers that were made by others or by hand. */
@@ -39,6 +40,7 @@ class PackedBlocksTest {
 
     /** Two blocks with every sub-block's scale and minimum different: GG-02. */
     @Test
+    @DisplayName("GG-02 sub blocks have their own scales")
     void subBlocksHaveTheirOwnScales() throws IOException {
         byte[] file = resource("q4k_2blocks.bin");
         NdArray packed = NdArray.read(TensorType.of(DType.U8, file.length), MemorySegment.ofArray(file));
