@@ -40,6 +40,14 @@ final class KernelsRunCommand implements Callable<Integer> {
             description = "Only every Nth case (1: all).")
     int every;
 
+    @Option(
+            names = "--first",
+            paramLabel = "K",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "With --every: begin at the Kth case, so that N processes share the work (${DEFAULT-VALUE}).")
+    int first;
+
     @Option(names = "--json", description = "One object a case.")
     boolean json;
 
@@ -67,7 +75,7 @@ final class KernelsRunCommand implements Callable<Integer> {
                 KernelStage stage = new KernelStage(context, platform.compiler())) {
             for (int i = 0; i < chosen.size(); i++) {
                 KernelCase one = chosen.get(i);
-                if (i % every != 0 || one.heavy() && emulated) {
+                if (i % every != (first - 1) % every || one.heavy() && emulated) {
                     left++;
                     continue;
                 }

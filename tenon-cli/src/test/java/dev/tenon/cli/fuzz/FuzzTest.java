@@ -37,19 +37,19 @@ final class FuzzTest {
         assertThat(fuzzer.count()).isGreaterThan(100);
     }
 
-    /** By hand: the target, the first seed, how many files. Prints what became of them and every finding. */
+    /** By hand: the target, the first file's number, how many files, for how many seconds at most, and the folder of seeds for models. Prints what became of them and every finding. */
     static final class Campaign {
         private Campaign() {}
 
         public static void main(String[] args) throws IOException, InterruptedException {
             Target target = switch (args[0]) {
-                case "onnx" -> new OnnxTarget(args.length > 3 ? List.of(Path.of(args[3])) : MODELS);
+                case "onnx" -> new OnnxTarget(args.length > 4 ? List.of(Path.of(args[4])) : MODELS);
                 case "tokenizer" -> new TokenizerTarget();
                 default -> new NpyTarget();
             };
             Fuzzer fuzzer = new Fuzzer(target);
             long start = System.nanoTime();
-            fuzzer.run(Long.parseLong(args[1]), Long.parseLong(args[2]), 1e9);
+            fuzzer.run(Long.parseLong(args[1]), Long.parseLong(args[2]), Double.parseDouble(args[3]));
             System.out.printf("%s: %d files in %.0f s%n", target.name(), fuzzer.count(), (System.nanoTime() - start) / 1e9);
             fuzzer.outcomes().forEach((outcome, count) -> System.out.println("  " + count + " " + outcome));
             fuzzer.findings().stream().limit(50).forEach(System.out::println);
