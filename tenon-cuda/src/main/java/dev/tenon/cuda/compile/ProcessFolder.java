@@ -2,13 +2,14 @@ package dev.tenon.cuda.compile;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A folder among the system's temporary files that is one process's, for as long as the process lives: it holds a lock on a file in it. The next process to make such a folder deletes those that no process holds any more, as a killed one
@@ -18,6 +19,12 @@ final class ProcessFolder {
     private static final String PREFIX = "tenon-work-";
     private static final String LOCK = "lock";
 
+    /**
+     * This process's folders and their channels. The channels are kept reachable, for the collector would close them and with them end the locks; and the folders are passed over by the sweep, for closing any channel of a file ends every lock
+     * that the process holds on it.
+     */
+    private static final Map<Path, FileChannel> OWN = new ConcurrentHashMap<>();
+
     private ProcessFolder() {}
 
     /**
@@ -26,13 +33,14 @@ final class ProcessFolder {
      * @param among the folder of temporary files
      * @throws IOException when no folder can be made
      */
-    @SuppressWarnings({"MustBeClosed", "resource"}) // the lock is held until the process ends
     static Path make(Path among) throws IOException {
         sweep(among);
         Path made = Files.createTempDirectory(among, PREFIX);
+        FileChannel channel =
+                FileChannel.open(made.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        OWN.put(made, channel); // open until the process ends
         try {
-            FileChannel.open(made.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)
-                    .lock();
+            channel.lock();
         } catch (IOException e) {
             // a file system without locks: the folder is deleted at the process's end, and not after a kill
             Files.deleteIfExists(made.resolve(LOCK));
@@ -43,7 +51,9 @@ final class ProcessFolder {
     private static void sweep(Path among) {
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(among, PREFIX + "*")) {
             for (Path folder : folders) {
-                if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) && abandoned(folder.resolve(LOCK))) {
+                if (!OWN.containsKey(folder)
+                        && Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                        && abandoned(folder.resolve(LOCK))) {
                     Workshop.delete(folder);
                 }
             }
@@ -59,7 +69,7 @@ final class ProcessFolder {
         }
         try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
             return channel.tryLock() != null;
-        } catch (IOException | OverlappingFileLockException _) {
+        } catch (IOException _) {
             return false;
         }
     }

@@ -23,6 +23,8 @@ final class ProcessFolderTest {
             Path made = ProcessFolder.make(Path.of(args[0]));
             Files.createDirectories(made.resolve("1-build/include"));
             Files.writeString(made.resolve("1-build/include/a.cu"), "text");
+            System.gc(); // a lock that only a dropped channel held would end here
+            Thread.sleep(200);
             System.out.println(made);
             System.out.flush();
             Thread.sleep(60_000);
@@ -45,6 +47,12 @@ final class ProcessFolderTest {
             assertThat(notOurs).isDirectory();
             Path again = ProcessFolder.make(among);
             assertThat(mine).isDirectory().isNotEqualTo(again); // this process's own
+            try (Process third = child()) {
+                said(third);
+                third.destroyForcibly().waitFor();
+            }
+            assertThat(mine).as("another process has swept, and this one's locks stand").isDirectory();
+            assertThat(again).isDirectory();
         } finally {
             first.destroyForcibly();
             second.destroyForcibly();
