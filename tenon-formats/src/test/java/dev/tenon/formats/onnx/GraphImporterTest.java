@@ -35,10 +35,10 @@ class GraphImporterTest {
     }
 
     @Test
-    void anUnknownOperatorNamesItsLikes() {
+    void anOperatorWithASlipIsNamedRight() {
         refused(
                 g -> g.input("x", 2).output("y", 2).node("Sofmax", "/x/y", "x", "y"),
-                "node \"/x/y\": operator Sofmax (opset 17) is not supported; nearest: Softmax");
+                "node \"/x/y\": operator Sofmax (opset 17) is not supported; did you mean Softmax?");
     }
 
     @Test
