@@ -95,8 +95,11 @@ public final class Graph {
 
     /** The names among those given whose defaults a run replaces. */
     public Set<String> overridden(Set<String> given) {
-        Set<String> overridden = new LinkedHashSet<>(defaults.types().keySet());
-        overridden.retainAll(given);
+        if (defaults.types().isEmpty()) {
+            return Set.of();
+        }
+        Set<String> overridden = new LinkedHashSet<>(given);
+        overridden.retainAll(defaults.types().keySet());
         return overridden;
     }
 

@@ -32,7 +32,7 @@ public final class Interpreter {
      *
      * @param given a value for each input and parameter, by name, and for those of the graph's defaults that it replaces
      * @return the outputs, by name, in the graph's order
-     * @throws InputException when a value is missing, or its type does not fit
+     * @throws InputException when a value is missing, its type does not fit, or a name is none of the graph's
      */
     public static SequencedMap<String, NdArray> run(Graph graph, Map<String, NdArray> given) {
         Set<String> overridden = graph.overridden(given.keySet());
@@ -46,6 +46,10 @@ public final class Interpreter {
         }
         for (Value value : graph.parameters()) {
             run.values.put(value, fitting(value, given, bound));
+        }
+        if (given.size() > run.values.size()) {
+            throw new InputException("values are given for " + given.keySet() + "; expected "
+                    + run.values.keySet().stream().map(Value::name).toList());
         }
         run.run(graph);
         SequencedMap<String, NdArray> outputs = new LinkedHashMap<>();
