@@ -248,7 +248,7 @@ final class GpuAllReduceBench implements AutoCloseable {
             running.add(threads.submit(() -> {
                 try {
                     task.run(own);
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     oneShots.values().forEach(oneShot -> oneShot.rank(own).stop());
                     communicators.get(own).abort("rank " + own + " failed: " + e.getMessage());
                     throw e;

@@ -55,7 +55,7 @@ final class CpuDevice implements Device {
 
     @Override
     public boolean settled() {
-        return !Vectors.AVAILABLE || WarmUp.pending() == 0;
+        return !Vectors.available() || WarmUp.pending() == 0;
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
-    static final int NR = Vectors.AVAILABLE ? VectorKernels.PANEL : 16;
+    static final int NR = Vectors.available() ? VectorKernels.PANEL : 16;
 
     /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
     private static final int K_BLOCK = 512;

@@ -59,8 +59,13 @@ final class HotLoop {
                 return;
             }
             state = WAITING;
+            try {
+                WarmUp.add(this);
+            } catch (Throwable e) {
+                state = COLD; // the next question asks again
+                throw e;
+            }
         }
-        WarmUp.add(this);
     }
 
     /** Uses the loop from now on, compiled or not. */

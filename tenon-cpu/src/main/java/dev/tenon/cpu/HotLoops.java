@@ -4,6 +4,7 @@ import dev.tenon.core.ir.op.BinaryFn;
 import dev.tenon.core.ir.op.CompareFn;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.lazy.Lazy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -13,88 +14,100 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
-/** The vector loops, each with dummy data to warm it up on. Loaded only where there is a Vector API. */
+/**
+ * The vector loops, each with dummy data to warm it up on. Loaded only where there is a Vector API.
+ *
+ * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
+ */
 final class HotLoops {
-    private static final Kernels SCALAR = new Kernels();
-    private static final int LANES = VectorKernels.LANES;
-    /** An odd number of vectors, so that the loops over two or four at a time meet their ends. */
-    private static final int N = 31 * LANES;
+    private static final Lazy<HotLoops> LOOPS = new Lazy<>() {
+        @Override
+        protected HotLoops make() {
+            return new HotLoops();
+        }
+    };
 
     /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
     private static final int DEPTH = 27;
 
-    private static final MemorySegment DATA = Arena.ofShared().allocate(1 << 18, 64);
     private static final long A = 0;
     private static final long B = 1 << 16;
     private static final long C = 2 << 16;
     private static final long D = 3 << 16;
-    private static final List<HotLoop> ALL = new ArrayList<>();
+    private final Kernels scalar = new Kernels();
+    private final int lanes = VectorKernels.LANES;
+    /** An odd number of vectors, so that the loops over two or four at a time meet their ends. */
+    private final int n = 31 * lanes;
 
-    static final HotLoop TILE = add("tile", HotLoops::vectorTile, HotLoops::scalarTile);
-    static final HotLoop EXP_SUM = add(
+    private final MemorySegment data = Arena.ofShared().allocate(1 << 18, 64);
+    private final List<HotLoop> all = new ArrayList<>();
+
+    final HotLoop tile = add("tile", this::vectorTile, this::scalarTile);
+    final HotLoop expSum = add(
             "exp sum",
-            () -> keep(VectorRows.expSum(DATA, A, 0, DATA, B, N)),
-            () -> keep(SCALAR.expSum(DATA, A, 0, DATA, B, N)));
-    static final HotLoop MAX =
-            add("row max", () -> keep(VectorRows.max(DATA, A, N)), () -> keep(SCALAR.max(DATA, A, N)));
-    static final HotLoop MOMENTS = add(
-            "moments", () -> VectorRows.moments(DATA, A, N, 1, DATA, B), () -> SCALAR.moments(DATA, A, N, 1, DATA, B));
-    static final HotLoop NORMALISE = add("normalise", HotLoops::vectorNormalise, HotLoops::scalarNormalise);
-    static final HotLoop AFFINE = add(
+            () -> keep(VectorRows.expSum(data, A, 0, data, B, n)),
+            () -> keep(scalar.expSum(data, A, 0, data, B, n)));
+    final HotLoop max = add("row max", () -> keep(VectorRows.max(data, A, n)), () -> keep(scalar.max(data, A, n)));
+    final HotLoop moments = add(
+            "moments", () -> VectorRows.moments(data, A, n, 1, data, B), () -> scalar.moments(data, A, n, 1, data, B));
+    final HotLoop normalise = add("normalise", this::vectorNormalise, this::scalarNormalise);
+    final HotLoop affine = add(
             "affine",
-            () -> VectorUnary.affine(DATA, A, DATA, B, N, 2, 1),
-            () -> SCALAR.affine(DATA, A, DATA, B, 2, 1, N));
-    static final HotLoop SUM = add("sum", () -> keep(VectorRows.sum(DATA, A, N)), () -> keep(SCALAR.sum(DATA, A, N)));
-    static final HotLoop DOT =
-            add("dot", () -> keep(VectorRows.dot(DATA, A, DATA, B, N)), () -> keep(SCALAR.dot(DATA, A, DATA, B, N)));
-    static final HotLoop MIX = add(
+            () -> VectorUnary.affine(data, A, data, B, n, 2, 1),
+            () -> scalar.affine(data, A, data, B, 2, 1, n));
+    final HotLoop sum = add("sum", () -> keep(VectorRows.sum(data, A, n)), () -> keep(scalar.sum(data, A, n)));
+    final HotLoop dot =
+            add("dot", () -> keep(VectorRows.dot(data, A, data, B, n)), () -> keep(scalar.dot(data, A, data, B, n)));
+    final HotLoop mix = add(
             "mix",
-            () -> VectorRows.mix(DATA, A, DATA, B, LANES, DATA, C, DEPTH),
-            () -> SCALAR.mix(DATA, A, DATA, B, LANES, DATA, C, DEPTH));
-    static final HotLoop COMPARE = add("compare", HotLoops::vectorCompare, HotLoops::scalarCompare);
-    static final HotLoop SELECT = add(
+            () -> VectorRows.mix(data, A, data, B, lanes, data, C, DEPTH),
+            () -> scalar.mix(data, A, data, B, lanes, data, C, DEPTH));
+    final HotLoop compare = add("compare", this::vectorCompare, this::scalarCompare);
+    final HotLoop select = add(
             "select",
-            () -> VectorBinary.select(DATA, D, DATA, A, DATA, B, DATA, C, N),
-            () -> SCALAR.select(DATA, D, DATA, A, DATA, B, DATA, C, N));
-    private static final Map<UnaryFn, HotLoop> UNARY = new EnumMap<>(UnaryFn.class);
-    private static final Map<BinaryFn, HotLoop> BINARY = new EnumMap<>(BinaryFn.class);
+            () -> VectorBinary.select(data, D, data, A, data, B, data, C, n),
+            () -> scalar.select(data, D, data, A, data, B, data, C, n));
+    private final Map<UnaryFn, HotLoop> unary = new EnumMap<>(UnaryFn.class);
+    private final Map<BinaryFn, HotLoop> binary = new EnumMap<>(BinaryFn.class);
 
-    static {
+    private HotLoops() {
         for (UnaryFn fn : UnaryFn.values()) {
-            UNARY.put(fn, unaryLoop(fn));
+            unary.put(fn, unaryLoop(fn));
         }
         for (BinaryFn fn : BinaryFn.values()) {
             if (VectorBinary.has(fn)) {
-                BINARY.put(
+                binary.put(
                         fn,
                         add(
                                 fn.name().toLowerCase(Locale.ROOT),
-                                () -> VectorBinary.run(fn, DATA, A, DATA, B, DATA, C, N),
-                                () -> SCALAR.binary(fn, DATA, A, DATA, B, DATA, C, N)));
+                                () -> VectorBinary.run(fn, data, A, data, B, data, C, n),
+                                () -> scalar.binary(fn, data, A, data, B, data, C, n)));
             }
         }
         String mode = Vectors.mode();
         if (mode.equals(Vectors.VECTOR)) {
-            ALL.forEach(HotLoop::adopt);
+            all.forEach(HotLoop::adopt);
         } else if (mode.equals(Vectors.SCALAR)) {
-            ALL.forEach(HotLoop::refuse);
+            all.forEach(HotLoop::refuse);
         }
     }
 
-    private HotLoops() {}
+    static HotLoops get() {
+        return LOOPS.get();
+    }
 
-    private static HotLoop add(String name, Runnable vector, Runnable scalar) {
+    private HotLoop add(String name, Runnable vector, Runnable scalar) {
         HotLoop loop = new HotLoop(name, vector, scalar);
-        ALL.add(loop);
+        all.add(loop);
         return loop;
     }
 
     /** A result that nobody uses would not be computed. */
-    private static void keep(double result) {
-        DATA.set(Convert.F64, D, result);
+    private void keep(double result) {
+        data.set(Convert.F64, D, result);
     }
 
-    private static HotLoop unaryLoop(UnaryFn fn) {
+    private HotLoop unaryLoop(UnaryFn fn) {
         if (!VectorUnary.has(fn)) {
             HotLoop none = new HotLoop(fn.name(), () -> {}, () -> {});
             none.refuse();
@@ -115,72 +128,81 @@ final class HotLoops {
         return add(
                 fn.name().toLowerCase(Locale.ROOT),
                 () -> {
-                    VectorUnary.run(op, DATA, A, DATA, C, N);
-                    VectorUnary.run(twin, DATA, A, DATA, C, N);
+                    VectorUnary.run(op, data, A, data, C, n);
+                    VectorUnary.run(twin, data, A, data, C, n);
                 },
                 () -> {
-                    SCALAR.unary(op, DATA, A, DATA, C, N);
-                    SCALAR.unary(twin, DATA, A, DATA, C, N);
+                    scalar.unary(op, data, A, data, C, n);
+                    scalar.unary(twin, data, A, data, C, n);
                 });
     }
 
     static HotLoop of(UnaryFn fn) {
-        return Objects.requireNonNull(UNARY.get(fn));
+        return Objects.requireNonNull(get().unary.get(fn));
     }
 
     /** For functions that {@link VectorBinary} has. */
     static HotLoop of(BinaryFn fn) {
-        return Objects.requireNonNull(BINARY.get(fn));
+        return Objects.requireNonNull(get().binary.get(fn));
     }
 
     /** What most models run: asked for when the device opens, while the model is still being read. */
     static void requestUsual() {
+        HotLoops loops = get();
         for (HotLoop loop : List.of(
-                TILE, EXP_SUM, MAX, MOMENTS, NORMALISE, AFFINE, of(BinaryFn.ADD), of(UnaryFn.GELU), of(BinaryFn.MUL))) {
+                loops.tile,
+                loops.expSum,
+                loops.max,
+                loops.moments,
+                loops.normalise,
+                loops.affine,
+                of(BinaryFn.ADD),
+                of(UnaryFn.GELU),
+                of(BinaryFn.MUL))) {
             loop.request();
         }
     }
 
     static List<HotLoop> all() {
-        return List.copyOf(ALL);
+        return List.copyOf(get().all);
     }
 
-    private static void vectorTile() {
+    private void vectorTile() {
         for (int rows : new int[] {8, 4, 2, 1}) {
-            VectorTile.add(rows, DATA, B, DATA, D, 0, DATA, C, Gemm.NR);
-            VectorTile.run(rows, DEPTH, DATA, A, DEPTH, DATA, B, DATA, C, Gemm.NR);
+            VectorTile.add(rows, data, B, data, D, 0, data, C, Gemm.NR);
+            VectorTile.run(rows, DEPTH, data, A, DEPTH, data, B, data, C, Gemm.NR);
         }
     }
 
-    private static void scalarTile() {
+    private void scalarTile() {
         for (int rows : new int[] {8, 4, 2, 1}) {
-            SCALAR.addTile(rows, DATA, B, DATA, D, 0, DATA, C, Gemm.NR);
-            ScalarTile.run(rows, DEPTH, DATA, A, DEPTH, DATA, B, DATA, C, Gemm.NR);
+            scalar.addTile(rows, data, B, data, D, 0, data, C, Gemm.NR);
+            ScalarTile.run(rows, DEPTH, data, A, DEPTH, data, B, data, C, Gemm.NR);
         }
     }
 
-    private static void vectorNormalise() {
-        VectorRows.normalise(DATA, A, DATA, B, N, 1, 2, 3);
-        VectorRows.normaliseAndScale(DATA, A, DATA, B, N, 1, 2, 3, DATA, C);
-        VectorRows.normaliseScaleAndShift(DATA, A, DATA, B, N, 1, 2, 3, DATA, C, DATA, D);
+    private void vectorNormalise() {
+        VectorRows.normalise(data, A, data, B, n, 1, 2, 3);
+        VectorRows.normaliseAndScale(data, A, data, B, n, 1, 2, 3, data, C);
+        VectorRows.normaliseScaleAndShift(data, A, data, B, n, 1, 2, 3, data, C, data, D);
     }
 
-    private static void scalarNormalise() {
+    private void scalarNormalise() {
         MemorySegment none = MemorySegment.NULL;
-        SCALAR.normalise(DATA, A, DATA, B, N, 1, 2, 3, none, 0, none, 0);
-        SCALAR.normalise(DATA, A, DATA, B, N, 1, 2, 3, DATA, C, none, 0);
-        SCALAR.normalise(DATA, A, DATA, B, N, 1, 2, 3, DATA, C, DATA, D);
+        scalar.normalise(data, A, data, B, n, 1, 2, 3, none, 0, none, 0);
+        scalar.normalise(data, A, data, B, n, 1, 2, 3, data, C, none, 0);
+        scalar.normalise(data, A, data, B, n, 1, 2, 3, data, C, data, D);
     }
 
-    private static void vectorCompare() {
+    private void vectorCompare() {
         for (CompareFn fn : CompareFn.values()) {
-            VectorBinary.compare(fn, DATA, A, DATA, B, DATA, D, N);
+            VectorBinary.compare(fn, data, A, data, B, data, D, n);
         }
     }
 
-    private static void scalarCompare() {
+    private void scalarCompare() {
         for (CompareFn fn : CompareFn.values()) {
-            SCALAR.compare(fn, DATA, A, DATA, B, DATA, D, N);
+            scalar.compare(fn, data, A, data, B, data, D, n);
         }
     }
 }

@@ -174,7 +174,7 @@ final class Im2col {
             MemorySegment from, long fromByte, int columns, MemorySegment to, long toByte, int rows) {
         int panels = columns / Gemm.NR;
         long step = 4L * Gemm.NR * rows;
-        if (Vectors.AVAILABLE && MoveLoops.SPREAD.ready() && Segments.isNative(from) && Segments.isNative(to)) {
+        if (Vectors.available() && MoveLoops.get().spread.ready() && Segments.isNative(from) && Segments.isNative(to)) {
             VectorMoves.spread(from, fromByte, panels, to, toByte, step);
         } else {
             for (int panel = 0; panel < panels; panel++) {

@@ -2,7 +2,7 @@ package dev.tenon.cpu;
 
 /** Which kernels run: the ones with vector loops, where those can be loaded; they take each loop into use by itself. */
 final class KernelChoice {
-    private static final Kernels CURRENT = Vectors.AVAILABLE ? new VectorKernels() : new Kernels();
+    private static final Kernels CURRENT = Vectors.available() ? new VectorKernels() : new Kernels();
 
     private KernelChoice() {}
 

@@ -1,63 +1,79 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.lazy.Lazy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** The vector loops of copies, windows and quantisation, each with dummy data to warm it up on. Loaded only where there is a Vector API. */
+/**
+ * The vector loops of copies, windows and quantisation, each with dummy data to warm it up on. Loaded only where there is a Vector API.
+ *
+ * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
+ */
 final class MoveLoops {
-    private static final WindowKernels SCALAR = new WindowKernels();
-    private static final QuantKernels SCALAR_QUANT = new QuantKernels();
-    private static final MemorySegment DATA = Arena.ofShared().allocate(1 << 16, 64);
+    private static final Lazy<MoveLoops> LOOPS = new Lazy<>() {
+        @Override
+        protected MoveLoops make() {
+            return new MoveLoops();
+        }
+    };
     private static final long B = 1 << 14;
     private static final long C = 2 << 14;
     /** Whole vectors and a rest. */
     private static final int N = 16 * 12 + 7;
 
-    static final HotLoop COPY = add("copy", MoveLoops::vectorCopy, MoveLoops::scalarCopy);
-    static final HotLoop SPREAD = add("spread", () -> VectorMoves.spread(DATA, 0, 8, DATA, B, 1024), () -> {
+    private final WindowKernels scalar = new WindowKernels();
+    private final QuantKernels scalarQuant = new QuantKernels();
+    private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
+
+    final HotLoop copy = add("copy", this::vectorCopy, this::scalarCopy);
+    final HotLoop spread = add("spread", () -> VectorMoves.spread(data, 0, 8, data, B, 1024), () -> {
         for (int i = 0; i < 8; i++) {
-            MemorySegment.copy(DATA, 4L * Gemm.NR * i, DATA, B + 1024L * i, 4L * Gemm.NR);
+            MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
         }
     });
-    static final HotLoop TRANSPOSE = add(
+    final HotLoop transpose = add(
             "transpose",
-            () -> VectorMoves.transpose4(DATA, 0, 256, DATA, B, 256, 16, 16),
-            () -> StridedCopy.words(DATA, 0, 256, DATA, B, 256, 16, 16));
-    static final HotLoop SUMS = add(
+            () -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
+            () -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
+    final HotLoop sums = add(
             "window sums",
-            () -> VectorWindowKernels.sums(DATA, 0, 3, 1024, DATA, C, 16, 3, 1, DATA, B, N),
-            () -> SCALAR.correlate(DATA, 0, 3, 1024, DATA, C, 16, 3, 1, 1, DATA, B, N));
-    static final HotLoop SUMS_OF_SECOND = add(
+            () -> VectorWindowKernels.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
+            () -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
+    final HotLoop sumsOfSecond = add(
             "window sums, stride 2",
-            () -> VectorWindowKernels.sumsOfSecond(DATA, 0, 3, 2048, DATA, C, 16, 3, 1, DATA, B, N),
-            () -> SCALAR.correlate(DATA, 0, 3, 2048, DATA, C, 16, 3, 1, 2, DATA, B, N));
-    static final HotLoop MAXIMA = add(
+            () -> VectorWindowKernels.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
+            () -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
+    final HotLoop maxima = add(
             "window maxima",
-            () -> VectorWindowKernels.maxima(DATA, 0, 3, 1024, 3, 1, DATA, B, N),
-            () -> SCALAR.maximum(DATA, 0, 3, 1024, 3, 1, 1, DATA, B, N));
-    static final HotLoop MAXIMA_OF_SECOND = add(
+            () -> VectorWindowKernels.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
+            () -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
+    final HotLoop maximaOfSecond = add(
             "window maxima, stride 2",
-            () -> VectorWindowKernels.maximaOfSecond(DATA, 0, 3, 2048, 3, 1, DATA, B, N),
-            () -> SCALAR.maximum(DATA, 0, 3, 2048, 3, 1, 2, DATA, B, N));
-    static final HotLoop MULTIPLY_ADD = add(
+            () -> VectorWindowKernels.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
+            () -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
+    final HotLoop multiplyAdd = add(
             "multiply and add",
-            () -> VectorWindowKernels.products(DATA, 0, 0.5f, DATA, B, N),
-            () -> SCALAR.multiplyAdd(DATA, 0, 0.5f, DATA, B, N));
-    static final HotLoop QUANTIZE = add(
+            () -> VectorWindowKernels.products(data, 0, 0.5f, data, B, N),
+            () -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
+    final HotLoop quantize = add(
             "quantize",
-            () -> VectorQuantKernels.toBytes(DATA, 0, 0.5f, 3, 0, 255, DATA, B, N),
-            () -> SCALAR_QUANT.quantize(DATA, 0, 0.5f, 3, 0, 255, DATA, B, N));
-    static final HotLoop DEQUANTIZE = add(
+            () -> VectorQuantKernels.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
+            () -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
+    final HotLoop dequantize = add(
             "dequantize",
-            () -> VectorQuantKernels.fromBytes(DATA, 0, true, 0.5f, 3, DATA, B, N),
-            () -> SCALAR_QUANT.dequantize(DATA, 0, true, 0.5f, 3, DATA, B, N));
-    static final HotLoop RANGE = add(
+            () -> VectorQuantKernels.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
+            () -> scalarQuant.dequantize(data, 0, true, 0.5f, 3, data, B, N));
+    final HotLoop range = add(
             "range",
-            () -> VectorQuantKernels.extremes(DATA, 0, N, DATA, B),
-            () -> SCALAR_QUANT.range(DATA, 0, N, DATA, B));
+            () -> VectorQuantKernels.extremes(data, 0, N, data, B),
+            () -> scalarQuant.range(data, 0, N, data, B));
 
     private MoveLoops() {}
+
+    static MoveLoops get() {
+        return LOOPS.get();
+    }
 
     private static HotLoop add(String name, Runnable vector, Runnable scalar) {
         HotLoop loop = new HotLoop(name, vector, scalar);
@@ -70,34 +86,35 @@ final class MoveLoops {
     }
 
     static List<HotLoop> all() {
+        MoveLoops loops = get();
         return List.of(
-                COPY,
-                SPREAD,
-                TRANSPOSE,
-                SUMS,
-                SUMS_OF_SECOND,
-                MAXIMA,
-                MAXIMA_OF_SECOND,
-                MULTIPLY_ADD,
-                QUANTIZE,
-                DEQUANTIZE,
-                RANGE);
+                loops.copy,
+                loops.spread,
+                loops.transpose,
+                loops.sums,
+                loops.sumsOfSecond,
+                loops.maxima,
+                loops.maximaOfSecond,
+                loops.multiplyAdd,
+                loops.quantize,
+                loops.dequantize,
+                loops.range);
     }
 
     /** Lengths for each of the ways that there are to copy. */
-    private static void vectorCopy() {
+    private void vectorCopy() {
         for (int i = 0; i < 8; i++) {
-            VectorMoves.copy(DATA, 512L * i, DATA, B, 224);
-            VectorMoves.copy(DATA, 512L * i, DATA, B, 56);
-            VectorMoves.copy(DATA, 512L * i, DATA, B, 28);
+            VectorMoves.copy(data, 512L * i, data, B, 224);
+            VectorMoves.copy(data, 512L * i, data, B, 56);
+            VectorMoves.copy(data, 512L * i, data, B, 28);
         }
     }
 
-    private static void scalarCopy() {
+    private void scalarCopy() {
         for (int i = 0; i < 8; i++) {
-            Raw.scalarCopy(DATA, 512L * i, DATA, B, 224);
-            Raw.scalarCopy(DATA, 512L * i, DATA, B, 56);
-            Raw.scalarCopy(DATA, 512L * i, DATA, B, 28);
+            Raw.scalarCopy(data, 512L * i, data, B, 224);
+            Raw.scalarCopy(data, 512L * i, data, B, 56);
+            Raw.scalarCopy(data, 512L * i, data, B, 28);
         }
     }
 }

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /** Inner loops of quantisation between f32 and bytes, in plain Java. Offsets are in bytes, counts in elements. */
 class QuantKernels {
     private static final class Choice {
-        static final QuantKernels CURRENT = Vectors.AVAILABLE ? new VectorQuantKernels() : new QuantKernels();
+        static final QuantKernels CURRENT = Vectors.available() ? new VectorQuantKernels() : new QuantKernels();
     }
 
     /** The kernels to use now. */

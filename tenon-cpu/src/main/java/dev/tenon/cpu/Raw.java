@@ -28,10 +28,10 @@ final class Raw {
 
     /** Moves bytes between places that do not overlap. */
     static void copy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
-        if (Vectors.AVAILABLE
+        if (Vectors.available()
                 && bytes <= LARGE
                 && bytes >= VectorMoves.LEAST
-                && MoveLoops.COPY.ready()
+                && MoveLoops.get().copy.ready()
                 && Segments.isNative(from)
                 && Segments.isNative(to)) {
             VectorMoves.copy(from, fromByte, to, toByte, (int) bytes);

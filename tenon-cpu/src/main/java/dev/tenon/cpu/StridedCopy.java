@@ -193,8 +193,10 @@ final class StridedCopy {
             }
             return;
         }
-        boolean fast =
-                Vectors.AVAILABLE && MoveLoops.TRANSPOSE.ready() && Segments.isNative(from) && Segments.isNative(to);
+        boolean fast = Vectors.available()
+                && MoveLoops.get().transpose.ready()
+                && Segments.isNative(from)
+                && Segments.isNative(to);
         long fromStep = inner.from() * 4;
         long toStep = middle.to() * 4;
         int done = fast ? rows & -4 : 0;

@@ -48,7 +48,7 @@ final class VectorKernels extends Kernels {
             MemorySegment c,
             long cOffset,
             long ldc) {
-        if (HotLoops.TILE.ready() && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
+        if (HotLoops.get().tile.ready() && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
             VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
         } else {
             super.tile(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
@@ -66,7 +66,7 @@ final class VectorKernels extends Kernels {
             MemorySegment c,
             long cOffset,
             long ldc) {
-        if (HotLoops.TILE.ready() && Segments.isNative(x) && Segments.isNative(start) && Segments.isNative(c)) {
+        if (HotLoops.get().tile.ready() && Segments.isNative(x) && Segments.isNative(start) && Segments.isNative(c)) {
             VectorTile.add(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
         } else {
             super.addTile(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
@@ -125,7 +125,7 @@ final class VectorKernels extends Kernels {
             long yOffset,
             int n) {
         int whole = VectorBinary.MASKS
-                        && HotLoops.COMPARE.ready()
+                        && HotLoops.get().compare.ready()
                         && Segments.isNative(a)
                         && Segments.isNative(b)
                         && Segments.isNative(y)
@@ -151,7 +151,7 @@ final class VectorKernels extends Kernels {
             MemorySegment y,
             long yOffset,
             int n) {
-        boolean vectors = VectorBinary.MASKS && HotLoops.SELECT.ready() && Segments.isNative(condition);
+        boolean vectors = VectorBinary.MASKS && HotLoops.get().select.ready() && Segments.isNative(condition);
         int whole = vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(y) ? whole(n) : 0;
         if (whole > 0) {
             VectorBinary.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, whole);
@@ -173,7 +173,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     void affine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        int whole = HotLoops.AFFINE.ready() && Segments.isNative(x) && Segments.isNative(y) ? whole(n) : 0;
+        int whole = HotLoops.get().affine.ready() && Segments.isNative(x) && Segments.isNative(y) ? whole(n) : 0;
         if (whole > 0) {
             VectorUnary.affine(x, xOffset, y, yOffset, whole, factor, addend);
         }
@@ -185,7 +185,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     float max(MemorySegment x, long xOffset, int n) {
-        int whole = HotLoops.MAX.ready() && Segments.isNative(x) ? whole(n) : 0;
+        int whole = HotLoops.get().max.ready() && Segments.isNative(x) ? whole(n) : 0;
         float most = whole == 0 ? Float.NEGATIVE_INFINITY : VectorRows.max(x, xOffset, whole);
         return whole == n ? most : Math.max(most, super.max(x, xOffset + 4L * whole, n - whole));
     }
@@ -193,7 +193,7 @@ final class VectorKernels extends Kernels {
     /** f32 sums of a block may overflow where doubles do not; then the scalar loop has the answer. */
     @Override
     double sum(MemorySegment x, long xOffset, long n) {
-        if (!HotLoops.SUM.ready() || !Segments.isNative(x)) {
+        if (!HotLoops.get().sum.ready() || !Segments.isNative(x)) {
             return super.sum(x, xOffset, n);
         }
         double sum = 0;
@@ -211,7 +211,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        if (!HotLoops.MOMENTS.ready() || !Segments.isNative(x) || !Segments.isNative(to)) {
+        if (!HotLoops.get().moments.ready() || !Segments.isNative(x) || !Segments.isNative(to)) {
             super.moments(x, xOffset, n, shift, to, toOffset);
             return;
         }
@@ -241,7 +241,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        if (!HotLoops.EXP_SUM.ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
+        if (!HotLoops.get().expSum.ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
             return super.expSum(x, xOffset, shift, y, yOffset, n);
         }
         int whole = whole(n);
@@ -273,7 +273,7 @@ final class VectorKernels extends Kernels {
             long biasOffset) {
         boolean scaled = scale.byteSize() != 0;
         boolean biased = bias.byteSize() != 0;
-        boolean vectors = HotLoops.NORMALISE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        boolean vectors = HotLoops.get().normalise.ready() && Segments.isNative(x) && Segments.isNative(y);
         vectors = vectors && (!scaled || Segments.isNative(scale)) && (!biased || Segments.isNative(bias));
         int whole = !vectors || (biased && !scaled) ? 0 : whole(n);
         if (whole == 0) {
@@ -308,7 +308,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
-        if (!HotLoops.DOT.ready() || !Segments.isNative(a) || !Segments.isNative(b)) {
+        if (!HotLoops.get().dot.ready() || !Segments.isNative(a) || !Segments.isNative(b)) {
             return super.dot(a, aOffset, b, bOffset, n);
         }
         int whole = whole(n);
@@ -327,8 +327,10 @@ final class VectorKernels extends Kernels {
             long yOffset,
             int n) {
         int whole = whole(size);
-        boolean vectors =
-                HotLoops.MIX.ready() && Segments.isNative(weights) && Segments.isNative(v) && Segments.isNative(y);
+        boolean vectors = HotLoops.get().mix.ready()
+                && Segments.isNative(weights)
+                && Segments.isNative(v)
+                && Segments.isNative(y);
         if (!vectors || whole < size) {
             super.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
             return;

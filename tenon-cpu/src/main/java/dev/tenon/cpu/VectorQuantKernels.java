@@ -40,7 +40,7 @@ final class VectorQuantKernels extends QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
-        boolean fast = !NARROW && MoveLoops.QUANTIZE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        boolean fast = !NARROW && MoveLoops.get().quantize.ready() && Segments.isNative(x) && Segments.isNative(y);
         long i = fast ? toBytes(x, xOffset, scale, zero, least, largest, y, yOffset, n) : 0;
         super.quantize(x, xOffset + 4 * i, scale, zero, least, largest, y, yOffset + i, n - i);
     }
@@ -83,7 +83,7 @@ final class VectorQuantKernels extends QuantKernels {
             MemorySegment y,
             long yOffset,
             long n) {
-        boolean fast = !NARROW && MoveLoops.DEQUANTIZE.ready() && Segments.isNative(x) && Segments.isNative(y);
+        boolean fast = !NARROW && MoveLoops.get().dequantize.ready() && Segments.isNative(x) && Segments.isNative(y);
         long i = fast ? fromBytes(x, xOffset, signed, scale, zero, y, yOffset, n) : 0;
         super.dequantize(x, xOffset + i, signed, scale, zero, y, yOffset + 4 * i, n - i);
     }
@@ -113,7 +113,7 @@ final class VectorQuantKernels extends QuantKernels {
 
     @Override
     void range(MemorySegment x, long xOffset, int n, MemorySegment range, long rangeOffset) {
-        boolean fast = MoveLoops.RANGE.ready() && Segments.isNative(x) && Segments.isNative(range);
+        boolean fast = MoveLoops.get().range.ready() && Segments.isNative(x) && Segments.isNative(range);
         int i = fast ? extremes(x, xOffset, n, range, rangeOffset) : 0;
         super.range(x, xOffset + 4L * i, n - i, range, rangeOffset);
     }

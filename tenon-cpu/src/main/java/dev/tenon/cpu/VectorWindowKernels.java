@@ -44,9 +44,9 @@ final class VectorWindowKernels extends WindowKernels {
             int n) {
         boolean fast = Segments.isNative(x) && Segments.isNative(w) && Segments.isNative(y);
         int i = 0;
-        if (fast && stride == 1 && MoveLoops.SUMS.ready()) {
+        if (fast && stride == 1 && MoveLoops.get().sums.ready()) {
             i = sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
-        } else if (fast && stride == 2 && MoveLoops.SUMS_OF_SECOND.ready()) {
+        } else if (fast && stride == 2 && MoveLoops.get().sumsOfSecond.ready()) {
             i = sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
         }
         super.correlate(
@@ -162,9 +162,9 @@ final class VectorWindowKernels extends WindowKernels {
             int n) {
         boolean fast = Segments.isNative(x) && Segments.isNative(y);
         int i = 0;
-        if (fast && stride == 1 && MoveLoops.MAXIMA.ready()) {
+        if (fast && stride == 1 && MoveLoops.get().maxima.ready()) {
             i = maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
-        } else if (fast && stride == 2 && MoveLoops.MAXIMA_OF_SECOND.ready()) {
+        } else if (fast && stride == 2 && MoveLoops.get().maximaOfSecond.ready()) {
             i = maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
         }
         super.maximum(x, xOffset + 4L * i * stride, lines, xStep, taps, dilation, stride, y, yOffset + 4L * i, n - i);
@@ -243,7 +243,7 @@ final class VectorWindowKernels extends WindowKernels {
 
     @Override
     void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
-        boolean fast = MoveLoops.MULTIPLY_ADD.ready() && Segments.isNative(x) && Segments.isNative(y);
+        boolean fast = MoveLoops.get().multiplyAdd.ready() && Segments.isNative(x) && Segments.isNative(y);
         int i = fast ? products(x, xOffset, factor, y, yOffset, n) : 0;
         super.multiplyAdd(x, xOffset + 4L * i, factor, y, yOffset + 4L * i, n - i);
     }

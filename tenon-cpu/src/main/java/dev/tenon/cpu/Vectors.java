@@ -2,11 +2,51 @@ package dev.tenon.cpu;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.invoke.MethodHandles;
+import java.util.List;
 
 /** Whether this JVM has the Vector API, decided once. Classes that mention it are loaded only where this says so. */
 final class Vectors {
+    private static final Logger LOG = System.getLogger("dev.tenon.cpu");
+
     /** Whether the incubator module is there. It is on a module path; a class path needs {@code --add-modules}. */
-    static final boolean AVAILABLE = find();
+    private static final boolean PRESENT = find();
+
+    /** Apart from the other fields: to look for the module is quick, to load the classes is not. */
+    private static final class Loaded {
+        static final boolean ALL = PRESENT && load();
+
+        /** An exhausted heap breaks the JDK's classes or ours for the rest of the process; the scalar loops need none of them. */
+        private static boolean load() {
+            try {
+                for (Class<?> each : List.of(
+                        VectorTile.class,
+                        VectorRows.class,
+                        VectorUnary.class,
+                        VectorBinary.class,
+                        VectorMoves.class,
+                        VectorQuantKernels.class,
+                        VectorWindowKernels.class,
+                        VectorKernels.class)) {
+                    MethodHandles.lookup().ensureInitialized(each);
+                }
+                HotLoops.get();
+                MoveLoops.get();
+                return true;
+            } catch (LinkageError | OutOfMemoryError | IllegalAccessException e) {
+                LOG.log(
+                        Level.WARNING,
+                        "the CPU backend runs scalar loops: the classes of its vector loops could not be initialised",
+                        e);
+                return false;
+            }
+        }
+    }
+
+    /** Whether vector loops can run; loads their classes. A constant to compiled code. */
+    static boolean available() {
+        return Loaded.ALL;
+    }
 
     /** The values of the system property {@code dev.tenon.cpu.kernels}. */
     static final String AUTO = "auto";
@@ -26,7 +66,7 @@ final class Vectors {
 
     /** Begins to compile the loops that most models run. */
     static void prepare() {
-        if (AVAILABLE) {
+        if (available()) {
             HotLoops.requestUsual();
         }
     }
@@ -38,8 +78,7 @@ final class Vectors {
                 .filter(here::canRead)
                 .isPresent();
         if (!found) {
-            Logger logger = System.getLogger("dev.tenon.cpu");
-            logger.log(
+            LOG.log(
                     Level.INFO,
                     "the CPU backend runs scalar loops: start Java with --add-modules jdk.incubator.vector for vector kernels");
         }
@@ -48,11 +87,11 @@ final class Vectors {
 
     /** One phrase for people who only look: how wide the vectors are is known once their classes are loaded, which takes longer than all else that looking does. */
     static String presence() {
-        return AVAILABLE ? "Vector API" : "no Vector API";
+        return PRESENT ? "Vector API" : "no Vector API";
     }
 
     /** One phrase for people who run something. */
     static String width() {
-        return AVAILABLE ? VectorKernels.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
+        return available() ? VectorKernels.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
     }
 }

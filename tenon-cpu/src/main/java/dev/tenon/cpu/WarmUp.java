@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.lazy.Headroom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A daemon thread that runs the {@link HotLoop}s which are waited for, in turn, until each is compiled. */
 final class WarmUp {
+    private static final int PAUSE_MILLIS = 100;
     private static final LinkedBlockingQueue<HotLoop> REQUESTS = new LinkedBlockingQueue<>();
     private static final AtomicInteger PENDING = new AtomicInteger();
     private static @Nullable Thread thread;
@@ -15,9 +17,9 @@ final class WarmUp {
     private WarmUp() {}
 
     static void add(HotLoop loop) {
-        PENDING.incrementAndGet();
-        REQUESTS.add(loop);
         start();
+        REQUESTS.add(loop);
+        PENDING.incrementAndGet();
     }
 
     /** Loops that are asked for and not decided on. */
@@ -27,9 +29,10 @@ final class WarmUp {
 
     private static synchronized void start() {
         if (thread == null) {
-            thread = new Thread(WarmUp::run, "tenon-cpu-warm-up");
-            thread.setDaemon(true);
-            thread.start();
+            Thread fresh = new Thread(WarmUp::run, "tenon-cpu-warm-up");
+            fresh.setDaemon(true);
+            fresh.start();
+            thread = fresh;
         }
     }
 
@@ -37,23 +40,40 @@ final class WarmUp {
         List<HotLoop> waiting = new ArrayList<>();
         try {
             while (true) {
-                if (waiting.isEmpty()) {
-                    waiting.add(REQUESTS.take());
+                int pause = PAUSE_MILLIS; // the scalar loops serve until there is memory again
+                if (waiting.isEmpty() || Headroom.there()) {
+                    try {
+                        pause = round(waiting);
+                    } catch (OutOfMemoryError _) {
+                        pause = PAUSE_MILLIS;
+                    }
                 }
-                REQUESTS.drainTo(waiting);
-                int most = 0;
-                for (HotLoop loop : waiting) {
-                    loop.batch();
-                    most = Math.max(most, loop.batches());
-                }
-                int before = waiting.size();
-                waiting.removeIf(loop -> !loop.isWaiting());
-                PENDING.addAndGet(waiting.size() - before);
-                // the compiler has what it needs after some dozen batches; then it is the compiler we wait for
-                Thread.sleep(1 + most / 10);
+                Thread.sleep(pause);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // nobody interrupts it; then the scalar loops stay
+            Thread.currentThread().interrupt(); // no caller has this thread to interrupt it; the scalar loops stay then
         }
+    }
+
+    /** Runs a batch of every loop that waits, once there is one. Returns how many milliseconds to leave to the JVM's compiler. */
+    private static int round(List<HotLoop> waiting) throws InterruptedException {
+        if (waiting.isEmpty()) {
+            HotLoop first = REQUESTS.take();
+            waiting.add(first);
+        }
+        REQUESTS.drainTo(waiting);
+        int most = 0;
+        for (HotLoop loop : waiting) {
+            loop.batch();
+            most = Math.max(most, loop.batches());
+        }
+        for (int i = waiting.size() - 1; i >= 0; i--) {
+            if (!waiting.get(i).isWaiting()) {
+                waiting.remove(i);
+                PENDING.decrementAndGet();
+            }
+        }
+        // the compiler has what it needs after some dozen batches; then it is the compiler we wait for
+        return 1 + most / 10;
     }
 }

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /** Inner loops over rows of windows of f32, in plain Java. Offsets and steps between rows are in bytes, counts, strides and dilations in elements. */
 class WindowKernels {
     private static final class Choice {
-        static final WindowKernels CURRENT = Vectors.AVAILABLE ? new VectorWindowKernels() : new WindowKernels();
+        static final WindowKernels CURRENT = Vectors.available() ? new VectorWindowKernels() : new WindowKernels();
     }
 
     /** The kernels to use now. */

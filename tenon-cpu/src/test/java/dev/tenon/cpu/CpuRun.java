@@ -25,7 +25,7 @@ final class CpuRun implements AutoCloseable {
 
     /** Takes the vector loops into use at once, where there are any: tests are about what they compute. */
     static void useVectors() {
-        if (Vectors.AVAILABLE) {
+        if (Vectors.available()) {
             HotLoops.all().forEach(HotLoop::adopt);
         }
     }

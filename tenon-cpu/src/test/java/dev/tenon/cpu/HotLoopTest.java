@@ -44,7 +44,7 @@ class HotLoopTest {
     }
 
     static boolean hasVectors() {
-        return Vectors.AVAILABLE;
+        return Vectors.available();
     }
 
     /** Each loop and its scalar twin run on the dummy data without a fault, tails and branches included. */

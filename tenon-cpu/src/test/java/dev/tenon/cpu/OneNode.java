@@ -24,7 +24,7 @@ final class OneNode {
 
     static {
         // or most of a test would be over before the vector loops are taken into use
-        if (Vectors.AVAILABLE) {
+        if (Vectors.available()) {
             MoveLoops.all().forEach(HotLoop::adopt);
         }
     }

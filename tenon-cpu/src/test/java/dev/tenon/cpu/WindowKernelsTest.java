@@ -21,7 +21,7 @@ class WindowKernelsTest {
 
     @BeforeAll
     static void vectors() {
-        assumeThat(Vectors.AVAILABLE).isTrue();
+        assumeThat(Vectors.available()).isTrue();
         MoveLoops.all().forEach(HotLoop::adopt);
     }
 

@@ -86,7 +86,12 @@ final class EmulatedContext implements GpuContext {
         }
         device.check();
         T made = maker.get();
-        held.add(made);
+        try {
+            held.add(made);
+        } catch (Error e) {
+            closeQuietly(made);
+            throw e;
+        }
         return made;
     }
 
@@ -163,7 +168,7 @@ final class EmulatedContext implements GpuContext {
     private static void closeQuietly(AutoCloseable each) {
         try {
             each.close();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             throw e;
         } catch (Exception e) {
             throw new IllegalStateException(e); // none of ours throws another one

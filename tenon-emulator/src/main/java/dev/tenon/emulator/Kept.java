@@ -1,27 +1,29 @@
 package dev.tenon.emulator;
 
-import java.util.function.Supplier;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A value made when it is first asked for. What it fails with is kept as well, and thrown each time as it was: a class initialiser would hide it in an error. Thread-safe. */
-final class Kept<T> {
-    private final Supplier<T> make;
+/**
+ * Makes a value on first use. An exception is kept as well and thrown each time as it was, without another attempt; an error, as of an exhausted heap, is not kept. Thread-safe.
+ *
+ * @param <T> the type of the value
+ */
+abstract class Kept<T> {
     private @Nullable T value;
     private @Nullable RuntimeException failure;
 
-    Kept(Supplier<T> make) {
-        this.make = make;
-    }
+    /** Makes the value; called under this object's lock. */
+    abstract T make();
 
-    /** The value. @throws RuntimeException the one that the supplier threw, without asking it again */
-    synchronized T get() {
+    /** Returns the value. Throws the exception that {@link #make} threw. */
+    final synchronized T get() {
         if (failure != null) {
             throw failure;
         }
         T made = value;
         if (made == null) {
             try {
-                made = make.get();
+                made = Objects.requireNonNull(make());
                 value = made;
             } catch (RuntimeException e) {
                 failure = e;

@@ -2,6 +2,8 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.compile.HostCommand;
 import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.Workshop;
@@ -33,12 +35,30 @@ final class Toolchain {
             "-Wl,-z,defs",
             "-pthread");
 
-    private static final class Only {
-        static final CxxCompiler.Search SEARCH = CxxCompiler.search(System.getenv());
-        static final HostProcessor PROCESSOR = HostProcessor.detect();
-    }
+    private static final Lazy<CxxCompiler.Search> SEARCH = new Lazy<>() {
+        @Override
+        protected CxxCompiler.Search make() {
+            return CxxCompiler.search(System.getenv());
+        }
+    };
+    private static final Lazy<HostProcessor> PROCESSOR = new Lazy<>() {
+        @Override
+        protected HostProcessor make() {
+            return HostProcessor.detect();
+        }
+    };
 
-    private static final Kept<Toolchain> BUILT = new Kept<>(() -> new Toolchain(compiler()));
+    /**
+     * Runtime objects by their names, each written once: kernels find their runtime by name, so a second file of one name, after an attempt that the heap had no room for, would be loaded beside the first and never be told of a kernel.
+     */
+    private static final LazyMap<String, Path> RUNTIMES = new LazyMap<>();
+
+    private static final Kept<Toolchain> BUILT = new Kept<>() {
+        @Override
+        Toolchain make() {
+            return new Toolchain(compiler());
+        }
+    };
 
     private final CxxCompiler compiler;
     private final String soname;
@@ -52,25 +72,25 @@ final class Toolchain {
         soname = "libtenon-emulator-" + key.substring(0, 16) + ".so";
         KernelCache cache = KernelCache.standard();
         ModuleImage image = cache.read(key, "emulator runtime").orElseGet(() -> cache.write(key, build()));
-        object = write(soname, image.bytes());
+        object = RUNTIMES.get(soname, () -> write(soname, image.bytes()));
         library = new EmulatorLibrary(object);
     }
 
     /** Why nothing can be compiled; empty where it can. */
     static String unavailable() {
-        return Only.SEARCH.why();
+        return SEARCH.get().why();
     }
 
     /** @throws UnsupportedException where {@link #unavailable} says why */
     static CxxCompiler compiler() {
-        if (Only.SEARCH.found().isEmpty()) {
+        if (SEARCH.get().found().isEmpty()) {
             throw new UnsupportedException(unavailable());
         }
-        return Only.SEARCH.found().getFirst();
+        return SEARCH.get().found().getFirst();
     }
 
     static HostProcessor processor() {
-        return Only.PROCESSOR;
+        return PROCESSOR.get();
     }
 
     /** Built when first needed. @throws UnsupportedException where there is no compiler @throws NativeException when it does not make the runtime */

@@ -7,6 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Work done in order by a daemon thread of its own, which starts with the first piece. Thread-safe. */
 final class WorkQueue {
+    /** A constant: putting a message together takes memory. */
+    private static final String HEAP_EXHAUSTED =
+            "emulator: the Java heap was exhausted while a stream worked; raise it with -Xmx";
+
     private final EmulatedDevice device;
     private final Queue<Work> waiting = new ArrayDeque<>();
     private @Nullable Thread thread;
@@ -21,10 +25,10 @@ final class WorkQueue {
         if (closed) {
             throw new NativeException("emulator: the stream is closed");
         }
-        waiting.add(work);
-        if (thread == null) {
+        if (thread == null) { // before the work is added: without a thread it would be waited for for ever
             thread = Thread.ofPlatform().daemon().name("tenon-emulator-stream").start(this::loop);
         }
+        waiting.add(work);
         notifyAll();
     }
 
@@ -32,13 +36,19 @@ final class WorkQueue {
         return waiting.isEmpty() && !busy;
     }
 
-    /** Waits for the work, through interrupts: whoever stopped waiting would free memory that the work still uses. */
+    /** Waits for the work, through interrupts, and allocates nothing: a caller that stopped waiting would free memory that the work still uses. */
     synchronized void drain() {
-        Uninterrupted.run(() -> {
-            while (!idle()) {
+        boolean interrupted = false;
+        while (!idle()) {
+            try {
                 wait();
+            } catch (InterruptedException _) {
+                interrupted = true;
             }
-        });
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Waits for the work, then lets the thread end. */
@@ -64,22 +74,35 @@ final class WorkQueue {
         notifyAll();
     }
 
+    /** Ends only when the queue is closed: whatever a piece of work throws, the pieces behind it are still waited for. */
     private void loop() {
-        try {
-            for (Work work = next(); work != null; work = next()) {
-                try {
-                    // a lost device does no more work, but nobody may wait for its events for ever
-                    if (device.healthy() || work instanceof Work.Mark) {
-                        work.run(device);
-                    }
-                } catch (RuntimeException e) {
-                    device.lose("emulator: " + e.getMessage());
-                } finally {
-                    done();
+        while (true) {
+            try {
+                Work work = next();
+                if (work == null) {
+                    return;
                 }
+                run(work);
+            } catch (InterruptedException _) {
+                // no caller has this thread to interrupt it
             }
-        } catch (InterruptedException _) {
-            // nobody interrupts it; if somebody does, the stream ends
+        }
+    }
+
+    private void run(Work work) throws InterruptedException {
+        try {
+            // a lost device does no more work, but its events still pass for those that wait
+            if (device.healthy() || work instanceof Work.Mark) {
+                work.run(device);
+            }
+        } catch (RuntimeException e) {
+            device.lose("emulator: " + e.getMessage());
+        } catch (OutOfMemoryError _) {
+            device.lose(HEAP_EXHAUSTED);
+        } catch (Error e) {
+            device.lose(e.toString());
+        } finally {
+            done();
         }
     }
 }

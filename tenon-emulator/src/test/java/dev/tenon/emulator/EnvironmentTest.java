@@ -78,16 +78,40 @@ class EnvironmentTest {
     @Test
     void failuresAreKept() {
         int[] asked = {0};
-        Kept<String> kept = new Kept<>(() -> {
-            asked[0]++;
-            throw new NativeException("no");
-        });
+        Kept<String> kept = new Kept<>() {
+            @Override
+            String make() {
+                asked[0]++;
+                throw new NativeException("no");
+            }
+        };
         for (int i = 0; i < 3; i++) {
             assertThatThrownBy(kept::get).isInstanceOf(NativeException.class).hasMessage("no");
         }
         assertThat(asked[0]).isEqualTo(1);
-        Kept<Object> value = new Kept<>(Object::new);
+        Kept<Object> value = new Kept<>() {
+            @Override
+            Object make() {
+                return new Object();
+            }
+        };
         assertThat(value.get()).isSameAs(value.get());
+    }
+
+    @Test
+    void errorsAreNotKept() {
+        int[] asked = {0};
+        Kept<String> kept = new Kept<>() {
+            @Override
+            String make() {
+                if (asked[0]++ == 0) {
+                    throw new OutOfMemoryError("planted");
+                }
+                return "made";
+            }
+        };
+        assertThatThrownBy(kept::get).isInstanceOf(OutOfMemoryError.class);
+        assertThat(kept.get()).isEqualTo("made");
     }
 
     @ParameterizedTest

@@ -27,7 +27,7 @@ final class Agreement {
         Request request;
         try {
             request = maker.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             exchange(deadline, Request.REFUSED);
             throw e;
         }

@@ -1,5 +1,6 @@
 package dev.tenon.nativelib;
 
+import dev.tenon.core.lazy.Patience;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -24,9 +25,13 @@ public final class Downcalls {
 
     private Downcalls() {}
 
-    /** A handle for {@code invokeExact}; the function's address is bound. */
-    @SuppressWarnings("restricted") // this module is the one that links
+    /** A handle for {@code invokeExact}; the function's address is bound. Class initialisers hold these, hence the patience. */
     public static MethodHandle handle(MemorySegment function, FunctionDescriptor descriptor) {
+        return Patience.make(() -> link(function, descriptor));
+    }
+
+    @SuppressWarnings("restricted") // this module is the one that links
+    private static MethodHandle link(MemorySegment function, FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(function, descriptor);
     }
 

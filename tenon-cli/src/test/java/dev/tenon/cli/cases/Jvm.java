@@ -37,6 +37,12 @@ final class Jvm implements AutoCloseable {
 
     static Jvm start(Class<?> main, Map<String, String> environment, boolean vectors, String... flags)
             throws IOException {
+        return start(main, environment, vectors, List.of(), flags);
+    }
+
+    static Jvm start(
+            Class<?> main, Map<String, String> environment, boolean vectors, List<String> arguments, String... flags)
+            throws IOException {
         Path folder = Files.createTempDirectory("tenon-jvm");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -47,6 +53,7 @@ final class Jvm implements AutoCloseable {
             command.addAll(VECTORS);
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectOutput(folder.resolve("out").toFile())
                 .redirectError(folder.resolve("err").toFile());

@@ -2,9 +2,9 @@ package dev.tenon.core.compiler;
 
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +33,7 @@ final class ConstantStore {
                 .sum();
         Shape shape = first.shape().with(axis, Dim.of(size));
         TensorType type = new TensorType(first.dtype(), shape);
-        MemorySegment to = Arena.ofAuto().allocate(type.bytes(), 64);
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
         long rows = shape.elements(0, axis);
         long rowBytes = rows == 0 ? 0 : type.bytes() / rows;
         long at = 0;

@@ -4,8 +4,8 @@ import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.TensorType;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
@@ -61,7 +61,7 @@ public final class HalfStore {
     }
 
     private Optional<ConstantData> convert(ConstantData.Dense data, TensorType type) {
-        MemorySegment to = Arena.ofAuto().allocate(type.bytes(), 64);
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
         long count = type.shape().elements();
         boolean single = count == 1;
         for (long i = 0; i < count; i++) {

@@ -1,7 +1,6 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ShapeException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -41,7 +40,7 @@ public sealed interface ConstantData {
 
         /** All elements in memory that is freed when unreachable: for preparing other forms, not for keeping. */
         public MemorySegment materialise() {
-            MemorySegment all = Arena.ofAuto().allocate(type.bytes(), 64);
+            MemorySegment all = HostMemory.allocate(type.bytes(), 64);
             fill(all);
             return all;
         }

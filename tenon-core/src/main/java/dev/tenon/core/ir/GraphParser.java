@@ -2,7 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
-import java.lang.foreign.Arena;
+import dev.tenon.core.lazy.Lazy;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -19,7 +19,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads one graph, or a graph within one, in the form of {@link GraphText}. Used once. */
 final class GraphParser {
-    private static final Map<String, Class<?>> OPS = ops();
+    private static final Lazy<Map<String, Class<?>>> OPS = new Lazy<>() {
+        @Override
+        protected Map<String, Class<?>> make() {
+            return ops();
+        }
+    };
 
     private final TextCursor cursor;
     private final Function<String, @Nullable ConstantData> data;
@@ -197,7 +202,7 @@ final class GraphParser {
             throw cursor.error("constant " + type + " has " + bits.size() + " elements; expected "
                     + type.shape().elements());
         }
-        MemorySegment segment = Arena.ofAuto().allocate(type.bytes(), 64);
+        MemorySegment segment = HostMemory.allocate(type.bytes(), 64);
         for (int i = 0; i < bits.size(); i++) {
             Elements.setBits(type.dtype(), segment, i, bits.get(i));
         }
@@ -211,7 +216,7 @@ final class GraphParser {
 
     private Op op() {
         String mnemonic = cursor.word("an operation");
-        Class<?> type = OPS.get(mnemonic);
+        Class<?> type = OPS.get().get(mnemonic);
         if (type == null) {
             throw cursor.error("no operation \"" + mnemonic + "\"");
         }

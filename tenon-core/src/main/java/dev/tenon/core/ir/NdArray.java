@@ -1,7 +1,6 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.UnsupportedException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -105,7 +104,7 @@ public final class NdArray {
 
     /** The elements as constant data outside the heap, a splat where all are equal; freed when unreachable. */
     public ConstantData toConstant() {
-        MemorySegment segment = Arena.ofAuto().allocate(type.bytes(), 64);
+        MemorySegment segment = HostMemory.allocate(type.bytes(), 64);
         write(segment);
         if (size() > 1 && dtype().bits() >= 8) {
             long first = Elements.bits(dtype(), segment, 0);

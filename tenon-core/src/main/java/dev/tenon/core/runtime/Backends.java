@@ -1,32 +1,35 @@
 package dev.tenon.core.runtime;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
+import dev.tenon.core.lazy.Services;
 import dev.tenon.core.runtime.spi.Backend;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceLoader;
 
 /** The backends on the module or class path, the preferred one first. Looked for once. */
 final class Backends {
-    private static final class Holder {
-        static final List<Backend> ALL = find();
-
-        private static List<Backend> find() {
-            List<Backend> found = new ArrayList<>();
-            ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).forEach(found::add);
-            if (found.isEmpty()) { // an application server gives libraries and applications loaders of their own
-                ServiceLoader.load(Backend.class).forEach(found::add);
-            }
-            found.sort(Comparator.comparingInt(Backend::preference).reversed());
-            return List.copyOf(found);
+    private static final Lazy<List<Backend>> ALL = new Lazy<>() {
+        @Override
+        protected List<Backend> make() {
+            return find();
         }
-    }
+    };
 
     private Backends() {}
 
+    private static List<Backend> find() {
+        List<Backend> found = Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader()));
+        if (found.isEmpty()) { // an application server gives libraries and applications loaders of their own
+            found = Services.all(ServiceLoader.load(Backend.class));
+        }
+        found.sort(Comparator.comparingInt(Backend::preference).reversed());
+        return List.copyOf(found);
+    }
+
     static List<Backend> all() {
-        return Holder.ALL;
+        return ALL.get();
     }
 
     static Backend named(String name) {

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,7 +23,7 @@ final class CompiledLoop {
     private final Device.Weights weights;
     private final Stage.LoopCall call;
     private final Graph body;
-    private final PlanCache<List<TensorType>, CompiledStage> plans;
+    private final LazyMap<List<TensorType>, CompiledStage> plans;
     private final CompileOptions options;
 
     CompiledLoop(
@@ -33,7 +34,7 @@ final class CompiledLoop {
         this.call = call;
         this.body = compiler.prepare(call.loop().body(), Map.of());
         this.options = options;
-        this.plans = new PlanCache<>(options.maxPlans());
+        this.plans = new LazyMap<>(options.maxPlans());
     }
 
     /** Runs the loop on its operands among the named values and adds its results to them. */

@@ -5,6 +5,8 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Headroom;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,7 +31,7 @@ public final class CompiledModel implements AutoCloseable {
     /** The graph with all its defaults, prepared: what most runs run. */
     private final Variant base;
     /** What runs that replace defaults run, by the names that they give. */
-    private final PlanCache<Set<String>, Variant> overriding;
+    private final LazyMap<Set<String>, Variant> overriding;
 
     private final Device.Weights weights;
     private final Compiler compiler;
@@ -40,11 +42,13 @@ public final class CompiledModel implements AutoCloseable {
 
     private final LeakWatch watch;
     private boolean closed;
+    private boolean released;
 
     /** A prepared graph and its plans. */
-    private record Variant(Graph prepared, PlanCache<List<TensorType>, CompiledStage> plans) {}
+    private record Variant(Graph prepared, LazyMap<List<TensorType>, CompiledStage> plans) {}
 
     CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
+        Headroom.require("compiling a model");
         this.runtime = runtime;
         this.device = device;
         this.options = options;
@@ -52,17 +56,23 @@ public final class CompiledModel implements AutoCloseable {
         this.graph = graph;
         this.given = given;
         this.base = variant(Set.of());
-        this.overriding = new PlanCache<>(options.maxPlans());
+        this.overriding = new LazyMap<>(options.maxPlans());
         this.weights = device.newWeights();
         this.watch = LeakWatch.over(this, "CompiledModel(" + graph.name() + ")");
         if (options.mode() == CompileMode.AOT) {
-            planAhead();
+            try {
+                planAhead();
+            } catch (RuntimeException | Error e) {
+                weights.close(); // the caller gets no model that it could close
+                watch.closed();
+                throw e;
+            }
         }
     }
 
     private Variant variant(Set<String> names) {
         return new Variant(
-                compiler.prepare(graph.overriding(names), given.constants()), new PlanCache<>(options.maxPlans()));
+                compiler.prepare(graph.overriding(names), given.constants()), new LazyMap<>(options.maxPlans()));
     }
 
     private void planAhead() {
@@ -169,16 +179,19 @@ public final class CompiledModel implements AutoCloseable {
         sessions.remove(session);
     }
 
-    /** Idempotent; waits for runs in flight. */
+    /** Closes the model and its sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
         lifetime.writeLock().lock();
         try {
-            if (!closed) {
-                closed = true;
-                watch.closed();
-                sessions.forEach(Session::close);
+            closed = true;
+            if (!released) {
+                Closing closing = new Closing();
+                sessions.forEach(session -> closing.step(session::close));
+                closing.end(); // weights stay while a session may still read them
                 weights.close();
+                released = true;
+                watch.closed();
                 runtime.forget(this);
             }
         } finally {

@@ -7,6 +7,8 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Headroom;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
 import dev.tenon.core.runtime.spi.Program;
 import java.nio.ByteBuffer;
@@ -32,8 +34,9 @@ final class CompiledStage {
     private final Program program;
     private final List<String> outputs;
     private final List<CompiledLoop> loops = new ArrayList<>();
-    private final PlanCache<Key, CompiledStage> following;
+    private final LazyMap<Key, CompiledStage> following;
     private final CompileOptions options;
+    private volatile boolean ran;
 
     CompiledStage(
             Compiler compiler,
@@ -43,6 +46,7 @@ final class CompiledStage {
             Map<String, TensorType> types,
             Map<String, ConstantData> known,
             CompileOptions options) {
+        Headroom.require("planning");
         this.compiler = compiler;
         this.device = device;
         this.weights = weights;
@@ -50,7 +54,7 @@ final class CompiledStage {
         this.stage = compiler.plan(graph, types, known);
         this.program = device.compile(stage.plan(), weights, options);
         this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
-        this.following = new PlanCache<>(options.maxPlans());
+        this.following = new LazyMap<>(options.maxPlans());
         Stage.Rest rest = stage.rest();
         if (rest != null) {
             rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
@@ -63,7 +67,11 @@ final class CompiledStage {
      * @param stay whether results of the last stage may stay on the device
      */
     void run(Device.Context context, Tensor[] inputs, boolean stay, Map<String, Tensor> results) {
+        if (!ran) {
+            Headroom.require("the first run of a plan");
+        }
         Map<String, Tensor> named = run(context, inputs, stay && stage.rest() == null);
+        ran = true;
         loops.forEach(loop -> loop.run(context, named));
         results.putAll(named);
         Stage.Rest rest = stage.rest();

@@ -1,11 +1,9 @@
 package dev.tenon.core.runtime;
 
-import java.lang.ref.Cleaner;
+import dev.tenon.core.lazy.CleanerThread;
 
 /** Says so, once, when something that holds memory became unreachable without being closed. It reports; it does not close. */
 final class LeakWatch {
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private static final class State implements Runnable {
         private final String what;
         private volatile boolean closed;
@@ -34,7 +32,7 @@ final class LeakWatch {
 
     static LeakWatch over(Object owner, String what) {
         State state = new State(what);
-        CLEANER.register(owner, state);
+        CleanerThread.register(owner, state);
         return new LeakWatch(state);
     }
 

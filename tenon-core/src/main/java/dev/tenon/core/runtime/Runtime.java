@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.runtime.spi.Device;
 import java.time.Duration;
 import java.util.Set;
@@ -23,6 +24,9 @@ public final class Runtime implements AutoCloseable {
     private final Device device;
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** Guarded by {@link #models}. */
+    private boolean released;
+
     private final LeakWatch watch;
 
     private Runtime(Target target, Device device) {
@@ -37,7 +41,15 @@ public final class Runtime implements AutoCloseable {
     }
 
     public static Runtime open(Target target, RuntimeOptions options) {
-        return new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        Headroom.require("opening a device");
+        Runtime runtime = new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        try {
+            Rehearsal.once(runtime);
+        } catch (RuntimeException | Error e) {
+            runtime.close();
+            throw e;
+        }
+        return runtime;
     }
 
     public Target target() {
@@ -134,13 +146,19 @@ public final class Runtime implements AutoCloseable {
         }
     }
 
-    /** Idempotent; waits for runs in flight. */
+    /** Closes the runtime, its models and their sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            watch.closed();
-            models.forEach(CompiledModel::close);
-            device.close();
+        closed.set(true);
+        synchronized (models) {
+            if (!released) {
+                Closing closing = new Closing();
+                models.forEach(model -> closing.step(model::close));
+                closing.end(); // the device stays while a model may still use it
+                device.close();
+                released = true;
+                watch.closed();
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ public final class Session implements AutoCloseable {
     private final ReentrantLock turn = new ReentrantLock();
     private final LeakWatch watch;
     private boolean closed;
+    private boolean released;
 
     Session(CompiledModel model, Device.Context context) {
         this.model = model;
@@ -64,15 +65,16 @@ public final class Session implements AutoCloseable {
         return context.bytes();
     }
 
-    /** Idempotent; waits for a run in flight. */
+    /** Closes the session after a run in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
         turn.lock();
         try {
-            if (!closed) {
-                closed = true;
-                watch.closed();
+            closed = true;
+            if (!released) {
                 context.close();
+                released = true;
+                watch.closed();
                 model.forget(this);
             }
         } finally {

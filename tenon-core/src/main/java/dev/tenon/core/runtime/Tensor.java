@@ -6,11 +6,13 @@ import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.runtime.spi.Resident;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -56,14 +58,18 @@ public final class Tensor implements AutoCloseable {
     }
 
     public static Tensor zeros(TensorType type) {
-        return allocate(Arena.ofAuto(), type);
+        return allocate(HostMemory::allocate, type);
     }
 
     /** Zeros in the arena's memory, gone when the arena closes; use after that is an IllegalStateException. */
     public static Tensor allocate(Arena arena, TensorType type) {
+        return allocate((SegmentAllocator) arena, type);
+    }
+
+    private static Tensor allocate(SegmentAllocator memory, TensorType type) {
         long bytes = bytes(type);
         try {
-            return new Tensor(type, arena.allocate(bytes, ALIGNMENT));
+            return new Tensor(type, memory.allocate(bytes, ALIGNMENT));
         } catch (OutOfMemoryError | IllegalArgumentException e) {
             throw new OutOfMemoryException(
                     "no " + bytes + " bytes of host memory for tensor " + type
@@ -185,7 +191,7 @@ public final class Tensor implements AutoCloseable {
     private synchronized MemorySegment copied(Resident device) {
         long version = device.version();
         if (host == null || copiedVersion != version) {
-            MemorySegment copy = allocate(Arena.ofAuto(), type).segment();
+            MemorySegment copy = zeros(type).segment();
             device.read(copy);
             host = copy;
             copiedVersion = version;
@@ -258,7 +264,7 @@ public final class Tensor implements AutoCloseable {
     MemorySegment everywhere() {
         return segment().isAccessibleBy(ANY_THREAD)
                 ? segment()
-                : Arena.ofAuto().allocate(segment().byteSize(), ALIGNMENT).copyFrom(segment());
+                : HostMemory.allocate(segment().byteSize(), ALIGNMENT).copyFrom(segment());
     }
 
     private int arrayLength() {

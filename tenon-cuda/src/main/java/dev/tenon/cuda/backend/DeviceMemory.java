@@ -13,10 +13,11 @@ final class DeviceMemory implements ScratchMemory.Loan {
     private final DeviceBuffer buffer;
     private boolean closed;
 
-    private DeviceMemory(MemoryLedger ledger, MemoryLedger.Use use, DeviceBuffer buffer) {
+    /** Allocates last, so that nothing that could fail comes between the memory and its owner. */
+    private DeviceMemory(MemoryLedger ledger, MemoryLedger.Use use, GpuContext context, long bytes) {
         this.ledger = ledger;
         this.use = use;
-        this.buffer = buffer;
+        this.buffer = context.allocate(bytes);
     }
 
     /** @throws OutOfMemoryException past the cap or when the device has none left, naming the bytes asked for and what is held; nothing is held then */
@@ -24,12 +25,12 @@ final class DeviceMemory implements ScratchMemory.Loan {
             GpuContext context, MemoryLedger ledger, long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);
         try {
-            return new DeviceMemory(ledger, use, context.allocate(bytes));
+            return new DeviceMemory(ledger, use, context, bytes);
         } catch (OutOfMemoryException e) {
             ledger.release(use, bytes);
             throw new OutOfMemoryException(
                     e.getMessage() + " (for " + purpose + "; Tenon holds " + ledger.holders() + ")", e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             ledger.release(use, bytes);
             throw e;
         }

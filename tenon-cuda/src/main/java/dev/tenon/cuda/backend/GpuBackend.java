@@ -5,6 +5,7 @@ import dev.tenon.core.runtime.DeviceInfo;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.spi.Backend;
 import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuDriver;
@@ -71,6 +72,7 @@ public abstract class GpuBackend implements Backend {
 
     @Override
     public final Device open(int ordinal, RuntimeOptions options) {
+        KernelCatalog.prepare(); // here, where the heap is known to have room, and not in the middle of a plan
         GpuPlatform found = GpuPlatforms.named(platform);
         return GpuDevice.open(found, ordinal, options);
     }

@@ -98,7 +98,7 @@ final class GpuDevice implements Device {
         try (GpuStream stream = context.newStream()) {
             filling.accept(stream, memory.buffer());
             stream.synchronize();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             memory.close();
             throw e;
         }

@@ -48,6 +48,9 @@ final class GpuSession implements Device.Context {
     /** All recorded work; that of evicted programs is closed when the next program comes. */
     private final List<Recorded> recordings = new ArrayList<>();
 
+    /** Whether work of a run may still be under way. */
+    private boolean inFlight;
+
     private boolean closed;
 
     /** Recorded work, and the program that it is of for as long as that is known. */
@@ -88,18 +91,33 @@ final class GpuSession implements Device.Context {
         if (closed) {
             throw new ClosedException("the session is closed");
         }
+        settle();
+        inFlight = true;
         try {
             Prepared ready = prepare(program);
             transfers.in(program.io(), inputs);
             work(program, ready);
-            return transfers.out(program, stay);
-        } catch (RuntimeException e) {
+            Tensor[] outputs = transfers.out(program, stay);
+            inFlight = false; // the results were waited for
+            return outputs;
+        } catch (RuntimeException | Error e) {
             forgetFault();
-            drain();
             throw e;
         } finally {
-            transfers.releaseInputs();
+            settle();
         }
+    }
+
+    /**
+     * Waits for what a failed run has enqueued, and lets go of its inputs. Where the wait itself fails for want of heap, everything stays held until the next call gets through it: memory is given back behind its last use and never
+     * before.
+     */
+    private void settle() {
+        if (inFlight) {
+            drain();
+            inFlight = false;
+        }
+        transfers.release();
     }
 
     private Prepared prepare(GpuProgram program) {
@@ -183,7 +201,7 @@ final class GpuSession implements Device.Context {
         stream.beginCapture();
         try {
             program.enqueue(frame);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             stream.abortCapture();
             throw e;
         }
@@ -239,8 +257,9 @@ final class GpuSession implements Device.Context {
         if (closed) {
             return;
         }
-        closed = true;
         drain();
+        transfers.release();
+        closed = true; // not before: a close that could not wait may be called again
         forgetAll();
         if (blas != null) {
             blas.close();

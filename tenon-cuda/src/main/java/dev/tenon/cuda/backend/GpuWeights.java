@@ -64,11 +64,11 @@ final class GpuWeights implements Device.Weights {
                 context, ledger, data.type().bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type());
         try {
             upload(layout, memory);
-        } catch (RuntimeException e) {
+            uploaded.put(layout, memory);
+        } catch (RuntimeException | Error e) {
             memory.close();
             throw e;
         }
-        uploaded.put(layout, memory);
         bytes += memory.bytes();
         return memory.buffer().address();
     }

@@ -1,25 +1,31 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
+import dev.tenon.core.lazy.Services;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.spi.Backend;
 import dev.tenon.core.runtime.spi.Device;
+import java.util.Optional;
 import java.util.ServiceLoader;
-import org.jspecify.annotations.Nullable;
 
 /** The CPU backend, for nodes that have no kernel: one for all devices, open for as long as the JVM. */
 final class HostBackend {
-    private static final class Only {
-        static final @Nullable Device DEVICE =
-                ServiceLoader.load(Backend.class, Backend.class.getClassLoader()).stream()
-                        .map(ServiceLoader.Provider::get)
-                        .filter(backend -> backend.name().equals("cpu"))
-                        .findFirst()
-                        .map(backend -> backend.open(0, RuntimeOptions.defaults()))
-                        .orElse(null);
-    }
+    private static final Lazy<Optional<Device>> DEVICE = new Lazy<>() {
+        @Override
+        protected Optional<Device> make() {
+            return find();
+        }
+    };
 
     private HostBackend() {}
+
+    private static Optional<Device> find() {
+        return Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader())).stream()
+                .filter(backend -> backend.name().equals("cpu"))
+                .findFirst()
+                .map(backend -> backend.open(0, RuntimeOptions.defaults()));
+    }
 
     /**
      * The CPU, open.
@@ -28,10 +34,7 @@ final class HostBackend {
      * @throws UnsupportedException with that reason where the backend is not on the path
      */
     static Device device(String reason) {
-        Device device = Only.DEVICE;
-        if (device == null) {
-            throw new UnsupportedException(reason + ", and the CPU backend is not on the path");
-        }
-        return device;
+        return DEVICE.get()
+                .orElseThrow(() -> new UnsupportedException(reason + ", and the CPU backend is not on the path"));
     }
 }

@@ -22,7 +22,10 @@ final class Transfers implements AutoCloseable {
     private final GpuDevice device;
     private final GpuStream stream;
     private final GrowingMemory io;
-    private final List<GpuResident> held = new ArrayList<>();
+    private final ArrayList<GpuResident> held = new ArrayList<>();
+    /** Memory for results that stay on the device, until they are handed out. */
+    private final List<DeviceMemory> results = new ArrayList<>();
+
     private @Nullable PinnedBuffer pinned;
 
     Transfers(GpuDevice device, GpuStream stream, GrowingMemory io) {
@@ -59,6 +62,7 @@ final class Transfers implements AutoCloseable {
         for (int i = 0; i < inputs.length; i++) { // after the one copy, which covers their places too
             GpuResident resident = GpuResident.of(inputs[i].resident(), device.context());
             if (resident != null) {
+                held.ensureCapacity(held.size() + 1); // so that nothing can fail between the hold and its entry
                 DeviceBuffer from = resident.hold();
                 held.add(resident);
                 resident.follow(stream);
@@ -67,10 +71,14 @@ final class Transfers implements AutoCloseable {
         }
     }
 
-    /** Lets go of the inputs that lie on the device. Nothing that reads them may still be under way. */
-    void releaseInputs() {
-        held.forEach(GpuResident::release);
-        held.clear();
+    /** Lets go of the inputs that lie on the device, and of the results of a run that failed. Nothing that uses them may still be under way. */
+    void release() {
+        while (!held.isEmpty()) {
+            held.removeLast().release();
+        }
+        while (!results.isEmpty()) {
+            results.removeLast().close();
+        }
     }
 
     /** Waits for the run and gives its results. @throws dev.tenon.core.error.DataException for a fault that a kernel reported @throws dev.tenon.core.error.CollectiveException when an input is what a failed collective left */
@@ -99,25 +107,19 @@ final class Transfers implements AutoCloseable {
     }
 
     private Tensor[] kept(GpuProgram program, IoLayout layout) {
-        List<DeviceMemory> memories = new ArrayList<>();
-        try {
-            for (int i = 0; i < layout.outputs().size(); i++) {
-                TensorType type = layout.outputs().get(i);
-                DeviceMemory memory = device.forResult(type.bytes());
-                memories.add(memory);
-                stream.copy(io.buffer(), layout.outputOffset(i), memory.buffer(), 0, type.bytes());
-            }
-            waitAndCheck(program);
-        } catch (RuntimeException e) {
-            stream.synchronize();
-            memories.forEach(DeviceMemory::close);
-            throw e;
+        for (int i = 0; i < layout.outputs().size(); i++) {
+            TensorType type = layout.outputs().get(i);
+            DeviceMemory memory = device.forResult(type.bytes());
+            results.add(memory);
+            stream.copy(io.buffer(), layout.outputOffset(i), memory.buffer(), 0, type.bytes());
         }
-        Tensor[] outputs = new Tensor[memories.size()];
+        waitAndCheck(program);
+        Tensor[] outputs = new Tensor[results.size()];
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] =
-                    Tensor.on(device.resident(memories.get(i)), layout.outputs().get(i));
+                    Tensor.on(device.resident(results.get(i)), layout.outputs().get(i));
         }
+        results.clear(); // the tensors' from here on
         return outputs;
     }
 

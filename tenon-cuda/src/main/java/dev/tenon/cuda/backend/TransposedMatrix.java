@@ -1,8 +1,8 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -23,7 +23,7 @@ final class TransposedMatrix {
         long rows = shape.size(0);
         long columns = shape.size(1);
         MemorySegment from = matrix.segment();
-        MemorySegment to = Arena.ofAuto().allocate(from.byteSize(), 64);
+        MemorySegment to = HostMemory.allocate(from.byteSize(), 64);
         for (long top = 0; top < rows; top += BLOCK) {
             for (long left = 0; left < columns; left += BLOCK) {
                 for (long row = top; row < Math.min(rows, top + BLOCK); row++) {

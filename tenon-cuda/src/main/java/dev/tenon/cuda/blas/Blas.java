@@ -133,7 +133,7 @@ public final class Blas implements AutoCloseable {
             }
             try {
                 LtTuning.tune(made[0], device, memory);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 device.call(made[0]::destroy);
                 throw e;
             }

@@ -46,7 +46,7 @@ public final class LtProduct {
         try {
             describe();
             ask();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             destroy();
             throw e;
         }

@@ -266,7 +266,7 @@ public final class GpuCommunicator implements Communicator {
             TensorUses tensors = new TensorUses(rank, stream);
             try {
                 operation.accept(tensors);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 tensors.release();
                 throw e;
             }

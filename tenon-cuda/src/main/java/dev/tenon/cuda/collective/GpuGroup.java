@@ -109,7 +109,7 @@ public final class GpuGroup implements AutoCloseable {
                 ranks.add(new GpuCommunicator(new RankState(handle, shortcut), options, () -> {}));
             }
             return new GpuGroup(ranks, contexts, ownContexts, oneShot, without, fate);
-        } catch (RuntimeException e) { // whoever asked gets no group, so nobody else can let go of what was made
+        } catch (RuntimeException | Error e) { // the caller gets no group that it could close
             giveUp(handles, ranks, contexts, oneShot);
             throw e;
         }

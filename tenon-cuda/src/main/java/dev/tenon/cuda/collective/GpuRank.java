@@ -46,7 +46,7 @@ public final class GpuRank {
         NcclHandle handle = new NcclHandle(comm, context, here.rank(), here.world(), new Fate(), options.timeout());
         try {
             return new GpuCommunicator(new RankState(handle, null), options, last);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             Leaving.leave(List.of(handle.closing()), List.of(context), () -> {}); // whoever asked has nothing to close
             throw e;
         }

@@ -45,7 +45,7 @@ final class HostCalls implements AutoCloseable {
         Request request;
         try {
             request = maker.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             exchange(Request.REFUSED, deadline);
             throw e;
         }

@@ -182,7 +182,7 @@ final class NcclHandle {
             }
             NcclLibrary.CHECK.check(call.on(open), "%s(rank=%d)", what, rank);
             held.gone();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             held.now(what + " failed: " + e.getMessage());
             throw e;
         } finally {

@@ -75,7 +75,7 @@ public final class OneShotGroup implements AutoCloseable {
                 ranks.add(new OneShotRank(ranks.size(), contexts.size(), context, compiler, form));
             }
             ranks.forEach(rank -> rank.meet(ranks));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             group.close();
             throw e;
         }

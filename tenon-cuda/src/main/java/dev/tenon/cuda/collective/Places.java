@@ -27,7 +27,7 @@ final class Places {
                 contexts.add(platform.driver().open(runtime.target().ordinal()));
             }
             return opening.apply(platform, List.copyOf(contexts));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             contexts.forEach(GpuContext::close);
             throw e;
         }

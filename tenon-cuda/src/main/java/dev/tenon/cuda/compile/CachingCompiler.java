@@ -1,5 +1,6 @@
 package dev.tenon.cuda.compile;
 
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -7,11 +8,7 @@ import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.cuda.timing.StartUp;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +17,7 @@ public final class CachingCompiler implements KernelCompiler {
     private final KernelCompiler compiler;
     private final KernelCache cache;
     private final Supplier<String> driverVersion;
-    private final Map<String, CompletableFuture<ModuleImage>> running = new ConcurrentHashMap<>();
+    private final LazyMap<String, ModuleImage> running = new LazyMap<>();
     private volatile @Nullable String fingerprint;
 
     /** @param driverVersion goes into the keys of PTX, which a driver may refuse for its version; asked for when first needed */
@@ -58,27 +55,10 @@ public final class CachingCompiler implements KernelCompiler {
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         String key = key(source, architecture);
-        CompletableFuture<ModuleImage> mine = new CompletableFuture<>();
-        CompletableFuture<ModuleImage> first = running.putIfAbsent(key, mine);
-        if (first != null) {
-            try {
-                return first.join();
-            } catch (CompletionException e) {
-                if (e.getCause() instanceof RuntimeException fault) {
-                    throw fault;
-                }
-                throw e;
-            }
-        }
         try {
-            ModuleImage image = cachedOrCompiled(key, source, architecture);
-            mine.complete(image);
-            return image;
-        } catch (Throwable e) {
-            mine.completeExceptionally(e);
-            throw e;
+            return running.get(key, () -> cachedOrCompiled(key, source, architecture));
         } finally {
-            running.remove(key);
+            running.remove(key); // the image is on disk, and its modules are kept by those who load them
         }
     }
 

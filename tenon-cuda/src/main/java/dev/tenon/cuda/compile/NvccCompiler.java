@@ -2,6 +2,7 @@ package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -36,9 +37,12 @@ public final class NvccCompiler implements KernelCompiler {
         }
     }
 
-    private static final class Here {
-        static final Found FOUND = find();
-    }
+    private static final Lazy<Found> FOUND = new Lazy<>() {
+        @Override
+        protected Found make() {
+            return find();
+        }
+    };
 
     private static HostCommand run(List<String> command) {
         try {
@@ -82,18 +86,18 @@ public final class NvccCompiler implements KernelCompiler {
 
     @Override
     public String name() {
-        return Here.FOUND.name();
+        return FOUND.get().name();
     }
 
     @Override
     public String unavailable() {
-        return Here.FOUND.unavailable();
+        return FOUND.get().unavailable();
     }
 
     @Override
     public String fingerprint() {
         return new Hash()
-                .add(name() + " " + Here.FOUND.version())
+                .add(name() + " " + FOUND.get().version())
                 .add(String.join(" ", OPTIONS))
                 .add(DeviceHeader.text())
                 .hex();
@@ -104,7 +108,7 @@ public final class NvccCompiler implements KernelCompiler {
         if (!unavailable().isEmpty()) {
             throw new UnsupportedException(unavailable());
         }
-        return Here.FOUND.architectures();
+        return FOUND.get().architectures();
     }
 
     @Override
@@ -129,7 +133,7 @@ public final class NvccCompiler implements KernelCompiler {
         files.put("source/" + source.name(), source.text());
         try (Workshop.Bench bench = Workshop.bench(files)) {
             Path out = bench.path().resolve("out");
-            List<String> command = new ArrayList<>(List.of(Here.FOUND.executable()));
+            List<String> command = new ArrayList<>(List.of(FOUND.get().executable()));
             command.addAll(OPTIONS);
             boolean machineCode = target.format() == ModuleImage.Format.CUBIN;
             command.addAll(List.of(

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.compile;
 
-import dev.tenon.core.error.TenonException;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -15,8 +14,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /** NVRTC: machine code for architectures that it knows, PTX for newer ones. It gets our headers by name and no include path. Thread-safe. */
 public final class NvrtcCompiler implements KernelCompiler {
@@ -73,22 +70,7 @@ public final class NvrtcCompiler implements KernelCompiler {
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         CodeTarget target = CodeTarget.of(name(), architectures(), architecture);
-        CompletableFuture<ModuleImage> image = new CompletableFuture<>();
-        Thread.ofPlatform().name("tenon-nvrtc").daemon().stackSize(STACK).start(() -> {
-            try {
-                image.complete(compile(source, architecture, target));
-            } catch (Throwable e) {
-                image.completeExceptionally(e);
-            }
-        });
-        try {
-            return image.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof TenonException fault) {
-                throw fault;
-            }
-            throw e;
-        }
+        return OwnThread.call("tenon-nvrtc", STACK, () -> compile(source, architecture, target));
     }
 
     private ModuleImage compile(KernelSource source, Architecture device, CodeTarget target) {

@@ -56,7 +56,7 @@ public final class Workshop {
         } catch (IOException e) {
             bench.close();
             throw new NativeException("files for the compiler cannot be written: " + e, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             bench.close();
             throw e;
         }
@@ -77,7 +77,7 @@ public final class Workshop {
         Path known = root;
         if (known == null) {
             try {
-                Path made = Files.createTempDirectory("tenon-");
+                Path made = ProcessFolder.make(Path.of(System.getProperty("java.io.tmpdir")));
                 java.lang.Runtime.getRuntime().addShutdownHook(new Thread(() -> end(made), "tenon-cleanup"));
                 root = made;
                 known = made;

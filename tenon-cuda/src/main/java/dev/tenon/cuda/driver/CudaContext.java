@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
+import java.util.function.LongToIntFunction;
 import java.util.function.ToIntFunction;
 
 /** A hold on a device's primary context, and all that was made through it. */
@@ -91,7 +92,8 @@ final class CudaContext implements GpuContext {
                 bytes,
                 "cuMemAlloc",
                 out -> CuMemory.cuMemAlloc(out.address(), Math.max(1, bytes)),
-                address -> new CudaBuffer(this, address, bytes));
+                address -> new CudaBuffer(this, address, bytes),
+                CuMemory::cuMemFree);
     }
 
     @Override
@@ -100,11 +102,16 @@ final class CudaContext implements GpuContext {
                 bytes,
                 "cuMemHostAlloc",
                 out -> CuMemory.cuMemHostAlloc(out.address(), Math.max(1, bytes), CuConstants.MEMHOSTALLOC_PORTABLE),
-                address -> new CudaPinned(this, address, bytes));
+                address -> new CudaPinned(this, address, bytes),
+                CuMemory::cuMemFreeHost);
     }
 
     private <T extends Owned> T memory(
-            long bytes, String call, ToIntFunction<MemorySegment> allocation, LongFunction<T> object) {
+            long bytes,
+            String call,
+            ToIntFunction<MemorySegment> allocation,
+            LongFunction<T> object,
+            LongToIntFunction undo) {
         if (bytes < 0) {
             throw new InputException(primary.name() + ": " + bytes + " bytes asked for; expected 0 or more");
         }
@@ -118,7 +125,7 @@ final class CudaContext implements GpuContext {
                         + primary.memoryText() + ", " + held.get() + " held here");
             }
             primary.check(status, "%s(bytes=%d)", call, bytes);
-            return adopt(object.apply(out.get(ValueLayout.JAVA_LONG, 0)));
+            return owned(out.get(ValueLayout.JAVA_LONG, 0), object, undo);
         } finally {
             exit();
         }
@@ -129,7 +136,8 @@ final class CudaContext implements GpuContext {
         return made(
                 "cuStreamCreate",
                 out -> CuStream.cuStreamCreate(out.address(), CuConstants.STREAM_NON_BLOCKING),
-                handle -> new CudaStream(this, handle));
+                handle -> new CudaStream(this, handle),
+                CuStream::cuStreamDestroy);
     }
 
     @Override
@@ -138,17 +146,29 @@ final class CudaContext implements GpuContext {
                 "cuEventCreate",
                 out -> CuStream.cuEventCreate(
                         out.address(), timing ? CuConstants.EVENT_DEFAULT : CuConstants.EVENT_DISABLE_TIMING),
-                handle -> new CudaEvent(this, handle, timing));
+                handle -> new CudaEvent(this, handle, timing),
+                CuStream::cuEventDestroy);
     }
 
-    private <T extends Owned> T made(String call, ToIntFunction<MemorySegment> creation, LongFunction<T> object) {
+    private <T extends Owned> T made(
+            String call, ToIntFunction<MemorySegment> creation, LongFunction<T> object, LongToIntFunction undo) {
         enter();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             primary.check(creation.applyAsInt(out), "%s()", call);
-            return adopt(object.apply(out.get(ValueLayout.JAVA_LONG, 0)));
+            return owned(out.get(ValueLayout.JAVA_LONG, 0), object, undo);
         } finally {
             exit();
+        }
+    }
+
+    /** Makes the object that owns what the driver has made; what finds no owner, for want of heap, goes back at once. */
+    private <T extends Owned> T owned(long made, LongFunction<T> object, LongToIntFunction undo) {
+        try {
+            return adopt(object.apply(made));
+        } catch (RuntimeException | Error e) {
+            int _ = undo.applyAsInt(made);
+            throw e;
         }
     }
 
@@ -284,7 +304,7 @@ final class CudaContext implements GpuContext {
         }
         try {
             primary.makeCurrent();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             gate.exit();
             throw e;
         }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.driver;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuDriver;
@@ -16,10 +17,12 @@ public final class CudaDriver implements GpuDriver {
     /** What the first look found: the devices, or why there are none. */
     private record Probe(List<DeviceProperties> devices, String unavailable) {}
 
-    /** Initialised once by the first who asks; {@link #look} does not throw, so this class cannot be left broken. */
-    private static final class Probed {
-        static final Probe PROBE = StartUp.opening(CudaDriver::look);
-    }
+    private static final Lazy<Probe> PROBE = new Lazy<>() {
+        @Override
+        protected Probe make() {
+            return StartUp.opening(CudaDriver::look);
+        }
+    };
 
     /** Looks for nothing yet. */
     public CudaDriver() {}
@@ -31,7 +34,7 @@ public final class CudaDriver implements GpuDriver {
 
     @Override
     public String unavailable() {
-        return Probed.PROBE.unavailable();
+        return PROBE.get().unavailable();
     }
 
     @Override
@@ -42,12 +45,12 @@ public final class CudaDriver implements GpuDriver {
 
     @Override
     public List<DeviceProperties> devices() {
-        return Probed.PROBE.devices();
+        return PROBE.get().devices();
     }
 
     @Override
     public GpuContext open(int ordinal) {
-        Probe probe = Probed.PROBE;
+        Probe probe = PROBE.get();
         if (!probe.unavailable().isEmpty()) {
             throw new UnsupportedException("cuda:" + ordinal + ": " + probe.unavailable());
         }

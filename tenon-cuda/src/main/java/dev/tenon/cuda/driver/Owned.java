@@ -29,7 +29,7 @@ abstract class Owned implements AutoCloseable {
         }
         try {
             primary.makeCurrent();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             gate.exit();
             throw e;
         }

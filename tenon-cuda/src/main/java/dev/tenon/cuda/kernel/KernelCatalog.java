@@ -190,6 +190,11 @@ public final class KernelCatalog {
                 .toList();
     }
 
+    /** Initialises this class: its tables take memory, and a heap that is exhausted meanwhile would break it for good. */
+    public static void prepare() {
+        // entering the method is what initialises
+    }
+
     public static List<KernelFile> all() {
         return List.of(
                 SOFTMAX_THREE_PASS,

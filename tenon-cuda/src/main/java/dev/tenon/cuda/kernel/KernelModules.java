@@ -1,16 +1,13 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.timing.StartUp;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close. Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
@@ -19,7 +16,7 @@ public final class KernelModules implements Kernels, AutoCloseable {
     private final GpuContext context;
     private final KernelCompiler compiler;
     private final Architecture architecture;
-    private final Map<String, CompletableFuture<GpuModule>> modules = new ConcurrentHashMap<>();
+    private final LazyMap<String, GpuModule> modules = new LazyMap<>();
 
     public KernelModules(GpuContext context, KernelCompiler compiler) {
         this.context = context;
@@ -51,38 +48,14 @@ public final class KernelModules implements Kernels, AutoCloseable {
 
     /** Compiles and loads a file's variant if that has not been done yet; after a failure the next call tries again. */
     public GpuModule module(KernelFile file, KernelVariant variant) {
-        String key = key(file, variant);
-        CompletableFuture<GpuModule> mine = new CompletableFuture<>();
-        CompletableFuture<GpuModule> first = modules.putIfAbsent(key, mine);
-        if (first != null) {
-            return made(first);
-        }
-        try {
-            GpuModule module = StartUp.loading(() -> compiler.load(context, file.source(variant), architecture));
-            mine.complete(module);
-            return module;
-        } catch (Throwable e) {
-            modules.remove(key);
-            mine.completeExceptionally(e);
-            throw e;
-        }
-    }
-
-    private static GpuModule made(CompletableFuture<GpuModule> module) {
-        try {
-            return module.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof RuntimeException fault) {
-                throw fault;
-            }
-            throw e;
-        }
+        return modules.get(
+                key(file, variant),
+                () -> StartUp.loading(() -> compiler.load(context, file.source(variant), architecture)));
     }
 
     /** Whether a file's variant is loaded. */
     boolean has(KernelFile file, KernelVariant variant) {
-        CompletableFuture<GpuModule> module = modules.get(key(file, variant));
-        return module != null && module.isDone() && !module.isCompletedExceptionally();
+        return modules.has(key(file, variant));
     }
 
     /** What tells modules apart. */
@@ -93,12 +66,6 @@ public final class KernelModules implements Kernels, AutoCloseable {
     /** Unloads all modules; none of their functions may still run. Waits for those that are being made. */
     @Override
     public void close() {
-        for (CompletableFuture<GpuModule> module : modules.values()) {
-            GpuModule made = module.handle((loaded, fault) -> loaded).join();
-            if (made != null) {
-                made.close();
-            }
-        }
-        modules.clear();
+        modules.drain().forEach(GpuModule::close);
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.Architecture;
 import java.io.IOException;
 import java.io.InputStream;
@@ -51,19 +52,22 @@ public final class KernelSources {
                 .count();
     }
 
-    private static final class Headers {
-        static final Map<String, String> ALL = load();
-
-        private static Map<String, String> load() {
-            Map<String, String> headers = new TreeMap<>();
-            HEADERS.forEach(name -> headers.put(name, text("include/" + name)));
-            return Map.copyOf(headers);
+    private static final Lazy<Map<String, String>> TEXTS = new Lazy<>() {
+        @Override
+        protected Map<String, String> make() {
+            return load();
         }
+    };
+
+    private static Map<String, String> load() {
+        Map<String, String> headers = new TreeMap<>();
+        HEADERS.forEach(name -> headers.put(name, text("include/" + name)));
+        return Map.copyOf(headers);
     }
 
     /** Every header, by the name that sources include. */
     public static Map<String, String> headers() {
-        return Headers.ALL;
+        return TEXTS.get();
     }
 
     static String text(String path) {

@@ -19,6 +19,8 @@ final class ParallelLoads {
     private final Iterator<Map.Entry<String, Runnable>> tasks;
     private final Map<String, Throwable> faults = new ConcurrentHashMap<>();
     private boolean stopped;
+    /** Kept apart from the faults, which an exhausted heap may have no room for. */
+    private @Nullable Error error;
 
     private ParallelLoads(Map<String, Runnable> tasks) {
         this.tasks = tasks.entrySet().iterator();
@@ -28,17 +30,23 @@ final class ParallelLoads {
      * Runs tasks, begun in their order. After one has failed no other is begun, but where something is merely unsupported, for which there may be another way; those that run already are waited for. An interrupt is passed on to them.
      *
      * @return what failed, and why: of those that failed and those that were not begun the first has failed
+     * @throws Error the first that a task met, when no thread works any more
      */
     static Map<String, Throwable> run(Map<String, Runnable> tasks) {
         ParallelLoads loads = new ParallelLoads(tasks);
         int threads = Math.min(CORES, tasks.size());
         if (threads <= 1) {
             loads.work();
-            return loads.faults;
+            return loads.outcome();
         }
-        List<Thread> workers = new ArrayList<>();
-        for (int i = 0; i < threads; i++) {
-            workers.add(Thread.ofPlatform().name("tenon-kernels-" + i).daemon().start(loads::work));
+        List<Thread> workers = new ArrayList<>(threads);
+        try {
+            for (int i = 0; i < threads; i++) {
+                workers.add(
+                        Thread.ofPlatform().name("tenon-kernels-" + i).daemon().start(loads::work));
+            }
+        } catch (OutOfMemoryError e) { // no more threads: those that run are waited for below
+            loads.failed(e);
         }
         boolean interrupted = false;
         for (Thread worker : workers) {
@@ -54,7 +62,14 @@ final class ParallelLoads {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return loads.faults;
+        return loads.outcome();
+    }
+
+    private synchronized Map<String, Throwable> outcome() {
+        if (error != null) {
+            throw error;
+        }
+        return faults;
     }
 
     private void work() {
@@ -63,8 +78,10 @@ final class ParallelLoads {
             FREE.acquireUninterruptibly();
             try {
                 task.getValue().run();
-            } catch (Throwable e) {
+            } catch (Exception e) {
                 failed(task.getKey(), e);
+            } catch (Error e) {
+                failed(e);
             } finally {
                 FREE.release();
             }
@@ -75,7 +92,14 @@ final class ParallelLoads {
         return !stopped && tasks.hasNext() ? tasks.next() : null;
     }
 
-    private synchronized void failed(String task, Throwable fault) {
+    private synchronized void failed(Error met) {
+        stopped = true;
+        if (error == null) {
+            error = met;
+        }
+    }
+
+    private synchronized void failed(String task, Exception fault) {
         faults.put(task, fault);
         stopped |= !(fault instanceof UnsupportedException);
     }

@@ -37,7 +37,7 @@ public final class DeviceTiming {
             for (int i = 0; i < repetitions; i++) {
                 work.run();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             stream.abortCapture();
             throw e;
         }

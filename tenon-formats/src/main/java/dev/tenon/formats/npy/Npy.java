@@ -4,6 +4,7 @@ import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.io.IOException;
@@ -127,7 +128,7 @@ public final class Npy {
 
     private static MemorySegment swapped(DType dtype, MemorySegment data) {
         int width = dtype.bytes();
-        MemorySegment copy = Arena.ofAuto().allocate(data.byteSize(), ALIGNMENT);
+        MemorySegment copy = HostMemory.allocate(data.byteSize(), ALIGNMENT);
         for (long at = 0; at < data.byteSize(); at++) {
             long from = at - at % width + (width - 1 - at % width);
             copy.set(ValueLayout.JAVA_BYTE, at, data.get(ValueLayout.JAVA_BYTE, from));
@@ -140,7 +141,7 @@ public final class Npy {
         long[] sizes = type.shape().sizes();
         long[] index = new long[sizes.length];
         long elements = type.shape().elements();
-        MemorySegment copy = Arena.ofAuto().allocate(data.byteSize(), ALIGNMENT);
+        MemorySegment copy = HostMemory.allocate(data.byteSize(), ALIGNMENT);
         for (long at = 0; at < elements; at++) {
             long from = 0;
             for (int axis = sizes.length - 1; axis >= 0; axis--) {
@@ -213,7 +214,7 @@ public final class Npy {
             return array;
         }
         TensorType type = new TensorType(to, array.type().shape());
-        MemorySegment wide = Arena.ofAuto().allocate(type.bytes(), ALIGNMENT);
+        MemorySegment wide = HostMemory.allocate(type.bytes(), ALIGNMENT);
         for (long i = 0; i < type.shape().elements(); i++) {
             Elements.setDouble(to, wide, i, Elements.getDouble(from, array.data(), i));
         }

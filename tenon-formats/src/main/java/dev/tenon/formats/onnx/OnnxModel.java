@@ -2,6 +2,7 @@ package dev.tenon.formats.onnx;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.schema.GraphProto;
@@ -93,7 +94,7 @@ public final class OnnxModel {
      * @throws ImportException when it holds what Tenon cannot run
      */
     public static OnnxModel parse(String name, byte[] bytes) {
-        MemorySegment copy = Arena.ofAuto().allocate(bytes.length, 64);
+        MemorySegment copy = HostMemory.allocate(bytes.length, 64);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, copy, 0, bytes.length);
         return new OnnxModel(name, copy, ExternalFiles.none());
     }

@@ -1,6 +1,7 @@
 package dev.tenon.nativelib.mpi;
 
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.nativelib.Downcalls;
 import dev.tenon.nativelib.Environment;
 import dev.tenon.nativelib.LibraryFinder;
@@ -25,13 +26,18 @@ public final class MpiLibrary {
             List.of(),
             library -> library.find(OPEN_MPI_ONLY).isPresent() ? "" : "it is another MPI than Open MPI");
 
-    private static final LibrarySearch HERE = look();
+    private static final Lazy<LibrarySearch> HERE = new Lazy<>() {
+        @Override
+        protected LibrarySearch make() {
+            return look();
+        }
+    };
 
     private MpiLibrary() {}
 
     /** How the search went. */
     public static LibrarySearch search() {
-        return HERE;
+        return HERE.get();
     }
 
     private static LibrarySearch look() {
@@ -48,8 +54,8 @@ public final class MpiLibrary {
 
     /** The address of one of its functions or data. */
     static MemorySegment symbol(String name) {
-        return HERE.opened()
-                .orElseThrow(() -> new NativeException(HERE.reason()))
+        return search().opened()
+                .orElseThrow(() -> new NativeException(search().reason()))
                 .require(name);
     }
 }

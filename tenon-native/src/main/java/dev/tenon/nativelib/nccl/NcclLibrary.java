@@ -1,6 +1,7 @@
 package dev.tenon.nativelib.nccl;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.nativelib.CudaLibraries;
 import dev.tenon.nativelib.Downcalls;
 import dev.tenon.nativelib.Environment;
@@ -22,25 +23,28 @@ public final class NcclLibrary {
 
     private static final int LONGEST = 1024;
 
+    /** Made once; what NCCL reads of the environment is set before it. */
+    private static final Lazy<LibrarySearch> SEARCH = new Lazy<>() {
+        @Override
+        protected LibrarySearch make() {
+            return look();
+        }
+    };
+
     private NcclLibrary() {}
 
-    /** The search, made once; what NCCL reads of the environment is set before it. */
-    private static final class Here {
-        static final LibrarySearch SEARCH = look();
-
-        private static LibrarySearch look() {
-            // multicast over NVLink is off unless asked for: not every virtual machine and container has it whole
-            Environment.set("NCCL_NVLS_ENABLE", "0", false);
-            // connect when a communicator opens, not within the first collective of a kind: there a missing rank would
-            // hold up a call that should only enqueue
-            Environment.set("NCCL_RUNTIME_CONNECT", "0", false);
-            return LibraryFinder.here().search(CudaLibraries.NCCL);
-        }
+    private static LibrarySearch look() {
+        // multicast over NVLink is off unless asked for: not every virtual machine and container has it whole
+        Environment.set("NCCL_NVLS_ENABLE", "0", false);
+        // connect when a communicator opens, not within the first collective of a kind: there a missing rank would
+        // hold up a call that should only enqueue
+        Environment.set("NCCL_RUNTIME_CONNECT", "0", false);
+        return LibraryFinder.here().search(CudaLibraries.NCCL);
     }
 
     /** How the search went; runs on the first call. Never throws. */
     public static LibrarySearch search() {
-        return Here.SEARCH;
+        return SEARCH.get();
     }
 
     /** Why there is no NCCL, and what to do; empty where it is. Never throws. */

@@ -32,7 +32,7 @@ public final class NvrtcProgram implements AutoCloseable {
                             strings(names)),
                     "nvrtcCreateProgram(%s)",
                     name);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
         }

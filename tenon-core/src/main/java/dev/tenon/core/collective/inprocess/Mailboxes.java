@@ -3,6 +3,7 @@ package dev.tenon.core.collective.inprocess;
 import dev.tenon.core.collective.HostBuffer;
 import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.CollectiveMismatchException;
+import dev.tenon.core.error.CollectiveTimeoutException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
@@ -94,11 +95,15 @@ final class Mailboxes {
         if (heard && gone != null) {
             return gone.at(rank);
         }
-        return group.silence(
+        CollectiveException overdue = group.silence(
                 rank,
                 "sendRecv",
                 () -> "rank " + rank + " waited " + group.timeoutText() + " for rank " + peer + " to " + what
-                        + "; it did not");
+                        + "; it did not (the group is over, open another one or begin another run)");
+        if (overdue instanceof CollectiveTimeoutException) {
+            group.timedOut(rank, overdue);
+        }
+        return overdue;
     }
 
     private ConcurrentLinkedQueue<Message> box(int from, int to) {

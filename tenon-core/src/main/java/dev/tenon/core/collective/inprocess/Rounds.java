@@ -34,7 +34,7 @@ final class Rounds {
         Call call;
         try {
             call = maker.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             refuse(round, e);
             throw e;
         }
@@ -47,19 +47,29 @@ final class Rounds {
             }
         }
         if (!waiter.await(round.settled, deadline)) {
-            CollectiveException overdue = group.silence(rank, call.operation().toString(), () -> missing(round));
-            round.fail(at -> at == rank
-                    ? overdue
-                    : new CollectiveTimeoutException(
-                            "rank " + at + ": rank " + rank + " has given this round up: " + overdue.getMessage(),
-                            overdue));
-            group.wakeAll();
+            giveUp(round, group.silence(rank, call.operation().toString(), () -> missing(round)));
         }
         switch (round.outcome()) {
             case Plan plan -> work(round, plan, call, deadline);
             case Failure failure -> throw failure.at(rank);
             case null, default -> throw new IllegalStateException("a round without an outcome");
         }
+    }
+
+    /**
+     * Ends a round in which a rank did not come. After a timeout the whole group is over: what kept that rank away once would cost every later call its full wait as well. An interrupt is known to all ranks of the round, and the group goes
+     * on.
+     */
+    private void giveUp(Round round, CollectiveException overdue) {
+        Failure failure = at -> at == rank
+                ? overdue
+                : new CollectiveTimeoutException(
+                        "rank " + at + ": rank " + rank + " has given this round up: " + overdue.getMessage(), overdue);
+        round.fail(failure);
+        if (overdue instanceof CollectiveTimeoutException && round.outcome() instanceof Failure) { // nobody came late
+            group.timedOut(rank, overdue);
+        }
+        group.wakeAll();
     }
 
     /** Whether this rank can still do anything. */
@@ -83,11 +93,11 @@ final class Rounds {
 
     private String missing(Round round) {
         return "rank " + rank + " waited " + group.timeoutText() + "; rank(s) " + round.missing()
-                + " did not come (nothing was moved)";
+                + " did not come (nothing was moved; the group is over, open another one or begin another run)";
     }
 
     /** Others need not wait for a call that was wrong in itself. */
-    private void refuse(Round round, RuntimeException e) {
+    private void refuse(Round round, Throwable e) {
         round.fail(at -> new CollectiveMismatchException(
                 "rank " + at + " waits for rank " + rank + ", whose call was refused: " + e.getMessage()
                         + " (nothing was moved)",
@@ -100,7 +110,7 @@ final class Rounds {
             if (round.agree()) {
                 round.ready(Plan.of(round, group.world(), group.options()));
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             round.fail(at -> new CollectiveAbortedException(
                     "rank " + at + ": the round could not be planned: " + e.getMessage(), e));
         }

@@ -85,7 +85,7 @@ final class FailuresTest {
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
-    void lateRank(Algorithm algorithm) {
+    void afterATimeoutEveryLaterCallFailsAtOnce(Algorithm algorithm) {
         CountDownLatch over = new CountDownLatch(2);
         try (InProcessGroup group = Groups.open(3, algorithm, SOON)) {
             group.run(rank -> {
@@ -93,15 +93,21 @@ final class FailuresTest {
                 if (rank.rank() == 1) {
                     over.await();
                 }
-                assertThatThrownBy(() -> rank.allReduce(mine, ReduceOp.SUM))
-                        .isInstanceOf(CollectiveTimeoutException.class)
-                        .hasMessageContaining("200 ms")
-                        .hasMessageContaining("rank(s) 1 did not come");
-                assertThat(mine).containsExactly(1, 2);
-                over.countDown();
-                rank.allReduce(mine, ReduceOp.SUM); // the group is as usable as before
-                assertThat(mine).containsExactly(3, 6);
+                for (int call = 0; call < 3; call++) {
+                    assertThatThrownBy(() -> rank.allReduce(mine, ReduceOp.SUM))
+                            .isInstanceOf(CollectiveTimeoutException.class)
+                            .hasMessageContaining("200 ms")
+                            .hasMessageContaining("rank(s) 1 did not come");
+                    assertThat(mine).containsExactly(1, 2);
+                    over.countDown();
+                }
+                long start = System.nanoTime();
+                for (int call = 0; call < 50; call++) {
+                    assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveTimeoutException.class);
+                }
+                assertThat(System.nanoTime() - start).as("fifty calls").isLessThan(50 * SOON.toNanos() / 2);
             });
+            afterwards(group);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.tenon.formats.onnx.mapping;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Lazy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -131,7 +132,12 @@ public final class InputRules {
             com.microsoft.SkipSimplifiedLayerNormalization 2:gamma:vector 3:bias:vector
             """;
 
-    private static final Map<String, List<Rule>> RULES = parse();
+    private static final Lazy<Map<String, List<Rule>>> RULES = new Lazy<>() {
+        @Override
+        protected Map<String, List<Rule>> make() {
+            return parse();
+        }
+    };
 
     private InputRules() {}
 
@@ -150,12 +156,12 @@ public final class InputRules {
 
     /** The rules for an operator; none where the specification asks nothing of single inputs. */
     public static List<Rule> of(OnnxOps.Name operator) {
-        return RULES.getOrDefault(operator.toString(), List.of());
+        return RULES.get().getOrDefault(operator.toString(), List.of());
     }
 
     /** The operators in the table, for a test that it names none that is not there. */
     static Set<String> operators() {
-        return RULES.keySet();
+        return RULES.get().keySet();
     }
 
     /** Checks a node's inputs and hands scalars and lists to its mapping in one form. @throws dev.tenon.core.error.ImportException naming the input and its shape */

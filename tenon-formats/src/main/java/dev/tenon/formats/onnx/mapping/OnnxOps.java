@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Lazy;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -76,7 +77,12 @@ public final class OnnxOps {
         }
     }
 
-    private static final Map<Name, Family> FAMILIES = families();
+    private static final Lazy<Map<Name, Family>> FAMILIES = new Lazy<>() {
+        @Override
+        protected Map<Name, Family> make() {
+            return families();
+        }
+    };
 
     private OnnxOps() {}
 
@@ -96,12 +102,12 @@ public final class OnnxOps {
     }
 
     public static boolean supports(Name name) {
-        return FAMILIES.containsKey(name);
+        return FAMILIES.get().containsKey(name);
     }
 
     /** Adds what the node means; its results in order, as many as there are, maybe fewer than it names. */
     public static List<Value> map(Name name, NodeContext n) {
-        Family family = FAMILIES.get(name);
+        Family family = FAMILIES.get().get(name);
         if (family == null) {
             throw n.error("is not supported");
         }
@@ -134,7 +140,7 @@ public final class OnnxOps {
      * are no help: they mean something else.
      */
     public static String advice(Name wanted) {
-        List<String> domains = FAMILIES.keySet().stream()
+        List<String> domains = FAMILIES.get().keySet().stream()
                 .filter(name -> name.op().equals(wanted.op()))
                 .map(name -> name.domain().isEmpty() ? "the ONNX domain" : "the domain " + name.domain())
                 .toList();
@@ -142,7 +148,7 @@ public final class OnnxOps {
             return "; " + String.join(" and ", domains) + " has an operator of that name, so check the node's domain";
         }
         int slip = Math.max(1, wanted.op().length() / 4);
-        return FAMILIES.keySet().stream()
+        return FAMILIES.get().keySet().stream()
                 .filter(name -> name.domain().equals(wanted.domain()))
                 .map(Name::op)
                 .filter(op -> distance(op, wanted.op()) <= slip)

@@ -5,11 +5,11 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.formats.onnx.schema.TensorProto;
 import dev.tenon.formats.onnx.schema.WireReader;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -84,7 +84,7 @@ public final class Tensors {
             return parts.getFirst().rest();
         }
         check(label, parts.stream().mapToLong(WireReader::remaining).sum(), bytes);
-        MemorySegment all = Arena.ofAuto().allocate(bytes, 64);
+        MemorySegment all = HostMemory.allocate(bytes, 64);
         long at = 0;
         for (WireReader part : parts) {
             MemorySegment rest = part.rest();
@@ -97,7 +97,7 @@ public final class Tensors {
     private static MemorySegment varints(String label, List<WireReader> parts, DType dtype, long bytes) {
         long count = parts.stream().mapToLong(WireReader::countVarints).sum();
         check(label, dtype.bytesFor(count), bytes);
-        MemorySegment all = Arena.ofAuto().allocate(bytes, 64);
+        MemorySegment all = HostMemory.allocate(bytes, 64);
         long at = 0;
         for (WireReader part : parts) {
             WireReader numbers = part.again();
