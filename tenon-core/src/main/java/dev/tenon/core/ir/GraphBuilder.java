@@ -115,7 +115,11 @@ public final class GraphBuilder implements Ops {
         defaults = new Graph.Defaults(types, overriding);
     }
 
-    /** Ends building. @return the verified graph @throws dev.tenon.core.error.VerificationException with all findings */
+    /**
+     * Verifies the graph and ends building.
+     *
+     * @throws dev.tenon.core.error.VerificationException with all findings
+     */
     public Graph build() {
         requireOpen();
         built = true;
