@@ -70,9 +70,8 @@ final class HostileNumbersTest {
                         int length = (int) varint(message, at);
                         byte[] inner = java.util.Arrays.copyOfRange(message, at[0], at[0] + length);
                         at[0] += length;
-                        byte[] copied = !along
-                                ? inner
-                                : depth == path.size() - 1 ? packed(inner) : of(inner, depth + 1);
+                        byte[] copied =
+                                !along ? inner : depth == path.size() - 1 ? packed(inner) : of(inner, depth + 1);
                         put(out, copied.length);
                         out.writeBytes(copied);
                     }

@@ -56,7 +56,10 @@ class GraphImporterTest {
     @Test
     void whatIsCombinedNeverWidensTheResult() {
         refused(
-                g -> g.inputOf(1, "x", 1, 3).inputOf(1, "s", 5, 3).output("y", 2).node("PRelu", "n", "x s", "y"),
+                g -> g.inputOf(1, "x", 1, 3)
+                        .inputOf(1, "s", 5, 3)
+                        .output("y", 2)
+                        .node("PRelu", "n", "x s", "y"),
                 "operator PRelu",
                 "slope f32[5,3] must broadcast to the input, f32[1,3]");
         refused(
@@ -78,7 +81,8 @@ class GraphImporterTest {
                     "b", NdArray.zeros(DType.F32, 2, 3),
                     "c", NdArray.zeros(DType.F32, 5, 3));
             if (rows == 5) {
-                assertThat(Interpreter.run(model.graph(), given).get("y").shape()).isEqualTo(Shape.of(5, 3));
+                assertThat(Interpreter.run(model.graph(), given).get("y").shape())
+                        .isEqualTo(Shape.of(5, 3));
             } else {
                 assertThatThrownBy(() -> Interpreter.run(model.graph(), given)).isInstanceOf(TenonException.class);
             }

@@ -44,7 +44,11 @@ final class LongChain {
 
     /** CPU time of this process. */
     private static long cpuNanos() {
-        return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .orElse(Duration.ZERO)
+                .toNanos();
     }
 
     private static long used() {

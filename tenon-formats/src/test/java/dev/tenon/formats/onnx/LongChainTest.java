@@ -22,14 +22,19 @@ class LongChainTest {
         List<double[]> measured = result.out()
                 .lines()
                 .filter(line -> line.startsWith("measured "))
-                .map(line -> java.util.Arrays.stream(line.split(" ")).skip(1).mapToDouble(Double::parseDouble).toArray())
+                .map(line -> java.util.Arrays.stream(line.split(" "))
+                        .skip(1)
+                        .mapToDouble(Double::parseDouble)
+                        .toArray())
                 .toList();
         assertThat(measured).hasSize(2);
         double[] few = measured.get(0);
         double[] many = measured.get(1);
         assertThat(many[0]).isEqualTo(NODES);
         // time per node: four times for a quadratic part; the shorter chain pays for the warm-up
-        assertThat(many[1]).as("microseconds per node, %s for a quarter of them", few[1]).isLessThan(2.5 * few[1]);
+        assertThat(many[1])
+                .as("microseconds per node, %s for a quarter of them", few[1])
+                .isLessThan(2.5 * few[1]);
         assertThat(many[2]).as("bytes per node").isBetween(1.0, 1024.0);
     }
 }

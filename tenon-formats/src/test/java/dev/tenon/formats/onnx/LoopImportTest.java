@@ -160,7 +160,12 @@ class LoopImportTest {
                 .output("y", 2)
                 .output("all", 2)
                 .node("Loop", "l", "m c x", "y each", DOUBLING)
-                .node("Concat", "j", "each row", "all", n -> n.message(5, a -> a.string(1, "axis").number(20, 2).number(3, 0))));
+                .node(
+                        "Concat",
+                        "j",
+                        "each row",
+                        "all",
+                        n -> n.message(5, a -> a.string(1, "axis").number(20, 2).number(3, 0))));
     }
 
     @ParameterizedTest
