@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.error.Text;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Spec;
             KernelsCommand.class,
             AllReduceCommand.class,
             LaunchCommand.class,
+            SoakCommand.class,
             BenchCommand.class
         })
 public final class Main implements Runnable {
@@ -61,7 +63,7 @@ public final class Main implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch or bench");
+                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch, soak or bench");
     }
 
     public static void main(String[] args) {
@@ -106,7 +108,7 @@ public final class Main implements Runnable {
         if (stacktrace) {
             e.printStackTrace(err);
         }
-        err.println(command.qualifiedName() + ": " + line(e));
+        err.println(command.qualifiedName() + ": " + Text.message(line(e)));
         return CommandLine.ExitCode.SOFTWARE;
     }
 

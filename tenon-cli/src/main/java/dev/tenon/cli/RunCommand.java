@@ -1,5 +1,6 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.error.Text;
 import dev.tenon.core.runtime.CompileMode;
 import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
@@ -14,8 +15,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,6 +35,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Runs an ONNX model: inputs from .npy files or generated, outputs to .npy files.")
 final class RunCommand implements Callable<Integer> {
+    private static final int LONGEST_STEM = 100;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -139,12 +145,24 @@ final class RunCommand implements Callable<Integer> {
             return;
         }
         Files.createDirectories(folder);
+        Set<String> taken = new HashSet<>();
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
-            Path file = folder.resolve(result.getKey().replaceAll("[^A-Za-z0-9._-]", "_") + ".npy");
+            Path file = folder.resolve(fileName(result.getKey(), taken));
             Npy.write(
                     file,
                     new NpyArray(result.getValue().type(), result.getValue().segment()));
         }
+    }
+
+    /** A file's name for an output's, which is any text: what file systems bear, never a name twice, capitals or not. */
+    private static String fileName(String output, Set<String> taken) {
+        String plain = output.replaceAll("[^A-Za-z0-9._-]", "_");
+        String stem = plain.substring(0, Math.min(plain.length(), LONGEST_STEM));
+        String name = stem + ".npy";
+        for (int copy = 2; !taken.add(name.toLowerCase(Locale.ROOT)); copy++) {
+            name = stem + "-" + copy + ".npy";
+        }
+        return name;
     }
 
     private void print(
@@ -167,8 +185,8 @@ final class RunCommand implements Callable<Integer> {
             Json.print(out, object);
             return;
         }
-        inputs.forEach((name, tensor) -> out.println("input   " + name + ": " + tensor));
-        results.forEach((name, tensor) -> out.println("output  " + name + ": " + tensor));
+        inputs.forEach((name, tensor) -> out.println("input   " + Text.name(name) + ": " + tensor));
+        results.forEach((name, tensor) -> out.println("output  " + Text.name(name) + ": " + tensor));
         out.printf(
                 java.util.Locale.ROOT,
                 "%s: loaded in %.0f ms, first run %.2f ms%s%n",
@@ -180,7 +198,8 @@ final class RunCommand implements Callable<Integer> {
 
     private static Map<String, String> types(Map<String, Tensor> tensors) {
         Map<String, String> types = new LinkedHashMap<>();
-        tensors.forEach((name, tensor) -> types.put(name, tensor.type().toString()));
+        tensors.forEach(
+                (name, tensor) -> types.put(Text.name(name), tensor.type().toString()));
         return types;
     }
 

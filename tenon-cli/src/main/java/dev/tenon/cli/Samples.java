@@ -85,6 +85,10 @@ final class Samples {
         return quantile(0.95);
     }
 
+    double p99() {
+        return quantile(0.99);
+    }
+
     double min() {
         return sorted[0];
     }

@@ -1,10 +1,11 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.error.Text;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Columns as wide as their widest cell; numbers to the right. */
+/** Columns as wide as their widest cell; numbers to the right. Cells are shown as {@link Text#name} shows names. */
 final class Table {
     private final List<List<String>> rows = new ArrayList<>();
 
@@ -15,7 +16,7 @@ final class Table {
     Table row(Object... cells) {
         List<String> row = new ArrayList<>();
         for (Object cell : cells) {
-            row.add(String.valueOf(cell));
+            row.add(Text.name(String.valueOf(cell)));
         }
         rows.add(row);
         return this;

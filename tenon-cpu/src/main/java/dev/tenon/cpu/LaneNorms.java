@@ -25,24 +25,27 @@ final class LaneNorms {
         }
     }
 
-    /** (x - mean) / sqrt(variance + epsilon) of a row; mean 0 and the mean square for {@code rms}. */
+    /** (x - mean) / sqrt(variance + epsilon) of a row; mean 0 and the mean square for {@code rms}. The mean is the sum of two numbers: the second is what rounding left of the first. */
     static void standardise(MemorySegment x, MemorySegment y, long first, long size, double epsilon, boolean rms) {
-        double mean = 0;
-        if (!rms) {
-            double sum = 0;
-            for (long i = 0; i < size; i++) {
-                sum += x.get(F64, 8 * (first + i));
-            }
-            mean = sum / size;
-        }
+        double mean = rms ? 0 : sum(x, first, size, 0) / size;
+        double rest = rms ? 0 : sum(x, first, size, mean) / size;
         double squares = 0;
         for (long i = 0; i < size; i++) {
-            double difference = x.get(F64, 8 * (first + i)) - mean;
+            double difference = x.get(F64, 8 * (first + i)) - mean - rest;
             squares += difference * difference;
         }
         double root = Math.sqrt(squares / size + epsilon);
         for (long i = 0; i < size; i++) {
-            y.set(F64, 8 * (first + i), (x.get(F64, 8 * (first + i)) - mean) / root);
+            y.set(F64, 8 * (first + i), (x.get(F64, 8 * (first + i)) - mean - rest) / root);
         }
+    }
+
+    /** The sum of the differences from {@code shift}. */
+    private static double sum(MemorySegment x, long first, long size, double shift) {
+        double sum = 0;
+        for (long i = 0; i < size; i++) {
+            sum += x.get(F64, 8 * (first + i)) - shift;
+        }
+        return sum;
     }
 }

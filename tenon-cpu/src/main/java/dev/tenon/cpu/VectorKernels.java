@@ -79,7 +79,7 @@ final class VectorKernels extends Kernels {
 
     @Override
     void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (!HotLoops.of(op.fn()).ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
+        if (!VectorUnary.takes(op) || !HotLoops.of(op.fn()).ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
             super.unary(op, x, xOffset, y, yOffset, n);
             return;
         }

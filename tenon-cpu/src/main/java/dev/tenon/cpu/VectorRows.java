@@ -89,33 +89,33 @@ final class VectorRows {
         to.set(F32, toOffset + 4, q0.add(q1).reduceLanes(VectorOperators.ADD));
     }
 
-    /** y = e^(x - shift), as {@link VectorUnary} has it; returns the sum of at most a few thousand. */
+    /** y = e^(x - shift), results below 2^-125 are 0, which a sum that is at least 1 does not show; returns the sum of at most a few thousand. */
     static float expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, VectorUnary.ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, VectorExponentials.ROUNDER);
         FloatVector sum = FloatVector.zero(SPECIES);
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .sub(shift);
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, VectorUnary.LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, VectorUnary.LN2_HIGH), v);
-            r = k.fma(FloatVector.broadcast(SPECIES, VectorUnary.LN2_LOW), r);
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LN2_HIGH), v);
+            r = k.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LN2_LOW), r);
             FloatVector p = r.fma(
-                    FloatVector.broadcast(SPECIES, VectorUnary.E6), FloatVector.broadcast(SPECIES, VectorUnary.E5));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorUnary.E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorUnary.E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorUnary.E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorUnary.E1));
+                    FloatVector.broadcast(SPECIES, VectorExponentials.E5),
+                    FloatVector.broadcast(SPECIES, VectorExponentials.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E1));
             p = p.mul(r).fma(r, r.add(1));
             IntVector bits =
-                    t.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).add(VectorUnary.HALF_BITS);
+                    t.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).add(VectorExponentials.HALF_BITS);
             FloatVector e = p.mul(bits.reinterpretAsFloats())
                     .mul(2)
-                    .blend(0, v.compare(VectorOperators.LT, VectorUnary.EXP_LOW))
-                    .blend(Float.POSITIVE_INFINITY, v.compare(VectorOperators.GT, VectorUnary.EXP_HIGH));
+                    .blend(0, v.compare(VectorOperators.LT, VectorExponentials.EXP_LOW))
+                    .blend(Float.POSITIVE_INFINITY, v.compare(VectorOperators.GT, VectorExponentials.EXP_HIGH));
             sum = sum.add(e);
             e.intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }

@@ -3,7 +3,6 @@ package dev.tenon.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.ScalarMath;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
 import java.lang.foreign.Arena;
@@ -105,36 +104,6 @@ class KernelsTest {
         kernels.binary(BinaryFn.MIN, Y, 0, X, 0, Z, 0, 1);
         assertThat(Float.floatToRawIntBits(at(Z, 0, 0))).isEqualTo(Float.floatToRawIntBits(-0f));
         assertThat(kernels.max(X, 0, 0)).isEqualTo(Float.NEGATIVE_INFINITY);
-    }
-
-    @ParameterizedTest
-    @MethodSource("kernels")
-    void functionsAreAccurate(Kernels kernels) {
-        assertThat(worst(kernels, UnaryFn.ERF, -6, 6, false)).isLessThan(2e-7);
-        assertThat(worst(kernels, UnaryFn.TANH, -12, 12, false)).isLessThan(3e-7);
-        assertThat(worst(kernels, UnaryFn.SIGMOID, -100, 100, false)).isLessThan(2e-7);
-        assertThat(worst(kernels, UnaryFn.GELU, -8, 8, false)).isLessThan(1e-6);
-        assertThat(worst(kernels, UnaryFn.GELU_TANH, -8, 8, false)).isLessThan(1e-6);
-        assertThat(worst(kernels, UnaryFn.EXP, -86, 88.7, true)).isLessThan(3e-7);
-        assertThat(worst(kernels, UnaryFn.LOG, 1e-30, 1e30, false)).isLessThan(1e-5);
-    }
-
-    private static double worst(Kernels kernels, UnaryFn fn, double from, double to, boolean relative) {
-        Unary op = Unary.of(fn);
-        double worst = 0;
-        int steps = 40_000;
-        for (int i = 0; i < steps; i += 100) {
-            for (int j = 0; j < 100; j++) {
-                X.set(Kernels.F32, 4L * j, (float) (from + (to - from) * (i + j) / steps));
-            }
-            kernels.unary(op, X, 0, Z, 0, 100);
-            for (int j = 0; j < 100; j++) {
-                double expected = ScalarMath.apply(op, at(X, 0, j));
-                double error = Math.abs(at(Z, 0, j) - expected);
-                worst = Math.max(worst, relative ? error / expected : error);
-            }
-        }
-        return worst;
     }
 
     @ParameterizedTest

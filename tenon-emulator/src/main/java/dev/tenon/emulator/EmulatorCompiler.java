@@ -41,8 +41,13 @@ public final class EmulatorCompiler implements KernelCompiler {
             "-w");
     private static final List<String> CHECKED =
             List.of("-DTENON_CHECKED=1", "-g1", "-fsanitize=thread", "-fsanitize=bounds,alignment");
-    private static final List<String> CHECKED_GCC =
-            List.of("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0");
+    /** Without the passes that copy a block into its predecessors: a barrier behind a branch would become two, and threads at the one would not be at the other. */
+    private static final List<String> CHECKED_GCC = List.of(
+            "--param=tsan-distinguish-volatile=1",
+            "--param=tsan-instrument-func-entry-exit=0",
+            "-fno-thread-jumps",
+            "-fno-tree-dominator-opts");
+
     private static final List<String> CHECKED_CLANG =
             List.of("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0");
 

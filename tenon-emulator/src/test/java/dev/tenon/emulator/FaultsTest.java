@@ -9,6 +9,7 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.LaunchShape;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,6 +68,7 @@ class FaultsTest {
     }
 
     @Test
+    @DisplayName("EU-01 (a): a read past the end before a barrier ends the launch")
     void aReadPastTheEndBeforeABarrier() {
         try (Harness harness = new Harness(FILE, options())) {
             DeviceBuffer x = harness.upload(new float[32]);
@@ -81,6 +83,17 @@ class FaultsTest {
     }
 
     @Test
+    void barriersBehindAndBetweenBranchesAreOneForAllThreads() {
+        try (Harness harness = new Harness(FILE, options())) {
+            DeviceBuffer y = harness.upload(new float[33]);
+            harness.run("barrier_between_branches", WARP, y);
+            assertThat(harness.floats(y)[0]).isEqualTo(2f);
+            assertThat(harness.floats(y)[31]).isEqualTo(2f);
+        }
+    }
+
+    @Test
+    @DisplayName("EU-01 (b): threads that return do not count at barriers")
     void threadsThatReturnDoNotCountAtBarriers() {
         try (Harness harness = new Harness(FILE, options())) {
             DeviceBuffer y = harness.upload(new float[32]);
@@ -90,8 +103,16 @@ class FaultsTest {
         }
     }
 
+    @DisplayName("EU-01 (c) and (d): divergent barriers are told")
     @ParameterizedTest
-    @CsvSource({"barrier_in_branch", "barrier_in_odd_threads", "barrier_in_both_branches", "barrier_in_uneven_loop"})
+    @CsvSource({
+        "barrier_in_branch",
+        "barrier_in_odd_threads",
+        "barrier_in_both_branches",
+        "barriers_on_one_line",
+        "barrier_in_a_function",
+        "barrier_in_uneven_loop"
+    })
     void divergentBarriers(String kernel) {
         assertThat(fault(kernel, WARP))
                 .contains("divergent barrier", "kernel " + kernel, "faults.cu:" + Harness.line(FILE, kernel));

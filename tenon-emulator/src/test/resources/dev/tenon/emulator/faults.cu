@@ -47,6 +47,40 @@ extern "C" __global__ void barrier_in_both_branches(float* y) {
 }
 TENON_ENTRY(barrier_in_both_branches)
 
+extern "C" __global__ void barriers_on_one_line(float* y) {
+    if (threadIdx.x < 16) { y[threadIdx.x] = 1; __syncthreads(); } else { y[threadIdx.x] = 2; __syncthreads(); }  // LINE barriers_on_one_line
+}
+TENON_ENTRY(barriers_on_one_line)
+
+__device__ __forceinline__ float met(float v) {
+    __syncthreads();  // LINE barrier_in_a_function
+    return v + 1;
+}
+
+extern "C" __global__ void barrier_in_a_function(float* y) {
+    if (threadIdx.x < 16) {
+        y[threadIdx.x] = met(y[threadIdx.x]);
+    } else {
+        y[threadIdx.x] = met(2 * y[threadIdx.x]);
+    }
+}
+TENON_ENTRY(barrier_in_a_function)
+
+// A compiler that copied the barrier into both arms of the first branch, where the second condition is known, would have threads wait at two.
+extern "C" __global__ void barrier_between_branches(float* y) {
+    float v = 1;
+    if (threadIdx.x < 16) v = y[threadIdx.x] + 4;
+    __syncthreads();
+    if (threadIdx.x < 16) v = v * y[threadIdx.x + 1];
+    for (u32 i = 0; i < 3; i++) {
+        if (v > 2) v -= 1;
+        v = met(v);
+        if (v > 2) v -= 1;
+    }
+    y[threadIdx.x] = v;
+}
+TENON_ENTRY(barrier_between_branches)
+
 extern "C" __global__ void barrier_in_uneven_loop(float* y) {
     for (u32 i = 0; i < threadIdx.x % 4; i++) {
         y[threadIdx.x] = i;

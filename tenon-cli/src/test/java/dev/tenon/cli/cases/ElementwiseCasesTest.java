@@ -207,4 +207,50 @@ final class ElementwiseCasesTest {
             Cpu.check(Unary.of(fn), List.of(x), y -> Cpu.within(y, 0, 0, 65504, 0));
         }
     }
+
+    @ParameterizedTest
+    @EnumSource(names = {"F32", "F16", "BF16", "F64"})
+    @DisplayName("GE-02 activations have their limits")
+    void limits(DType dtype) {
+        double inf = Double.POSITIVE_INFINITY;
+        // as many as vector loops have lanes, and some left over
+        double[] x = new double[51];
+        java.util.Arrays.setAll(x, i -> i % 3 == 0 ? -inf : i % 3 == 1 ? inf : Double.NaN);
+        List<Unary> activations = List.of(
+                Unary.of(UnaryFn.GELU),
+                Unary.of(UnaryFn.GELU_TANH),
+                Unary.silu(),
+                new Unary(UnaryFn.SILU, 1.702f, 0),
+                Unary.of(UnaryFn.MISH),
+                Unary.of(UnaryFn.HARD_SWISH),
+                new Unary(UnaryFn.LEAKY_RELU, 0, 0));
+        for (Unary fn : activations) {
+            Cpu.check(fn, List.of(Tensor.of(dtype, x, x.length)), y -> {
+                for (int i = 0; i < x.length; i++) {
+                    double wanted = i % 3 == 0 ? 0 : x[i];
+                    assertThat(y.getDouble(i) == wanted || (Double.isNaN(wanted) && Double.isNaN(y.getDouble(i))))
+                            .as("%s of %s is %s", fn, x[i], y.getDouble(i))
+                            .isTrue();
+                }
+            });
+        }
+    }
+
+    @Test
+    @DisplayName("GE-02 the negative tails are kept")
+    void tails() {
+        tail(Unary.of(UnaryFn.GELU_TANH), -4, -7.0245948e-5);
+        tail(Unary.of(UnaryFn.GELU_TANH), -6, -8.4396467e-11);
+        tail(Unary.of(UnaryFn.GELU), -4, -1.2668497e-4);
+        tail(Unary.of(UnaryFn.GELU), -6, -5.9195259e-9);
+        tail(Unary.silu(), -20, -4.1223072e-8);
+    }
+
+    private static void tail(Unary fn, double x, double wanted) {
+        double[] values = new double[19];
+        double[] expected = new double[19];
+        java.util.Arrays.fill(values, x);
+        java.util.Arrays.fill(expected, wanted);
+        Cpu.check(fn, List.of(Tensor.of(DType.F32, values, 19)), y -> Cpu.within(y, 1e-6, 0, expected));
+    }
 }

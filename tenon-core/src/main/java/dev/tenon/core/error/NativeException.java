@@ -5,11 +5,11 @@ public final class NativeException extends TenonException {
     private static final long serialVersionUID = 1L;
 
     public NativeException(String message) {
-        super(message);
+        super(message, null, true);
     }
 
     public NativeException(String message, Throwable cause) {
-        super(message, cause);
+        super(message, cause, true);
     }
 
     @Override

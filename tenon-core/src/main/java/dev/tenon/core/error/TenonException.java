@@ -1,8 +1,10 @@
 package dev.tenon.core.error;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Every fault that Tenon reports. The message is one line that names the operation, the values and what was expected, in the form {@code matmul: inner dimensions differ: lhs [2,3], rhs [4,5]; expected rhs dim 0 = 3 (node
- * "/layer.0/q")}.
+ * "/layer.0/q")}. What it says of names out of files is escaped and cut ({@link Text}).
  */
 public abstract sealed class TenonException extends RuntimeException
         permits ShapeException,
@@ -21,11 +23,16 @@ public abstract sealed class TenonException extends RuntimeException
     private static final long serialVersionUID = 1L;
 
     TenonException(String message) {
-        super(message);
+        super(Text.message(message));
     }
 
     TenonException(String message, Throwable cause) {
-        super(message, cause);
+        super(Text.message(message), cause);
+    }
+
+    /** For a message with lines of its own, which is shown as {@link Text#lines} gives it. */
+    TenonException(String message, @Nullable Throwable cause, boolean lines) {
+        super(lines ? Text.lines(message) : Text.message(message), cause);
     }
 
     /** The same fault with the node that it happened at in its message; an exception that names one already is returned as it is. */
@@ -34,7 +41,7 @@ public abstract sealed class TenonException extends RuntimeException
         if (node.isEmpty() || message == null || message.contains("(node \"")) {
             return this;
         }
-        TenonException located = located(message + " (node \"" + node + "\")");
+        TenonException located = located(message + " (node \"" + Text.name(node) + "\")");
         located.initCause(this);
         return located;
     }

@@ -2,6 +2,7 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -58,7 +59,7 @@ public final class CompiledModel implements AutoCloseable {
         this.base = variant(Set.of());
         this.overriding = new LazyMap<>(options.maxPlans());
         this.weights = device.newWeights();
-        this.watch = LeakWatch.over(this, "CompiledModel(" + graph.name() + ")");
+        this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         if (options.mode() == CompileMode.AOT) {
             try {
                 planAhead();
@@ -122,7 +123,8 @@ public final class CompiledModel implements AutoCloseable {
             overriding
                     .values()
                     .forEach(variant -> variant.plans.values().forEach(stage -> reports.addAll(stage.reports())));
-            return new ModelReport(graph.name(), runtime.target().toString(), device.info(), weights.bytes(), reports);
+            return new ModelReport(
+                    Text.name(graph.name()), runtime.target().toString(), device.info(), weights.bytes(), reports);
         });
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
+import dev.tenon.core.error.Text;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
@@ -137,7 +138,7 @@ final class CompiledStage {
     List<PlanReport> reports() {
         List<PlanReport> reports = new ArrayList<>();
         List<String> inputs = stage.plan().graph().inputs().stream()
-                .map(input -> input.name() + ": " + input.type())
+                .map(input -> Text.name(input.name()) + ": " + input.type())
                 .toList();
         reports.add(new PlanReport(
                 inputs,

@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.compiler.MemoryPlanner;
 import dev.tenon.core.compiler.Placement;
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ final class ValueReports {
         };
         long offset = placement instanceof Placement.Arena(long start, long _) ? start : 0;
         return new ValueReport(
-                value.name(),
+                Text.name(value.name()),
                 value.type().toString(),
                 place,
                 offset,

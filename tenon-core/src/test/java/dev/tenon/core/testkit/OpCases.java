@@ -35,7 +35,8 @@ public final class OpCases {
                         OpCasesImages.all(),
                         OpCasesSignal.all(),
                         OpCasesLoops.all(),
-                        OpCasesBlocks.all())
+                        OpCasesBlocks.all(),
+                        OpCasesHanded.all())
                 .flatMap(List::stream)
                 .toList();
     }

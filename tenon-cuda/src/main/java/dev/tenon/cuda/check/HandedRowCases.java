@@ -1,7 +1,10 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.ResidualNorm;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowRule;
 import java.util.ArrayList;
@@ -9,11 +12,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 
-/** Rows with results known by hand, from faults that other projects' users met (docs/cases.md: SM-01, SM-02, SM-04, LN-01). */
+/** Rows with results known by hand, from faults that other projects' users met (docs/cases.md: SM-01, SM-02, SM-04, LN-01, LN-02). */
 final class HandedRowCases {
     private static final double INF = Double.POSITIVE_INFINITY;
     private static final int[] WIDTHS = {1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 255, 257, 511, 513, 781, 1023, 1025, 4097
     };
+
+    /** Of every form: rows of a warp, of a block's registers, of a block with shared memory, of several blocks. */
+    private static final int[] LARGE_MEAN_WIDTHS = {16, 144, 1024, 4096, 16_384, 131_072};
+
+    /** Longer sums are added and normalised apart. */
+    private static final int LONGEST_SUM = 16_384;
 
     private HandedRowCases() {}
 
@@ -30,6 +39,13 @@ final class HandedRowCases {
         cases.add(new KernelCase("softmax", "SM-04 f16 [1,70000] of zeros", HandedRowCases::zeros));
         cases.add(new KernelCase("softmax", "SM-04 f32 [1,33554433]", true, HandedRowCases::longRow));
         cases.add(new KernelCase("layernorm", "LN-01", HandedRowCases::layerNorm));
+        for (int n : LARGE_MEAN_WIDTHS) {
+            cases.add(new KernelCase("layernorm", "LN-02 f32 [3," + n + "]", stage -> largeMean(stage, DType.F32, n)));
+            cases.add(new KernelCase("layernorm", "LN-02 f64 [3," + n + "]", stage -> largeMean(stage, DType.F64, n)));
+            if (n <= LONGEST_SUM) {
+                cases.add(new KernelCase("residual_norm", "LN-02 [3," + n + "]", stage -> largeMeanOfSum(stage, n)));
+            }
+        }
         return cases;
     }
 
@@ -127,6 +143,50 @@ final class HandedRowCases {
         equal(layerNorm(stage, constant, new double[256]), new double[256], 0);
         double[] quarter = rounded(DType.F32, 256, _ -> 0.25);
         equal(layerNorm(stage, constant, quarter), quarter, 0);
+    }
+
+    /** Rows of 0, of i and of large numbers that differ by thousandths of a unit, where their mean is no number of the type; i from 0 to 15, again and again. */
+    private static void largeMean(KernelStage stage, DType dtype, int n) {
+        double base = dtype == DType.F32 ? 10_000 : 0x1p43;
+        double step = dtype == DType.F32 ? 0x1p-10 : 0x1p-9;
+        double[] x = new double[3 * n];
+        for (int i = 0; i < n; i++) {
+            x[n + i] = i % 16;
+            x[2 * n + i] = base + i % 16 * step;
+        }
+        for (int shift : new int[] {0, 1}) {
+            RowKernels.Rows launch = stage.rows().rows(RowRule.LAYER_NORM, dtype, 3, n, shift == 0);
+            double[] y = RowRun.rows(stage, launch, x, shift);
+            equal(Arrays.copyOf(y, n), new double[n], 0);
+            equal(Arrays.copyOfRange(y, n, 2 * n), sawtooth(n, 1), 1e-5);
+            equal(Arrays.copyOfRange(y, 2 * n, 3 * n), sawtooth(n, step), 1e-5);
+        }
+    }
+
+    private static void largeMeanOfSum(KernelStage stage, int n) {
+        NdArray x = NdArray.zeros(TensorType.of(DType.F32, 3, n));
+        NdArray residual = NdArray.zeros(TensorType.of(DType.F32, 3, n));
+        NdArray ones = NdArray.zeros(TensorType.of(DType.F32, n));
+        for (int i = 0; i < n; i++) {
+            x.set(n + i, i % 16);
+            x.set(2 * n + i, 10_000);
+            residual.set(2 * n + i, i % 16 * 0x1p-10);
+            ones.set(i, 1);
+        }
+        ResidualNorm op = new ResidualNorm(true, false, 1, RowRun.EPSILON);
+        NdArray zeros = NdArray.zeros(ones.type());
+        double[] y = new StepRun(stage)
+                .run(op, List.of(x, residual, ones, zeros))
+                .output()
+                .toDoubles();
+        equal(Arrays.copyOf(y, n), new double[n], 0);
+        equal(Arrays.copyOfRange(y, n, 2 * n), sawtooth(n, 1), 1e-5);
+        equal(Arrays.copyOfRange(y, 2 * n, 3 * n), sawtooth(n, 0x1p-10), 1e-5);
+    }
+
+    /** The norm of step · (0 to 15), again and again: their variance is 21.25 step^2. */
+    private static double[] sawtooth(int n, double step) {
+        return rounded(DType.F64, n, i -> (i % 16 - 7.5) * step / Math.sqrt(21.25 * step * step + RowRun.EPSILON));
     }
 
     private static double[] layerNorm(KernelStage stage, double[] x, double[] beta) {

@@ -6,7 +6,7 @@ import dev.tenon.core.ir.DType;
 public enum RowRule {
     SOFTMAX("softmax", 2, false, false),
     LOG_SOFTMAX("softmax", 2, false, false),
-    LAYER_NORM("layernorm", 3, true, true),
+    LAYER_NORM("layernorm", 4, true, true),
     RMS_NORM("rmsnorm", 1, true, false);
 
     final String prefix;

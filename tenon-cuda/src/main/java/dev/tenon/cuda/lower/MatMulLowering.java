@@ -1,5 +1,6 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.error.Text;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
@@ -40,7 +41,9 @@ final class MatMulLowering {
         int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
         Step step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
         if (LOGGED) {
-            LOG.log(Level.INFO, "\"" + node.name() + "\": " + step.tier() + "; passed over " + step.passedOver());
+            LOG.log(
+                    Level.INFO,
+                    "\"" + Text.name(node.name()) + "\": " + step.tier() + "; passed over " + step.passedOver());
         }
         return step;
     }

@@ -1,10 +1,12 @@
 package dev.tenon.cuda.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.op.Epilogue;
 import dev.tenon.core.ir.op.MatMul;
 import dev.tenon.core.ir.op.Unary;
@@ -27,6 +29,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -124,6 +127,43 @@ class MatMulLibrariesTest {
             }
         }
         none(faults);
+    }
+
+    /** What FAST gives at -inf is the library's own affair (docs/accuracy.md): 0 or NaN, and printed. */
+    @Test
+    @DisplayName("GE-02 activations behind a library's product have their limits")
+    void limitsBehindAProduct() {
+        double inf = Double.POSITIVE_INFINITY;
+        double[] x = {-inf, inf, Double.NaN, -100, 100};
+        for (DType dtype : FLOATS) {
+            NdArray left = NdArray.zeros(TensorType.of(dtype, 64, 1));
+            NdArray right = NdArray.zeros(TensorType.of(dtype, 1, 64));
+            for (int i = 0; i < 64; i++) {
+                left.set(i, x[i % x.length]);
+                right.set(i, 1);
+            }
+            for (Unary fn : List.of(Unary.of(UnaryFn.GELU), Unary.of(UnaryFn.GELU_TANH), Unary.silu())) {
+                MatMul op = new MatMul(false, false, Epilogue.NONE.withActivation(fn));
+                for (Precision precision : List.of(Precision.STRICT, Precision.FAST)) {
+                    StepRun.Result result = new StepRun(stage, blas, precision).run(op, List.of(left, right));
+                    String what = dtype + " " + precision + " " + fn + ": "
+                            + result.step().tier();
+                    double limit = result.output().get(0);
+                    boolean library =
+                            precision == Precision.FAST && result.step().tier().startsWith("1 fused");
+                    assertThat(limit == 0 || (library && Double.isNaN(limit)))
+                            .as("%s at -inf is %s", what, limit)
+                            .isTrue();
+                    assertThat(result.output().get(64)).as(what).isEqualTo(inf);
+                    assertThat(result.output().get(128)).as(what).isNaN();
+                    assertThat(result.output().get(192)).as(what).isCloseTo(0, within(1e-30));
+                    assertThat(result.output().get(256)).as(what).isEqualTo(100);
+                    if (library) {
+                        System.out.println(what + " at -inf is " + limit);
+                    }
+                }
+            }
+        }
     }
 
     @Test

@@ -70,21 +70,29 @@ void Block::suspend(Thread& thread, State state) {
     current_worker->pass(&thread.stack_pointer);
 }
 
-int Block::barrier(int of_kind, int predicate, int at_line, const char* at_file) {
+namespace {
+// What makes threads at one barrier and threads at another divergent; null for the same barrier.
+const char* difference(const Barrier& a, const Barrier& b) {
+    if (a.line != b.line || (a.file != b.file && strcmp(a.file, b.file) != 0)) {
+        return "at another one";
+    }
+    return a.site != b.site || a.kind != b.kind ? "at another one of the same line" : a.call != b.call ? "at this one, in another branch" : nullptr;
+}
+}  // namespace
+
+int Block::barrier(const Barrier& barrier, int predicate) {
     Thread& thread = *current_worker->thread;
-    thread.line = at_line;
-    thread.file = at_file;
+    thread.line = barrier.line;
+    thread.file = barrier.file;
     if (ran_through > 0) {
-        fail_at(at_line, at_file, "divergent barrier: thread (%u,%u,%u) ran to the end of the kernel without it", first_through->x, first_through->y,
+        fail_at(barrier.line, barrier.file, "divergent barrier: thread (%u,%u,%u) ran to the end of the kernel without it", first_through->x, first_through->y,
                 first_through->z);
     }
     if (waiting == 0) {
-        kind = of_kind;
-        line = at_line;
-        file = at_file;
+        at = barrier;
         votes = 0;
-    } else if (line != at_line || kind != of_kind || (file != at_file && strcmp(file, at_file) != 0)) {
-        fail_at(at_line, at_file, "divergent barrier: %u threads of the block wait at another one, %s:%d", waiting, file, line);
+    } else if (const char* where = difference(at, barrier)) {
+        fail_at(barrier.line, barrier.file, "divergent barrier: %u threads of the block wait %s, %s:%d", waiting, where, at.file, at.line);
     }
     waiting++;
     votes += predicate != 0;
@@ -98,7 +106,7 @@ int Block::barrier(int of_kind, int predicate, int at_line, const char* at_file)
 
 void Block::complete_barrier() {
     uint32_t arrived = waiting;
-    result = kind == 1 ? votes > 0 : kind == 2 ? votes == arrived : static_cast<int>(votes);
+    result = at.kind == 1 ? votes > 0 : at.kind == 2 ? votes == arrived : static_cast<int>(votes);
     waiting = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (threads[i].state == State::Barrier) {
@@ -124,7 +132,7 @@ void Block::finish(Thread* thread) {
             first_through = thread;
         }
         if (waiting > 0) {
-            fail_at(line, file, "divergent barrier: this thread ran to the end of the kernel, %u threads of the block wait", waiting);
+            fail_at(at.line, at.file, "divergent barrier: this thread ran to the end of the kernel, %u threads of the block wait", waiting);
         }
     }
     if (waiting > 0 && waiting == alive) {

@@ -62,6 +62,13 @@ private:
     uint16_t items_[most_threads];
 };
 
+// A barrier of the source: which operation, where it stands, and the call in the kernel's code where that is known.
+struct Barrier {
+    int kind = 0, site = 0, line = 0;
+    const char* file = nullptr;
+    const void* call = nullptr;
+};
+
 struct Block {
     Job* job = nullptr;
     uint32_t index[3] = {};
@@ -74,8 +81,8 @@ struct Block {
 
     // The barrier that is being waited at.
     uint32_t waiting = 0, votes = 0;
-    int kind = 0, line = 0, result = 0;
-    const char* file = nullptr;
+    int result = 0;
+    Barrier at;
 
     // Threads that ran to the end of the kernel rather than left it by `return`.
     uint32_t ran_through = 0;
@@ -91,7 +98,7 @@ struct Block {
     void release_stacks(Worker* worker);
 
     // The rest is called on a fibre of this block.
-    int barrier(int kind, int predicate, int line, const char* file);
+    int barrier(const Barrier& barrier, int predicate);
     // Returns where the lane's result is.
     Lane& collective(Combine combine, const Lane& mine, uint32_t mask, int line, const char* file);
     uint32_t active_mask(int line, const char* file);

@@ -206,7 +206,11 @@ void Worker::run_together() {
 }
 
 extern "C" {
-int tenon_barrier(int kind, int predicate, int line, const char* file) { return current_worker->block->barrier(kind, predicate, line, file); }
+int tenon_barrier(int kind, int predicate, int site, int line, const char* file) {
+    Block* block = current_worker->block;
+    // the call, too: a function with a barrier may have been called, and inlined, in both arms of a branch
+    return block->barrier({kind, site, line, file, block->job->checked() ? __builtin_return_address(0) : nullptr}, predicate);
+}
 
 void tenon_yield_at(int line, const char* file) { current_worker->block->yield(line, file); }
 

@@ -65,7 +65,8 @@ final class GroupState {
     /** Ends the group because a rank waited in vain: later calls, of any rank, fail at once. */
     void timedOut(int rank, CollectiveException overdue) {
         breakUp(at -> new CollectiveTimeoutException(
-                "rank " + at + ": the group is over since rank " + rank + " gave up: " + overdue.getMessage(), overdue));
+                "rank " + at + ": the group is over since rank " + rank + " gave up: " + overdue.getMessage(),
+                overdue));
     }
 
     /** Why a rank will not come again; null while it may. */

@@ -28,13 +28,17 @@ final class Normalisation {
         return x;
     }
 
-    /** y = (x - mean) / sqrt(variance + epsilon) over a run of elements; two passes, so a large mean cancels nothing. */
+    /**
+     * y = (x - mean) / sqrt(variance + epsilon) over a run of elements; two passes, so a large mean cancels nothing. The mean of the differences is what rounding left of the mean: it matters where elements differ by a few units in their
+     * last place.
+     */
     static void standardise(NdArray x, NdArray y, int base, int size, double epsilon) {
         double mean = Summation.sum(size, i -> x.get(base + i)) / size;
-        double variance = Summation.sum(size, i -> (x.get(base + i) - mean) * (x.get(base + i) - mean)) / size;
+        double rest = Summation.sum(size, i -> x.get(base + i) - mean) / size;
+        double variance = Summation.sum(size, i -> Math.pow(x.get(base + i) - mean - rest, 2)) / size;
         double root = Math.sqrt(variance + epsilon);
         for (int i = 0; i < size; i++) {
-            y.set(base + i, (x.get(base + i) - mean) / root);
+            y.set(base + i, (x.get(base + i) - mean - rest) / root);
         }
     }
 

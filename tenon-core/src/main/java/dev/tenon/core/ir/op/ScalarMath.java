@@ -10,7 +10,13 @@ import dev.tenon.core.ir.DType;
 public final class ScalarMath {
     private static final double LN2 = 0.6931471805599453;
     private static final double SQRT_HALF = 0.7071067811865476;
+    /** What {@link #SQRT_HALF} lacks of the number. */
+    private static final double SQRT_HALF_REST = -4.833646656726457e-17;
+
     private static final double SQRT_2_OVER_PI = 0.7978845608028654;
+    private static final double TWO_OVER_SQRT_PI = 1.1283791670955126;
+    /** Below its negative, gelu is less than half the smallest double. */
+    private static final double GELU_TAIL = 40;
 
     private ScalarMath() {}
 
@@ -54,21 +60,21 @@ public final class ScalarMath {
             case IS_INF ->
                 (x == Double.POSITIVE_INFINITY && alpha != 0) || (x == Double.NEGATIVE_INFINITY && beta != 0) ? 1 : 0;
             case RELU -> Math.max(x, 0.0);
-            case LEAKY_RELU -> x >= 0 ? x : alpha * x;
-            // erfc, because 1 + erf cancels for negative x
-            case GELU -> 0.5 * x * ErrorFunction.erfc(-x * SQRT_HALF);
-            // (1 + tanh u) / 2 is sigmoid(2u), which does not cancel either
-            case GELU_TANH -> x * sigmoid(2 * SQRT_2_OVER_PI * (x + 0.044715 * x * x * x));
-            case SILU -> x * sigmoid(alpha * x);
+            case LEAKY_RELU -> x >= 0 ? x : gated(x, alpha);
+            case GELU -> gelu(x);
+            // (1 + tanh u) / 2 is sigmoid(2u), which does not cancel for negative u
+            case GELU_TANH -> gated(x, sigmoid(2 * SQRT_2_OVER_PI * (x + 0.044715 * x * x * x)));
+            case SILU -> gated(x, sigmoid(alpha * x));
             case SIGMOID -> sigmoid(x);
             case HARD_SIGMOID -> hardSigmoid(x, alpha, beta);
-            case HARD_SWISH -> x * hardSigmoid(x, 1.0 / 6, 0.5);
+            // x + 3 is exact near -3, where x/6 + 1/2 cancels
+            case HARD_SWISH -> gated(x, Math.max(0.0, Math.min(6.0, x + 3)) / 6);
             case SOFTPLUS -> softplus(x);
-            case SOFTSIGN -> x / (1 + Math.abs(x));
+            case SOFTSIGN -> Double.isInfinite(x) ? Math.signum(x) : x / (1 + Math.abs(x));
             case ELU -> elu(x, alpha);
             case SELU -> beta * elu(x, alpha);
             case CELU -> x >= 0 ? x : alpha * Math.expm1(x / alpha);
-            case MISH -> x * Math.tanh(softplus(x));
+            case MISH -> gated(x, Math.tanh(softplus(x)));
             case THRESHOLDED_RELU -> x > alpha || Double.isNaN(x) ? x : 0;
             case SHRINK -> x < -alpha ? x + beta : x > alpha ? x - beta : Double.isNaN(x) ? x : 0;
             case CLIP -> Math.min(Math.max(x, alpha), beta);
@@ -160,6 +166,23 @@ public final class ScalarMath {
             return Math.copySign(0.0, b);
         }
         return (rest < 0) == (b < 0) ? rest : rest + b;
+    }
+
+    /** x gate; the limit 0 where a gate of 0 meets an infinite x. */
+    private static double gated(double x, double gate) {
+        return gate == 0 && Double.isInfinite(x) ? Math.copySign(0.0, x) : x * gate;
+    }
+
+    /**
+     * x/2 erfc(-x / sqrt 2): 1 + erf would cancel for negative x. erfc multiplies a relative error of its argument by x^2, so what the product rounds off is given back to first order.
+     */
+    private static double gelu(double x) {
+        if (Math.abs(x) > GELU_TAIL) {
+            return x > 0 ? x : -0.0;
+        }
+        double z = -x * SQRT_HALF;
+        double rest = Math.fma(-x, SQRT_HALF, -z) - x * SQRT_HALF_REST;
+        return 0.5 * x * (ErrorFunction.erfc(z) - TWO_OVER_SQRT_PI * Math.exp(-z * z) * rest);
     }
 
     private static double hardSigmoid(double x, double alpha, double beta) {

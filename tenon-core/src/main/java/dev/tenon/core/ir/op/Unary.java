@@ -12,7 +12,8 @@ import java.util.Locale;
  * One function of one number, element by element; the parameters are those the function's constant documents, 0 where it has none.
  *
  * <p>[x] → [y], of x's shape. Floats take every function but {@code NOT} and {@code BIT_NOT}; integers {@code NEG ABS SIGN RELU CLIP BIT_NOT}, wrapping; booleans {@code NOT}. The result has x's type; of {@code IS_NAN} and {@code IS_INF}
- * it is bool. NaN in, NaN out. Where a product meets infinity times 0 the result is what the formula says: silu(-inf) is NaN.
+ * it is bool. NaN in, NaN out. At an infinity every
+ * activation has its limit: gelu(-inf), silu(-inf) and mish(-inf) are 0, softsign(inf) is 1. {@link UnaryAccuracy} says how near backends come.
  */
 public record Unary(UnaryFn fn, double alpha, double beta) implements Primitive {
     public Unary {

@@ -1,7 +1,7 @@
 package dev.tenon.core.ir.op;
 
 /**
- * Functions of one number. NaN in, NaN out, for {@code RELU} and {@code CLIP} too; none overflows inside where its result is finite.
+ * Functions of one number. NaN in, NaN out, for {@code RELU} and {@code CLIP} too; none overflows inside where its result is finite; at an infinity each has its limit. {@link UnaryAccuracy} states how near backends come.
  */
 public enum UnaryFn {
     NEG,
@@ -43,7 +43,7 @@ public enum UnaryFn {
     /** alpha != 0: positive infinity counts; beta != 0: negative infinity counts. */
     IS_INF,
     RELU,
-    /** x where x >= 0, else alpha x. */
+    /** x where x >= 0, else alpha x; 0 at -inf where alpha is 0. */
     LEAKY_RELU,
     /** x/2 (1 + erf(x / sqrt 2)). */
     GELU,

@@ -34,9 +34,18 @@ final class PeerFailureCasesTest {
 
     @ParameterizedTest(name = "AR-03 rank {1} {0} at call {2}, {3}")
     @CsvSource({
-        "THROWS, 2, 0, RING", "THROWS, 2, 1, RING", "THROWS, 2, 2, RING", "THROWS, 2, 3, RING", "THROWS, 2, 4, RING",
-        "THROWS, 2, 5, RING", "THROWS, 2, 3, DIRECT", "THROWS, 2, 3, DOUBLING", "NEVER_CALLS, 3, 2, RING",
-        "NEVER_CALLS, 3, 2, DIRECT", "IS_INTERRUPTED, 1, 2, RING", "IS_INTERRUPTED, 1, 2, DIRECT",
+        "THROWS, 2, 0, RING",
+        "THROWS, 2, 1, RING",
+        "THROWS, 2, 2, RING",
+        "THROWS, 2, 3, RING",
+        "THROWS, 2, 4, RING",
+        "THROWS, 2, 5, RING",
+        "THROWS, 2, 3, DIRECT",
+        "THROWS, 2, 3, DOUBLING",
+        "NEVER_CALLS, 3, 2, RING",
+        "NEVER_CALLS, 3, 2, DIRECT",
+        "IS_INTERRUPTED, 1, 2, RING",
+        "IS_INTERRUPTED, 1, 2, DIRECT",
     })
     void othersEndWithinTheTimeout(Mishap mishap, int unlucky, int step, Algorithm algorithm) throws Exception {
         InProcessGroup group = Groups.open(WORLD, algorithm, SOON);

@@ -2,8 +2,10 @@
 #pragma once
 #include "row_rules.cuh"
 
-// Count, mean and sum of squared deviations (Chan, Golub, LeVeque 1979): each batch by two passes over registers, then merged. Nothing
-// cancels, however large the mean.
+// Count, mean and sum of squared deviations (Chan, Golub, LeVeque 1979): each batch by two passes over registers, then merged, so that rows
+// that are streamed are read once. The mean is kept as the sum of two numbers: one number of f32 is up to half a unit off, which at values near
+// 10000 that differ by thousandths is as much as their deviations. Differences from `mean` are exact where they matter, and their own mean is
+// `rest`. Nothing cancels, however large the mean; a constant row has deviation 0.
 template <typename A>
 struct LayerNormRule {
     static constexpr bool AFFINE = true;
@@ -11,15 +13,23 @@ struct LayerNormRule {
     struct State {
         A count;
         A mean;
+        A rest;
         A deviation;
     };
 
     struct Scale {
         A mean;
+        A rest;
         A factor;
     };
 
-    static __device__ __forceinline__ State none() { return {A(0), A(0), A(0)}; }
+    static __device__ __forceinline__ State none() { return {A(0), A(0), A(0), A(0)}; }
+
+    // The sum of squared deviations from mean + sum / count, by that from mean; a NaN stays.
+    static __device__ __forceinline__ A about_rest(A deviation, A sum, A rest) {
+        A less = deviation - sum * rest;
+        return less < A(0) ? A(0) : less;
+    }
 
     template <int N>
     static __device__ __forceinline__ State fold(State s, const A (&v)[N], int count) {
@@ -31,26 +41,35 @@ struct LayerNormRule {
             if (i < count) sum += v[i];
         }
         A mean = sum / A(count);
-        A deviation = A(0);
+        A shift = A(0), deviation = A(0);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            if (i < count) deviation += (v[i] - mean) * (v[i] - mean);
+            if (i < count) {
+                A off = v[i] - mean;
+                shift += off;
+                deviation += off * off;
+            }
         }
-        return merge(s, {A(count), mean, deviation});
+        A rest = shift / A(count);
+        return merge(s, {A(count), mean, rest, about_rest(deviation, shift, rest)});
     }
 
     static __device__ __forceinline__ State merge(State a, State b) {
         A count = a.count + b.count;
-        A delta = b.mean - a.mean;
         A share = count == A(0) ? A(0) : b.count / count;
-        return {count, a.mean + delta * share, a.deviation + b.deviation + delta * (a.count * share) * delta};
+        A apart = b.mean - a.mean, rests = b.rest - a.rest;
+        A step = apart * share;
+        A mean = a.mean + step;
+        A rest = a.rest + rests * share + ((a.mean - mean) + step);  // with what the sum rounded off
+        A delta = apart + rests;
+        return {count, mean, rest, a.deviation + b.deviation + delta * (a.count * share) * delta};
     }
 
     static __device__ __forceinline__ Scale scale(State s, i64 n, A epsilon) {
-        return {s.mean, reciprocal_root(s.deviation / A(n) + epsilon)};
+        return {s.mean, s.rest, reciprocal_root(s.deviation / A(n) + epsilon)};
     }
 
-    static __device__ __forceinline__ A apply(Scale s, A v) { return (v - s.mean) * s.factor; }
+    static __device__ __forceinline__ A apply(Scale s, A v) { return (v - s.mean - s.rest) * s.factor; }
 
     static __device__ __forceinline__ State over_lanes(State s) { return merge_lanes<LayerNormRule, A>(s); }
 
@@ -63,16 +82,23 @@ struct LayerNormRule {
             if (held<V>(i, N, packs, last)) sum += v[i];
         }
         A all = A(sum_over_warp(packs * V + static_cast<int>(last)));
-        A mean = sum_over_warp(sum) / (all == A(0) ? A(1) : all);
-        A deviation = A(0);
+        A least = all == A(0) ? A(1) : all;
+        A mean = sum_over_warp(sum) / least;
+        A shift = A(0), deviation = A(0);
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            if (held<V>(i, N, packs, last)) deviation += (v[i] - mean) * (v[i] - mean);
+            if (held<V>(i, N, packs, last)) {
+                A off = v[i] - mean;
+                shift += off;
+                deviation += off * off;
+            }
         }
-        return {all, mean, sum_over_warp(deviation)};
+        shift = sum_over_warp(shift);
+        A rest = shift / least;
+        return {all, mean, rest, about_rest(sum_over_warp(deviation), shift, rest)};
     }
 
-    // Means relative to the first one, so that nothing cancels here either.
+    // About the first mean, which stays the larger part of the whole one.
     template <int EACH, bool WARP>
     static __device__ __forceinline__ State over_slots(const State* slots, int n) {
         constexpr int STEP = WARP ? 32 : 1;
@@ -82,24 +108,26 @@ struct LayerNormRule {
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             if (first + STEP * i < n) {
-                count += slots[first + STEP * i].count;
-                shift += slots[first + STEP * i].count * (slots[first + STEP * i].mean - pivot);
+                State s = slots[first + STEP * i];
+                count += s.count;
+                shift += s.count * (s.mean - pivot + s.rest);
             }
         }
         if (WARP) {
             count = sum_over_warp(count);
             shift = sum_over_warp(shift);
         }
-        A mean = pivot + shift / count;
+        A rest = shift / count;
         A deviation = A(0);
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             if (first + STEP * i < n) {
-                A off = slots[first + STEP * i].mean - mean;
-                deviation += slots[first + STEP * i].deviation + slots[first + STEP * i].count * off * off;
+                State s = slots[first + STEP * i];
+                A off = s.mean - pivot + (s.rest - rest);
+                deviation += s.deviation + s.count * off * off;
             }
         }
-        return {count, mean, WARP ? sum_over_warp(deviation) : deviation};
+        return {count, pivot, rest, WARP ? sum_over_warp(deviation) : deviation};
     }
 
     static __device__ __forceinline__ Scale rescale(State, State whole, i64 n, A epsilon) { return scale(whole, n, epsilon); }

@@ -1,5 +1,7 @@
 // Functions of one float by number: the meaning is that of core's ScalarMath, the numbers are those of UnaryCodes.java (a test compares them).
-// Computed in A, float or double; p0 is alpha, p1 beta. NaN in, NaN out; nothing overflows where the result is finite.
+// Computed in A, float or double; p0 is alpha, p1 beta. NaN in, NaN out; nothing overflows where the result is finite; at an infinity each
+// function has its limit. UnaryAccuracy.java states how near results in f32 are, and a test holds them to it; nothing here may be compiled
+// with fast arithmetic.
 #pragma once
 #include "tenon.cuh"
 
@@ -54,30 +56,98 @@ constexpr int FN_CLIP = 48;
 constexpr int FN_AFFINE = 49;
 constexpr int FN_SCALED_TANH = 50;
 
-// 1 / (1 + e^-x); the exponential never overflows. In f32 without a branch, to |x| + 4 units in the last place.
+// e^(v + rest) is (1 + m) · half · other: v from -176 to 0, rest tiny. 2^n e^r with r in ±ln(2)/2 and a polynomial (our fit, within
+// 4e-9), within a unit in the last place; as many cycles as the hardware's 2^x, which is three times further off. Two powers of two,
+// because their product may be subnormal: a factor is multiplied by m first, and rounded among subnormal numbers once.
+struct Power {
+    float m, half, other;
+};
+
+__device__ __forceinline__ Power power(float v, float rest) {
+    float t = fmaf(v, 1.44269504f, 12582912.0f);  // 1.5 · 2^23 rounds to an integer, which is then in the low bits
+    float k = t - 12582912.0f;
+    float r = fmaf(k, -0.693359375f, v);
+    r += fmaf(k, 2.12194440e-4f, rest);
+    float p = fmaf(r, 1.38145394e-3f, 8.36874545e-3f);
+    p = fmaf(p, r, 4.1668389e-2f);
+    p = fmaf(p, r, 1.66665211e-1f);
+    p = fmaf(p, r, 4.9999994e-1f);
+    int n = __float_as_int(t) - 0x4b400000;
+    int h = n >> 1;
+    return {fmaf(p * r, r, r), __int_as_float((h + 127) << 23), __int_as_float((n - h + 127) << 23)};
+}
+
+__device__ __forceinline__ float scaled(float factor, Power e) { return fmaf(factor, e.m, factor) * e.half * e.other; }
+
+// n / d for d from 1 to 2^100 and finite n, rounded once but for rare cases.
+__device__ __forceinline__ float finite_quotient(float n, float d) {
+    float r = fast_reciprocal(d);
+    float q = n * r;
+    return fmaf(fmaf(-d, q, n), r, q);
+}
+
+// At most limit; NaN stays.
+__device__ __forceinline__ float at_most(float v, float limit) { return v > limit ? limit : v; }
+
+// x gate; the limit 0 where a gate of 0 meets an infinite x.
+__device__ __forceinline__ double gated(double x, double gate) { return gate == 0 ? copysign(0.0, x) : x * gate; }
+
+// 1 / (1 + e^-x); the exponential never overflows.
 __device__ __forceinline__ double sigmoid(double x) {
     double e = exp(-fabs(x));
     return (x >= 0 ? 1.0 : e) / (1 + e);
 }
 
 __device__ __forceinline__ float sigmoid(float x) {
-    float e = fast_exp2(fabsf(x) * -1.4426950408889634f);
-    return (x >= 0 ? 1.0f : e) * fast_reciprocal(1 + e);
+    float e = scaled(1.0f, power(-at_most(fabsf(x), 104.0f), 0.0f));
+    return finite_quotient(x >= 0 ? 1.0f : e, 1 + e);
+}
+
+// x sigmoid(alpha x). What the product alpha x rounds off goes into the exponential: e^v multiplies a relative error of v by v.
+__device__ __forceinline__ double silu(double x, double alpha) { return gated(x, sigmoid(alpha * x)); }
+
+__device__ __forceinline__ float silu(float x, float alpha) {
+    float slope = fabsf(alpha);
+    float u = at_most(fabsf(x), 174.0f / slope);
+    float v = -slope * u;
+    Power e = power(v, fmaf(-slope, u, -v));
+    float gate = finite_quotient(1.0f, 1 + scaled(1.0f, e));
+    return (alpha * x >= 0 ? x : scaled(x > 0 ? u : -u, e)) * gate;
+}
+
+// x sigmoid(2u), which is x/2 (1 + tanh u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+__device__ __forceinline__ double gelu_tanh(double x) {
+    return gated(x, sigmoid(2 * 0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}
+
+// 2u is worked out to twice the digits, because e^2u multiplies a relative error by 2u. From -12 on down the result is 0.
+__device__ __forceinline__ float gelu_tanh(float x) {
+    float a = at_most(fabsf(x), 12.0f);
+    float s = a * a;
+    float factor = fmaf(s, -0.0713548139f, -1.595703125f);  // short enough that the next difference is exact
+    float rest = fmaf(s, -0.0713548139f, -1.595703125f - factor);
+    rest += fmaf(fmaf(a, a, -s), -0.0713548139f, fmaf(s, -2.39883247e-09f, -6.59966026e-05f));
+    float v = a * factor;
+    Power e = power(v, fmaf(a, rest, fmaf(a, factor, -v)));
+    float gate = finite_quotient(1.0f, 1 + scaled(1.0f, e));
+    return (x >= 0 ? x : -scaled(a, e)) * gate;
 }
 
 // x times the normal distribution up to x, which is erfc(-x / sqrt 2) / 2: 1 + erf would cancel for negative x.
-__device__ __forceinline__ double gelu(double x) { return 0.5 * x * erfc(x * -0.7071067811865476); }
+__device__ __forceinline__ double gelu(double x) { return x < -40 ? -0.0 : 0.5 * x * erfc(x * -0.7071067811865476); }
 
-// erfc(z) = t p(t) e^(-z^2), t = 1 / (1 + 0.3275911 z), z >= 0, within 1.5e-7: Abramowitz and Stegun 7.1.26, its coefficients halved. No
-// branch, a fifth of erfcf's instructions; -inf gives NaN as the product does.
+// max(x, 0) - a Q(a), a = |x|, where Q(a) = e^(-a^2 / 2) times a quotient of polynomials with positive coefficients (our fit, within 3e-8; each
+// summed in the order that rounds least). e^(a^2 / 2) multiplies a relative error by a^2, so what the square rounds off goes into the
+// exponential. From -15 on down the result is 0.
 __device__ __forceinline__ float gelu(float x) {
-    float t = fast_reciprocal(fmaf(fabsf(x), 0.3275911f * 0.70710678f, 1.0f));
-    float p = fmaf(t, 0.5307027145f, -0.7265760135f);
-    p = fmaf(t, p, 0.7107068705f);
-    p = fmaf(t, p, -0.142248368f);
-    p = fmaf(t, p, 0.127414796f);
-    float tail = p * t * fast_exp2(x * x * -0.72134752f);
-    return x * (x > 0 ? 1 - tail : tail);
+    float a = at_most(fabsf(x), 15.0f);
+    float s = a * a;
+    Power e = power(-0.5f * s, -0.5f * fmaf(a, a, -s));
+    float n = fmaf(s, fmaf(a, 0.00415328005f, 0.0408814996f), fmaf(a, 0.183970973f, 0.439286917f));
+    n = fmaf(s, n, 0.5f * a);
+    float d = fmaf(s, fmaf(s, 0.0104106199f, fmaf(a, 0.102480799f, 0.471413672f)), fmaf(a, 1.20555723f, 1.67645872f));
+    d = fmaf(a, d, 1.0f);
+    return (x >= 0 ? x : -0.0f) - scaled(finite_quotient(n, d), e);
 }
 
 // log(1 + e^x); likewise.
@@ -91,6 +161,18 @@ template <typename A>
 __device__ __forceinline__ A clip(A x, A low, A high) {
     A y = x >= low || x != x ? x : low;
     return y <= high || y != y ? y : high;
+}
+
+// x tanh(softplus(x)): with e = e^-|x| that is x (1 + 2e) / (1 + 2e + 2e^2), and x e (2 + e) / (2 + 2e + e^2) for negative x.
+__device__ __forceinline__ double mish(double x) { return gated(x, tanh(softplus(x))); }
+
+__device__ __forceinline__ float mish(float x) {
+    float a = at_most(fabsf(x), 120.0f);
+    Power p = power(-a, 0.0f);
+    float e = scaled(1.0f, p);
+    float n = x >= 0 ? fmaf(2.0f, e, 1.0f) : 2 + e;
+    float d = x >= 0 ? fmaf(2 * e, e, n) : fmaf(e, n, 2.0f);
+    return (x >= 0 ? x : -scaled(a, p)) * finite_quotient(n, d);
 }
 
 template <typename A>
@@ -134,24 +216,23 @@ __device__ __forceinline__ A unary_fn(int fn, A x, A p0, A p1) {
         case FN_IS_NAN: return x != x ? A(1) : A(0);
         case FN_IS_INF: return (x == A(TENON_INFINITY) && p0 != 0) || (x == -A(TENON_INFINITY) && p1 != 0) ? A(1) : A(0);
         case FN_RELU: return x <= 0 ? A(0) : x;
-        case FN_LEAKY_RELU: return x >= 0 ? x : p0 * x;
+        case FN_LEAKY_RELU: return x >= 0 ? x : p0 == 0 && x == -A(TENON_INFINITY) ? A(0) : p0 * x;
         case FN_GELU: return gelu(x);
-        // (1 + tanh u) / 2 is sigmoid(2u), which does not cancel either
-        case FN_GELU_TANH: return x * sigmoid(A(2 * 0.7978845608028654) * (x + A(0.044715) * x * x * x));
-        case FN_SILU: return x * sigmoid(p0 * x);
+        case FN_GELU_TANH: return gelu_tanh(x);
+        case FN_SILU: return silu(x, p0);
         case FN_SIGMOID: return sigmoid(x);
-        case FN_HARD_SIGMOID: return clip(p0 * x + p1, A(0), A(1));
-        case FN_HARD_SWISH: return x * clip(A(1.0 / 6) * x + A(0.5), A(0), A(1));
+        case FN_HARD_SIGMOID: return clip(fma(p0, x, p1), A(0), A(1));
+        case FN_HARD_SWISH: return x <= -3 ? -A(0) : x * (clip(x + 3, A(0), A(6)) * A(1.0 / 6));
         case FN_SOFTPLUS: return softplus(x);
-        case FN_SOFTSIGN: return x / (1 + fabs(x));
+        case FN_SOFTSIGN: return fabs(x) == A(TENON_INFINITY) ? copysign(A(1), x) : x / (1 + fabs(x));
         case FN_ELU: return elu(x, p0);
         case FN_SELU: return p1 * elu(x, p0);
         case FN_CELU: return x >= 0 ? x : p0 * expm1(x / p0);
-        case FN_MISH: return x * tanh(softplus(x));
+        case FN_MISH: return mish(x);
         case FN_THRESHOLDED_RELU: return x > p0 || x != x ? x : A(0);
         case FN_SHRINK: return x < -p0 ? x + p1 : x > p0 ? x - p1 : x != x ? x : A(0);
         case FN_CLIP: return clip(x, p0, p1);
-        case FN_AFFINE: return p0 * x + p1;
+        case FN_AFFINE: return fma(p0, x, p1);
         case FN_SCALED_TANH: return p0 * tanh(p1 * x);
         default: return x;
     }

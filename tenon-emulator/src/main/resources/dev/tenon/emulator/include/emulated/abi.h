@@ -2,6 +2,13 @@
 #pragma once
 #pragma GCC visibility push(default)
 
+// A compiler must not copy calls that threads make together. GCC has no such attribute; its passes that would are turned off.
+#ifdef __clang__
+#define TENON_CONVERGENT __attribute__((convergent))
+#else
+#define TENON_CONVERGENT
+#endif
+
 struct TenonThread {
     unsigned int thread[3], block[3], block_dim[3], grid_dim[3];
     unsigned char* dynamic_shared;
@@ -31,8 +38,8 @@ struct __attribute__((aligned(16))) TenonWords {
 extern "C" {
 void tenon_register(const TenonEntry* entry);
 
-// kind 0: plain, 1: or, 2: and, 3: count of the predicates.
-int tenon_barrier(int kind, int predicate, int line, const char* file);
+// kind 0: plain, 1: or, 2: and, 3: count of the predicates. site: which barrier of the source; several may stand on a line.
+int tenon_barrier(int kind, int predicate, int site, int line, const char* file) TENON_CONVERGENT;
 // Lets other threads go on; threads that do nothing else are found by the watchdog.
 void tenon_yield_at(int line, const char* file);
 // An atomic operation: now and then a yield.

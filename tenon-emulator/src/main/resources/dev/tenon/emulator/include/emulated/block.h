@@ -1,10 +1,15 @@
 // Barriers of a block, meetings of blocks, fences, clocks.
 #pragma once
 
-TENON_DEVICE void __syncthreads(TENON_WHERE) { tenon_barrier(0, 0, line, file); }
-TENON_DEVICE int __syncthreads_or(int predicate, TENON_WHERE) { return tenon_barrier(1, predicate, line, file); }
-TENON_DEVICE int __syncthreads_and(int predicate, TENON_WHERE) { return tenon_barrier(2, predicate, line, file); }
-TENON_DEVICE int __syncthreads_count(int predicate, TENON_WHERE) { return tenon_barrier(3, predicate, line, file); }
+// Each barrier of a source has a number of its own, so that two of one line are told apart.
+#define __syncthreads() ::tenon::barrier(0, 0, __COUNTER__)
+#define __syncthreads_or(predicate) ::tenon::barrier(1, predicate, __COUNTER__)
+#define __syncthreads_and(predicate) ::tenon::barrier(2, predicate, __COUNTER__)
+#define __syncthreads_count(predicate) ::tenon::barrier(3, predicate, __COUNTER__)
+
+namespace tenon {
+TENON_DEVICE int barrier(int kind, int predicate, int site, TENON_WHERE) { return tenon_barrier(kind, predicate, site, line, file); }
+}  // namespace tenon
 
 TENON_DEVICE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 TENON_DEVICE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
@@ -58,13 +63,13 @@ TENON_DEVICE void store_system(uint4* p, uint4 v) {
 }
 
 TENON_DEVICE void meet(u32* counter, u32 blocks, u32 number, TENON_WHERE) {
-    tenon_barrier(0, 0, line, file);
+    tenon_barrier(0, 0, __COUNTER__, line, file);
     if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
         tenon_meeting(blocks, line, file);
         announce(counter);
         wait_until(counter, blocks * number, line, file);
     }
-    tenon_barrier(0, 0, line, file);
+    tenon_barrier(0, 0, __COUNTER__, line, file);
 }
 
 // Launches of a stream follow one another here.

@@ -72,7 +72,7 @@ final class MicrosoftMapping {
         }
         Value wide = n.cast(sum, DType.F32);
         Value mean = NormalisationMapping.mean(n, wide, axis);
-        Value deviation = centred ? n.minus(wide, mean) : wide;
+        Value deviation = centred ? NormalisationMapping.centred(n, wide, List.of(axis)) : wide;
         return List.of(y, mean, NormalisationMapping.reciprocalRoot(n, deviation, axis, epsilon), sum);
     }
 

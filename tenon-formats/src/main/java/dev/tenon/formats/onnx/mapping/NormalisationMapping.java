@@ -78,14 +78,16 @@ final class NormalisationMapping {
         // training: by the batch's own mean and variance, and the running ones moved towards them
         List<Integer> axes =
                 IntStream.range(0, n.rank(x)).filter(i -> i != 1).boxed().toList();
-        Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, false), x);
-        Value centred = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        Value wide = n.cast(x, x.dtype().accumulator());
+        Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, false), wide);
+        Value centred = centred(n, wide, axes);
         Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, false), n.times(centred, centred));
-        operands.set(3, mean);
-        operands.set(4, variance);
+        Value zero = n.minus(mean, mean);
+        List<Value> standard =
+                List.of(centred, n.cast(n.in(1), wide.dtype()), n.cast(n.in(2), wide.dtype()), zero, variance);
         double momentum = n.attrFloat("momentum", 0.9f);
         return List.of(
-                n.addAll(new BatchNorm(epsilon), operands).getFirst(),
+                n.cast(n.addAll(new BatchNorm(epsilon), standard).getFirst(), x.dtype()),
                 moved(n, n.in(3), mean, momentum),
                 moved(n, n.in(4), variance, momentum));
     }
@@ -130,7 +132,16 @@ final class NormalisationMapping {
         }
         Value wide = n.cast(x, n.attrType("stash_type", DType.F32));
         Value mean = mean(n, wide, axis);
-        return List.of(y, mean, reciprocalRoot(n, n.minus(wide, mean), axis, epsilon));
+        List<Integer> axes = IntStream.range(axis, n.rank(x)).boxed().toList();
+        return List.of(y, mean, reciprocalRoot(n, centred(n, wide, axes), axis, epsilon));
+    }
+
+    /**
+     * x less its mean over some dims, which stay. The mean rounds: at values near 10000 that differ by thousandths it is off by as much as they deviate. The differences are exact then, and taking their own mean from them mends it.
+     */
+    static Value centred(NodeContext n, Value x, List<Integer> axes) {
+        Value nearly = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        return n.minus(nearly, n.add(new Reduce(ReduceFn.MEAN, axes, true), nearly));
     }
 
     private static Value rmsNorm(NodeContext n) {
@@ -212,10 +223,10 @@ final class NormalisationMapping {
         List<Long> given = n.hasAttr("axes") ? n.attrInts("axes") : List.of(0L, 2L, 3L);
         List<Integer> axes =
                 given.stream().map(axis -> n.axis(x, axis)).sorted().toList();
-        Value centred = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        Value centred = centred(n, n.cast(x, x.dtype().accumulator()), axes);
         Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.times(centred, centred));
-        Value deviation = n.plus(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, x, 1e-9));
-        return n.div(centred, deviation);
+        Value deviation = n.plus(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, centred, 1e-9));
+        return n.cast(n.div(centred, deviation), x.dtype());
     }
 
     private static List<Value> dropout(NodeContext n) {

@@ -1,0 +1,59 @@
+package dev.tenon.cli.fuzz;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A minute of changed files from fixed seeds: whatever they hold, they are refused with an exception of ours or give right answers. */
+final class FuzzTest {
+    private static final Path RESOURCES = Path.of("../tenon-formats/src/test/resources");
+    private static final List<Path> MODELS = List.of(RESOURCES.resolve("cases"), RESOURCES.resolve("onnx"));
+
+    @Test
+    void models() throws IOException, InterruptedException {
+        try (OnnxTarget target = new OnnxTarget(MODELS)) {
+            check(target, 40);
+        }
+    }
+
+    @Test
+    void tokenizers() throws InterruptedException {
+        check(new TokenizerTarget(), 10);
+    }
+
+    @Test
+    void arrays() throws InterruptedException {
+        check(new NpyTarget(), 10);
+    }
+
+    private static void check(Target target, double seconds) throws InterruptedException {
+        Fuzzer fuzzer = new Fuzzer(target);
+        fuzzer.run(1, Long.MAX_VALUE / 2, seconds);
+        System.out.println("fuzz: " + target.name() + " " + fuzzer.count() + " files, " + fuzzer.outcomes());
+        assertThat(fuzzer.findings()).isEmpty();
+        assertThat(fuzzer.count()).isGreaterThan(100);
+    }
+
+    /** By hand: the target, the first seed, how many files. Prints what became of them and every finding. */
+    static final class Campaign {
+        private Campaign() {}
+
+        public static void main(String[] args) throws IOException, InterruptedException {
+            Target target = switch (args[0]) {
+                case "onnx" -> new OnnxTarget(args.length > 3 ? List.of(Path.of(args[3])) : MODELS);
+                case "tokenizer" -> new TokenizerTarget();
+                default -> new NpyTarget();
+            };
+            Fuzzer fuzzer = new Fuzzer(target);
+            long start = System.nanoTime();
+            fuzzer.run(Long.parseLong(args[1]), Long.parseLong(args[2]), 1e9);
+            System.out.printf("%s: %d files in %.0f s%n", target.name(), fuzzer.count(), (System.nanoTime() - start) / 1e9);
+            fuzzer.outcomes().forEach((outcome, count) -> System.out.println("  " + count + " " + outcome));
+            fuzzer.findings().stream().limit(50).forEach(System.out::println);
+            System.exit(fuzzer.findings().isEmpty() ? 0 : 1);
+        }
+    }
+}
