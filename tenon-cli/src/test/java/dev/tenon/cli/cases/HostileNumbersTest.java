@@ -167,7 +167,9 @@ final class HostileNumbersTest {
             }
             ran++;
         } catch (TenonException e) {
-            assertThat(e.getMessage()).as(what).doesNotContain("make no sense");
+            if (String.valueOf(e.getMessage()).contains("make no sense")) {
+                escaped.put(what, String.valueOf(e.getMessage())); // the importer's net for what nobody checked
+            }
             refused++;
         } catch (RuntimeException | Error e) {
             StackTraceElement[] trace = e.getStackTrace();

@@ -20,6 +20,9 @@ import java.util.stream.IntStream;
 
 /** Images sampled at computed places, regions, and what pooling took apart. */
 final class ImageMapping {
+    /** No tensor has more dims than 64, of which two are no spatial ones. */
+    private static final int MOST_SPATIAL_DIMS = 62;
+
     private ImageMapping() {}
 
     static List<Value> map(NodeContext n) {
@@ -140,6 +143,9 @@ final class ImageMapping {
         Shape block = n.in(2).shape();
         if (!block.isConcrete()) {
             throw n.error("the number of spatial dims must be known, block_shape is " + n.in(2));
+        }
+        if (block.elements() > MOST_SPATIAL_DIMS) {
+            throw n.error("block_shape has " + block.elements() + " sizes; expected at most " + MOST_SPATIAL_DIMS);
         }
         int dims = SizeMath.toInt("block_shape", block.elements());
         List<Long> pads = Window.bounded(n, "pads", 2 * dims, 0);
