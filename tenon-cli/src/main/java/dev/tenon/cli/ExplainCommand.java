@@ -7,6 +7,7 @@ import dev.tenon.core.runtime.PlanReport;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.StepReport;
+import dev.tenon.core.runtime.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -79,7 +80,8 @@ final class ExplainCommand implements Callable<Integer> {
                 CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options)) {
             try (Session session = compiled.newSession()) {
                 // one run, so that plans that hang on values of the run are there as well
-                session.run(ModelInputs.generate(compiled.inputs(), dims));
+                Map<String, Tensor> all = ModelInputs.generate(compiled.inputs(), dims);
+                ModelInputs.run(session, compiled.inputs(), all, Map.of(), dims);
             }
             ModelReport report = compiled.report();
             Path page = html;

@@ -1,11 +1,15 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,13 +46,7 @@ final class ModelInputs {
     /** What is given, and generated tensors for the other inputs, whose named dims have the given tensors' sizes where none is asked for. @throws InputException for a dim that no input has */
     static Map<String, Tensor> complete(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
         check(dims, dims(inputs));
-        Map<String, Long> sizes = new LinkedHashMap<>(dims);
-        for (Value input : inputs) {
-            Tensor tensor = given.get(input.name());
-            if (tensor != null) {
-                addSizes(input.shape(), tensor.shape(), sizes);
-            }
-        }
+        Map<String, Long> sizes = sizes(inputs, given, dims);
         Map<String, Tensor> tensors = new LinkedHashMap<>(given);
         SplittableRandom random = new SplittableRandom(1);
         for (Value input : inputs) {
@@ -57,6 +55,48 @@ final class ModelInputs {
             }
         }
         return tensors;
+    }
+
+    /**
+     * Runs a model on inputs of which some were generated. The message of a failure that may come from their sizes names the dims that were taken as 1.
+     *
+     * @param all what {@link #complete} made of {@code given} and {@code dims}
+     */
+    static Map<String, Tensor> run(
+            Session session,
+            List<Value> inputs,
+            Map<String, Tensor> all,
+            Map<String, Tensor> given,
+            Map<String, Long> dims) {
+        try {
+            return session.run(all);
+        } catch (ShapeException | DataException | UnsupportedException e) {
+            List<String> guessed = guessed(inputs, given, dims);
+            if (guessed.isEmpty()) {
+                throw e;
+            }
+            throw new InputException(
+                    e.getMessage() + "; no size was given for " + String.join(", ", guessed)
+                            + ", so 1 was taken; give one with --dim " + guessed.getFirst() + "=N",
+                    e);
+        }
+    }
+
+    /** The dims whose size is neither given nor that of a given tensor. */
+    private static List<String> guessed(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
+        Map<String, Long> sizes = sizes(inputs, given, dims);
+        return dims(inputs).stream().filter(name -> !sizes.containsKey(name)).toList();
+    }
+
+    private static Map<String, Long> sizes(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
+        Map<String, Long> sizes = new LinkedHashMap<>(dims);
+        for (Value input : inputs) {
+            Tensor tensor = given.get(input.name());
+            if (tensor != null) {
+                addSizes(input.shape(), tensor.shape(), sizes);
+            }
+        }
+        return sizes;
     }
 
     private static void check(Map<String, Long> dims, Set<String> known) {

@@ -107,7 +107,7 @@ final class RunCommand implements Callable<Integer> {
                 Map<String, Tensor> results = Map.of();
                 for (int run = 0; run < runs; run++) {
                     long before = System.nanoTime();
-                    results = session.run(all);
+                    results = ModelInputs.run(session, compiled.inputs(), all, given, dims);
                     times[run] = millis(before);
                 }
                 write(results);

@@ -164,6 +164,20 @@ final class FailuresTest {
     }
 
     @Test
+    void guessedDimsAreNamed() throws IOException {
+        String model = CASES.resolve("unnamed_dim.onnx").toString();
+        String[] words = {"reshape", "no size was given for x_0, so 1 was taken", "--dim x_0=N"};
+        run(model).fails(words);
+        Cli.run("explain", model, "--device", "cpu").fails(words);
+        assertThat(run(model, "--dim", "x_0=4").fails("reshape").err()).doesNotContain("was taken");
+        assertThat(run(model, "--input", "x=" + npy("four.npy", TensorType.of(DType.F32, 4, 3)))
+                        .fails("reshape")
+                        .err())
+                .doesNotContain("was taken");
+        run(model, "--dim", "x_0=2").succeeds();
+    }
+
+    @Test
     void devices() {
         String model = SQUEEZENET.toString();
         Cli.run("run", model, "--device", "tpu").isMisused("--device", "'tpu'", "best, or one of cuda, cpu, emulator");

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Attention;
 import dev.tenon.core.ir.op.AttentionMask;
@@ -28,8 +29,8 @@ final class AttentionLowering {
                 k.size(1),
                 q.size(2),
                 k.size(2),
-                Math.toIntExact(q.size(3)),
-                Math.toIntExact(node.input(2).shape().size(3)),
+                SizeMath.toInt("attention", q.size(3)),
+                SizeMath.toInt("attention", node.input(2).shape().size(3)),
                 masked ? Broadcast.of(scores, List.of(node.input(3).shape())) : null,
                 context.slot(node.input(0)),
                 context.slot(node.input(1)),
@@ -44,7 +45,7 @@ final class AttentionLowering {
         Shape shape = x.shape();
         int last = shape.rank() - 1;
         long size = shape.size(last);
-        int pairs = Math.toIntExact((op.rotaryDim() == 0 ? size : op.rotaryDim()) / 2);
+        int pairs = SizeMath.toInt("attention", (op.rotaryDim() == 0 ? size : op.rotaryDim()) / 2);
         Broadcast angles = Broadcast.of(
                 shape.with(last, Dim.of(pairs)),
                 List.of(node.input(1).shape(), node.input(2).shape()));
@@ -52,7 +53,7 @@ final class AttentionLowering {
                 op.interleaved(),
                 x.dtype(),
                 size == 0 ? 0 : shape.elements() / size,
-                Math.toIntExact(size),
+                SizeMath.toInt("attention", size),
                 pairs,
                 angles,
                 context.slot(x),

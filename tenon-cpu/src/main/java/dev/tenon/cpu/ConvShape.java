@@ -1,6 +1,7 @@
 package dev.tenon.cpu;
 
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 
 /**
  * The sizes of a convolution.
@@ -13,9 +14,9 @@ record ConvShape(Windows3 windows, long batch, int groups, int channelsIn, int c
         return new ConvShape(
                 windows,
                 input.size(0),
-                Math.toIntExact(groups),
-                Math.toIntExact(input.size(1) / groups),
-                Math.toIntExact(output.size(1) / groups));
+                SizeMath.toInt("conv", groups),
+                SizeMath.toInt("conv", input.size(1) / groups),
+                SizeMath.toInt("conv", output.size(1) / groups));
     }
 
     /** Multiplications for one element of the output. */

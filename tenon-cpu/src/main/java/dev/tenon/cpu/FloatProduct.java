@@ -133,7 +133,7 @@ final class FloatProduct {
 
     /** Bytes of one packed matrix. */
     long packedBytes() {
-        return Gemm.packedBytes(k, n) / 4 * dtype.bytes();
+        return dtype.bytesFor(Gemm.packedBytes(k, n) / 4);
     }
 
     /**

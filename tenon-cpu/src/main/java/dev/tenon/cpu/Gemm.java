@@ -1,5 +1,6 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -22,7 +23,7 @@ final class Gemm {
 
     /** Bytes of a packed B. */
     static long packedBytes(long k, long n) {
-        return Math.multiplyExact(Math.ceilDiv(n, NR) * NR * 4, k);
+        return SizeMath.product("matmul", Math.ceilDiv(n, NR) * NR * 4, k);
     }
 
     /** Packs B[k, n], whose element (row, column) is at {@code row * rowStride + column * columnStride}. */

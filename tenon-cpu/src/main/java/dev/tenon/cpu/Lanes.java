@@ -1,6 +1,7 @@
 package dev.tenon.cpu;
 
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 
 /** The one-dimensional runs of a tensor along an axis. */
 final class Lanes {
@@ -14,7 +15,7 @@ final class Lanes {
     Lanes(Shape shape, int axis) {
         this.size = shape.size(axis);
         this.stride = shape.elements(axis + 1, shape.rank());
-        this.count = shape.elements(0, axis) * stride;
+        this.count = SizeMath.product("lanes", shape.elements(0, axis), stride);
     }
 
     /** The first element of a lane, of a tensor that has {@code length} elements along the axis. */

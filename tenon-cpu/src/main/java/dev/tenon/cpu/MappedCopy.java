@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +65,7 @@ final class MappedCopy extends LoopStep {
         for (Axis axis : outer) {
             rows *= axis.size;
         }
-        super("mapped copy", rows, inner.size * block);
+        super("copy", rows, inner.size * block);
         this.dtype = dtype;
         this.outer = outer.toArray(Axis[]::new);
         this.inner = inner;
@@ -115,7 +116,7 @@ final class MappedCopy extends LoopStep {
     private static int[] runs(Axis inner) {
         int[] map = inner.map;
         if (map == null) {
-            return new int[] {0, Math.toIntExact(inner.size)};
+            return new int[] {0, SizeMath.toInt("copy", inner.size)};
         }
         List<Integer> starts = new ArrayList<>();
         for (int i = 0; i < map.length; i++) {

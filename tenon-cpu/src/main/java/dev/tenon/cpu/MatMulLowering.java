@@ -5,6 +5,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Epilogue;
 import dev.tenon.core.ir.op.GroupedMatMul;
@@ -37,8 +38,8 @@ final class MatMulLowering {
             return new Sizes(
                     batch.elements(),
                     result.size(rank - 2),
-                    Math.toIntExact(a.size(a.rank() - (transposeA ? 2 : 1))),
-                    Math.toIntExact(result.size(rank - 1)),
+                    SizeMath.toInt("matmul", a.size(a.rank() - (transposeA ? 2 : 1))),
+                    SizeMath.toInt("matmul", result.size(rank - 1)),
                     Broadcast.of(batch, List.of(a.range(0, a.rank() - 2), b.range(0, b.rank() - 2))));
         }
 
@@ -120,8 +121,8 @@ final class MatMulLowering {
         Value weights = node.input(1);
         Shape shape = weights.shape();
         DType dtype = weights.dtype();
-        int k = Math.toIntExact(shape.size(1));
-        int n = Math.toIntExact(shape.size(2));
+        int k = SizeMath.toInt("matmul", shape.size(1));
+        int n = SizeMath.toInt("matmul", shape.size(2));
         long rows = node.input(0).shape().size(0);
         int[] slots = {
             context.slot(node.input(0)), context.slot(weights), context.slot(node.input(2)), context.slot(node.output())

@@ -92,7 +92,6 @@ final class MovementLowering {
                 node.output().dtype(), from, to, maps, fill, context.slot(node.input(0)), context.slot(node.output()));
     }
 
-    /** What is outside is seen from the whole input, cropped or not. */
     private static int[] padMap(Pad op, long from, long to, long before) {
         return MappedCopy.map(to, index -> {
             long at = index - before;

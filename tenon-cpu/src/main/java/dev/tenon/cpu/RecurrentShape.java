@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.RnnDirection;
 import java.lang.foreign.MemorySegment;
 
@@ -97,7 +98,7 @@ record RecurrentShape(
             this.node = node;
             this.context = context;
             this.direction = direction;
-            this.hidden = Math.toIntExact(hidden);
+            this.hidden = SizeMath.toInt("recurrent layer", hidden);
             this.gates = gates;
         }
 
@@ -124,9 +125,9 @@ record RecurrentShape(
                     gates,
                     bounded,
                     batchFirst,
-                    Math.toIntExact(sequence.size(batchFirst ? 1 : 0)),
-                    Math.toIntExact(sequence.size(batchFirst ? 0 : 1)),
-                    Math.toIntExact(sequence.size(2)),
+                    SizeMath.toInt("recurrent layer", sequence.size(batchFirst ? 1 : 0)),
+                    SizeMath.toInt("recurrent layer", sequence.size(batchFirst ? 0 : 1)),
+                    SizeMath.toInt("recurrent layer", sequence.size(2)),
                     context.slot(node.input(0)),
                     context.slot(node.input(1)),
                     context.slot(node.input(2)),

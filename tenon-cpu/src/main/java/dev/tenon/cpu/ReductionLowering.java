@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Reduce;
 import java.util.ArrayList;
@@ -43,8 +44,8 @@ final class ReductionLowering {
                 continue;
             }
             int last = sizes.size() - 1;
-            if (last >= 0 && steps.get(last) == strides[axis] * shape.size(axis)) {
-                sizes.set(last, sizes.get(last) * shape.size(axis));
+            if (last >= 0 && steps.get(last) == SizeMath.product("reduce", strides[axis], shape.size(axis))) {
+                sizes.set(last, SizeMath.product("reduce", sizes.get(last), shape.size(axis)));
                 steps.set(last, strides[axis]);
             } else {
                 sizes.add(shape.size(axis));

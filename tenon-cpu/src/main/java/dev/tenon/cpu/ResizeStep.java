@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.Resize;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -49,10 +50,13 @@ class ResizeStep extends LoopStep {
         long block = to.elements(last + 1, to.rank());
         boolean within = last >= 0 && block < LONG_BLOCK;
         int before = within ? last : last + 1;
-        long lineIn = within ? from.size(last) * block : Math.min(block, CHUNK);
-        long lineOut = within ? to.size(last) * block : lineIn;
+        long lineIn = within ? SizeMath.product("resize", from.size(last), block) : Math.min(block, CHUNK);
+        long lineOut = within ? SizeMath.product("resize", to.size(last), block) : lineIn;
         long chunks = within ? 1 : Math.ceilDiv(block, Math.max(1, lineIn));
-        super(tier, to.elements() == 0 ? 0 : to.elements(0, before) * chunks, 4 * (lineIn + lineOut));
+        super(
+                tier,
+                to.elements() == 0 ? 0 : SizeMath.product("resize", to.elements(0, before), chunks),
+                4 * (lineIn + lineOut));
         this.dtype = node.output().dtype();
         this.extrapolation = op.extrapolation();
         this.outer = java.util.Arrays.copyOf(taps, before);

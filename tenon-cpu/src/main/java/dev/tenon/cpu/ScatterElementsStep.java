@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.ScatterElements;
 import java.lang.foreign.MemorySegment;
 
@@ -42,8 +43,13 @@ final class ScatterElementsStep extends LoopStep {
         long inner = moved.elements(axis + 1, moved.rank());
         long lanes = combiner.isWide() ? Math.max(1, WIDE_ELEMENTS / Math.max(1, data.size(axis))) : LANES;
         long chunk = Math.min(lanes, Math.max(1, inner));
-        long units = moved.elements() == 0 ? 0 : moved.elements(0, axis) * Math.ceilDiv(inner, chunk);
-        super(combiner.isWide() ? "lanes in f32 scratch" : "lanes", units, moved.size(axis) * chunk);
+        long units = moved.elements() == 0
+                ? 0
+                : SizeMath.product("scatter", moved.elements(0, axis), Math.ceilDiv(inner, chunk));
+        super(
+                combiner.isWide() ? "lanes in f32 scratch" : "lanes",
+                units,
+                SizeMath.product("scatter", moved.size(axis), chunk));
         this.copy = CopyStep.whole(node.input(0), node.output(), context);
         this.combiner = combiner;
         this.indices = new Indices(node.input(1).dtype(), op.mnemonic(), node.name());

@@ -2,6 +2,7 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.MemorySegment;
 
 /** Index tuples, the last dim of an index tensor, as places in data: what gathers and scatters by tuple share. */
@@ -23,7 +24,7 @@ final class Tuples {
         Shape data = node.input(0).shape();
         Shape tuples = node.input(1).shape();
         int last = tuples.rank() - 1;
-        int length = (int) tuples.size(last);
+        int length = SizeMath.toInt("index tuples", tuples.size(last));
         this.indices = new Indices(node.input(1).dtype(), node.op().mnemonic(), node.name());
         this.batchDims = batchDims;
         this.count = tuples.elements(0, last);

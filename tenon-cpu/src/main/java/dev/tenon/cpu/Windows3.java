@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -12,6 +13,22 @@ record Windows3(Axis depth, Axis height, Axis width) {
     /** One spatial dim. {@code after} is the padding behind. */
     record Axis(int input, int output, int kernel, int stride, int before, int after, int dilation) {
         static final Axis ONE = new Axis(1, 1, 1, 1, 0, 0, 1);
+
+        /** Of sizes whose places all fit 32 bits: those of the padded input and of the last cell of any window. */
+        static Axis of(
+                String op, long input, long output, long kernel, long stride, long before, long after, long dilation) {
+            long reach = SizeMath.product(op, kernel - 1, dilation);
+            SizeMath.toInt(op, SizeMath.sum(op, input, before, after, reach));
+            SizeMath.toInt(op, SizeMath.sum(op, SizeMath.product(op, Math.max(0, output - 1), stride), reach));
+            return new Axis(
+                    SizeMath.toInt(op, input),
+                    SizeMath.toInt(op, output),
+                    SizeMath.toInt(op, kernel),
+                    SizeMath.toInt(op, stride),
+                    SizeMath.toInt(op, before),
+                    SizeMath.toInt(op, after),
+                    SizeMath.toInt(op, dilation));
+        }
 
         /** Where the window at a position begins; negative in the padding. */
         int start(int position) {
@@ -71,14 +88,15 @@ record Windows3(Axis depth, Axis height, Axis width) {
         }
         Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
         for (int i = 0; i < axes; i++) {
-            all[3 - axes + i] = new Axis(
-                    Math.toIntExact(input.size(2 + i)),
-                    Math.toIntExact(output.size(2 + i)),
-                    Math.toIntExact(kernel.get(i)),
-                    Math.toIntExact(strides.get(i)),
-                    Math.toIntExact(before.get(i)),
-                    Math.toIntExact(after.get(i)),
-                    Math.toIntExact(dilations.get(i)));
+            all[3 - axes + i] = Axis.of(
+                    node.op().mnemonic(),
+                    input.size(2 + i),
+                    output.size(2 + i),
+                    kernel.get(i),
+                    strides.get(i),
+                    before.get(i),
+                    after.get(i),
+                    dilations.get(i));
         }
         return new Windows3(all[0], all[1], all[2]);
     }
@@ -102,7 +120,7 @@ record Windows3(Axis depth, Axis height, Axis width) {
 
     /** Cells of a window. */
     int cells() {
-        return Math.multiplyExact(Math.multiplyExact(depth.kernel(), height.kernel()), width.kernel());
+        return SizeMath.toInt("window", depth.kernel(), height.kernel(), width.kernel());
     }
 
     /** The positions of the windows as an input of its own, looked at element by element. */

@@ -3,6 +3,7 @@ package dev.tenon.emulator;
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
@@ -77,7 +78,7 @@ final class EmulatedStream implements GpuStream {
         }
         refusePageable("copy to pageable memory");
         // through memory of our own: the caller's may be confined to its thread
-        MemorySegment staged = MemorySegment.ofArray(new byte[Math.toIntExact(to.byteSize())]);
+        MemorySegment staged = MemorySegment.ofArray(new byte[SizeMath.toInt("copy of a stream", to.byteSize())]);
         enqueue(new Work.ToHost(buffer, fromOffset, staged));
         synchronize();
         to.copyFrom(staged);

@@ -78,6 +78,16 @@ final class Onnx {
         return message(5, a -> a.string(1, attribute).number(3, value).number(20, 2));
     }
 
+    Onnx integers(String attribute, long... values) {
+        return message(5, a -> {
+            a.string(1, attribute);
+            for (long value : values) {
+                a.number(8, value);
+            }
+            return a.number(20, 7);
+        });
+    }
+
     private Onnx number(int field, long value) {
         varint((long) field << 3);
         varint(value);

@@ -13,10 +13,25 @@ import java.util.SplittableRandom;
 /** npy files: read, and those that are accepted have as many bytes as their type says. */
 final class NpyTarget implements Target {
     private static final List<String> TYPES = List.of(
-            "<f4", ">f4", "<f8", "<f2", "<i4", ">i8", "|i1", "|u1", "|b1", "<u8", "<U3", "|O", "<c8", "", "<f99", "|V4");
+            "<f4", ">f4", "<f8", "<f2", "<i4", ">i8", "|i1", "|u1", "|b1", "<u8", "<U3", "|O", "<c8", "", "<f99",
+            "|V4");
     private static final List<String> SHAPES = List.of(
-            "()", "(2,)", "(2, 3)", "(0,)", "(0, 4)", "(4294967296, 4294967296)", "(-1,)", "(2", "(2.0,)", "(True,)",
-            "(9223372036854775807, 2)", "(1,1,1,1,1,1,1,1,1,1)", "[2]", "2", "(99999999999999999999,)", "(,)");
+            "()",
+            "(2,)",
+            "(2, 3)",
+            "(0,)",
+            "(0, 4)",
+            "(4294967296, 4294967296)",
+            "(-1,)",
+            "(2",
+            "(2.0,)",
+            "(True,)",
+            "(9223372036854775807, 2)",
+            "(1,1,1,1,1,1,1,1,1,1)",
+            "[2]",
+            "2",
+            "(99999999999999999999,)",
+            "(,)");
 
     @Override
     public String name() {
@@ -30,7 +45,8 @@ final class NpyTarget implements Target {
                 + ", }";
         if (random.nextInt(3) == 0) {
             int at = random.nextInt(header.length());
-            header = header.substring(0, at) + "'{}(),:\\\n\u00e9 0".charAt(random.nextInt(12))
+            header = header.substring(0, at)
+                    + "'{}(),:\\\n\u00e9 0".charAt(random.nextInt(12))
                     + header.substring(at + random.nextInt(2));
         }
         byte[] text = (header + " ".repeat(random.nextInt(20)) + "\n").getBytes(StandardCharsets.ISO_8859_1);
@@ -56,7 +72,8 @@ final class NpyTarget implements Target {
             MemorySegment.copy(file, 0, memory, ValueLayout.JAVA_BYTE, 0, file.length);
             NpyArray array = Npy.parse("fuzzed.npy", memory);
             if (array.data().byteSize() != array.type().bytes()) {
-                throw new IllegalStateException(array.type() + " in " + array.data().byteSize() + " bytes");
+                throw new IllegalStateException(
+                        array.type() + " in " + array.data().byteSize() + " bytes");
             }
             return "read";
         }

@@ -59,9 +59,39 @@ final class OnnxTarget implements Target, AutoCloseable {
             }
         }
         words.addAll(List.of(
-                "", "x", "y", "Add", "MatMul", "Conv", "Reshape", "Softmax", "Cast", "Gather", "Loop", "If", "Clip",
-                "Pad", "Slice", "Concat", "axis", "axes", "perm", "to", "pads", "strides", "kernel_shape", "dilations",
-                "group", "ceil_mode", "mode", "ai.onnx", "com.microsoft", "SAME_UPPER", "reflect", "N", "../w.bin"));
+                "",
+                "x",
+                "y",
+                "Add",
+                "MatMul",
+                "Conv",
+                "Reshape",
+                "Softmax",
+                "Cast",
+                "Gather",
+                "Loop",
+                "If",
+                "Clip",
+                "Pad",
+                "Slice",
+                "Concat",
+                "axis",
+                "axes",
+                "perm",
+                "to",
+                "pads",
+                "strides",
+                "kernel_shape",
+                "dilations",
+                "group",
+                "ceil_mode",
+                "mode",
+                "ai.onnx",
+                "com.microsoft",
+                "SAME_UPPER",
+                "reflect",
+                "N",
+                "../w.bin"));
         runtime = Runtime.open(
                 dev.tenon.core.runtime.Target.parse("cpu"),
                 RuntimeOptions.defaults().withThreads(1).withMemoryLimit(MEMORY_LIMIT));
@@ -93,7 +123,9 @@ final class OnnxTarget implements Target, AutoCloseable {
         try (CompiledModel model = runtime.compile(graph, Weights.none(), CompileOptions.defaults());
                 Session session = model.newSession()) {
             Map<String, Tensor> outputs = session.run(inputs);
-            long work = model.report().plans().stream().mapToLong(plan -> plan.unplannedBytes()).sum();
+            long work = model.report().plans().stream()
+                    .mapToLong(plan -> plan.unplannedBytes())
+                    .sum();
             if (work > COMPARED_BYTES || outputs.values().stream().anyMatch(y -> y.byteSize() > COMPARED_BYTES)) {
                 return "ran";
             }

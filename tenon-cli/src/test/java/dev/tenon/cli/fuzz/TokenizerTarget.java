@@ -12,12 +12,41 @@ final class TokenizerTarget implements Target {
     private static final Pattern PIECE = Pattern.compile(
             "\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?|true|false|null|\\{[^{}]*}|\\[[^\\[\\]]*]|[{}\\[\\],:]");
     private static final List<String> PIECES = List.of(
-            "null", "true", "false", "0", "1", "-1", "3.5", "1e400", "2147483648", "9223372036854775808", "\"\"", "\"a\"",
-            "\"##\"", "\"[UNK]\"", "\"WordPiece\"", "\"BPE\"", "\"Unigram\"", "\"NFC\"", "\"Lowercase\"", "\"Sequence\"",
-            "\"\\ud83d\\ude00\"", "\"\\u0000\"", "{}", "[]", "[[]]", "{\"type\":\"Lowercase\"}", "{\"a\":1}", "[1,2,3]",
-            "{\"max_length\":2,\"strategy\":\"LongestFirst\",\"stride\":0,\"direction\":\"Right\"}", "{", "]", ",", ":");
-    private static final List<String> TEXTS =
-            List.of("a b ab", "", "new x.", "模型 große é\u0301 😀", "\u0000\u200d ##b", "aaaaaaaaaaaaaaaaaaaab".repeat(40));
+            "null",
+            "true",
+            "false",
+            "0",
+            "1",
+            "-1",
+            "3.5",
+            "1e400",
+            "2147483648",
+            "9223372036854775808",
+            "\"\"",
+            "\"a\"",
+            "\"##\"",
+            "\"[UNK]\"",
+            "\"WordPiece\"",
+            "\"BPE\"",
+            "\"Unigram\"",
+            "\"NFC\"",
+            "\"Lowercase\"",
+            "\"Sequence\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\u0000\"",
+            "{}",
+            "[]",
+            "[[]]",
+            "{\"type\":\"Lowercase\"}",
+            "{\"a\":1}",
+            "[1,2,3]",
+            "{\"max_length\":2,\"strategy\":\"LongestFirst\",\"stride\":0,\"direction\":\"Right\"}",
+            "{",
+            "]",
+            ",",
+            ":");
+    private static final List<String> TEXTS = List.of(
+            "a b ab", "", "new x.", "模型 große é\u0301 😀", "\u0000\u200d ##b", "aaaaaaaaaaaaaaaaaaaab".repeat(40));
 
     private static final String SEED = "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"added_tokens\":["
             + "{\"id\":0,\"content\":\"[PAD]\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"

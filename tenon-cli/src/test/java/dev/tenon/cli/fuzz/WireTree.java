@@ -10,8 +10,32 @@ import org.jspecify.annotations.Nullable;
 final class WireTree {
     private static final int DEPTH = 12;
     private static final long[] NUMBERS = {
-        0, 1, 2, 3, 7, 8, 13, 16, 127, 128, 255, 256, 65535, 65536, Integer.MAX_VALUE, 1L << 31, 1L << 32, 1L << 40,
-        1L << 61, 1L << 62, Long.MAX_VALUE, Long.MIN_VALUE, -1, -2, -3, Integer.MIN_VALUE
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        13,
+        16,
+        127,
+        128,
+        255,
+        256,
+        65535,
+        65536,
+        Integer.MAX_VALUE,
+        1L << 31,
+        1L << 32,
+        1L << 40,
+        1L << 61,
+        1L << 62,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE,
+        -1,
+        -2,
+        -3,
+        Integer.MIN_VALUE
     };
 
     /** One field: a number, fixed bytes, or bytes with a length that may be a message of their own. */

@@ -67,7 +67,7 @@ public final class HostBuffer implements Buffer {
             throw new InputException(
                     "elements " + from + " to " + (from + length) + " of a buffer of " + this.length + " " + dtype);
         }
-        return new HostBuffer(memory.asSlice(from * dtype.bytes(), length * dtype.bytes()), dtype, length);
+        return new HostBuffer(memory.asSlice(dtype.bytesFor(from), dtype.bytesFor(length)), dtype, length);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.tenon.core.compiler;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Binary;
 import dev.tenon.core.ir.op.BitCast;
@@ -106,7 +107,7 @@ public final class MemoryPlanner {
         });
         long unplanned = blocks.keySet().stream()
                 .mapToLong(value -> aligned(value.type().bytes()))
-                .sum();
+                .reduce(0, (a, b) -> SizeMath.sum("memory plan", a, b));
         return new MemoryPlan(placements, arena, unplanned);
     }
 
@@ -216,13 +217,13 @@ public final class MemoryPlanner {
                 if (share && !other.meets(block)) {
                     continue;
                 }
-                if (offset + block.bytes <= other.offset) {
+                if (SizeMath.sum("memory plan", offset, block.bytes) <= other.offset) {
                     break;
                 }
                 offset = Math.max(offset, other.offset + other.bytes);
             }
             block.offset = offset;
-            arena = Math.max(arena, Math.addExact(offset, block.bytes));
+            arena = Math.max(arena, SizeMath.sum("memory plan", offset, block.bytes));
             int at = 0;
             while (at < placed.size() && placed.get(at).offset <= offset) {
                 at++;
@@ -233,6 +234,6 @@ public final class MemoryPlanner {
     }
 
     private static long aligned(long bytes) {
-        return Math.ceilDiv(bytes, MemoryPlan.ALIGNMENT) * MemoryPlan.ALIGNMENT;
+        return SizeMath.roundUp("memory plan", bytes, MemoryPlan.ALIGNMENT);
     }
 }

@@ -46,6 +46,18 @@ public sealed interface ConstantData {
         }
     }
 
+    /** The same elements under another shape of as many; nothing is copied. @throws ShapeException when the numbers differ */
+    default ConstantData reshaped(Shape shape) {
+        TensorType reshaped = new TensorType(type().dtype(), shape);
+        if (shape.elements() != type().shape().elements()) {
+            throw new ShapeException("constant " + type() + " does not have the elements of " + reshaped);
+        }
+        return switch (this) {
+            case Dense dense -> new Dense(reshaped, dense.segment());
+            case Splat splat -> new Splat(reshaped, splat.element());
+        };
+    }
+
     /** Bytes held, not bytes meant: a splat holds 8. */
     default long heldBytes() {
         return switch (this) {

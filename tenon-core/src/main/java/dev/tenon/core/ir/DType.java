@@ -1,6 +1,7 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.DTypeException;
+import dev.tenon.core.error.OutOfMemoryException;
 import java.util.Locale;
 
 /** Element types. Every value has its own; there is no default one. */
@@ -52,11 +53,15 @@ public enum DType {
         return bits / 8;
     }
 
-    /** Bytes that {@code count} elements take, packed types rounded up. @throws ArithmeticException past 2^63 */
+    /** Bytes that {@code count} elements take, packed types rounded up. @throws OutOfMemoryException past 2^63 */
     public long bytesFor(long count) {
-        return bits < 8
-                ? Math.ceilDivExact(Math.multiplyExact(count, (long) bits), 8)
-                : Math.multiplyExact(count, (long) bits / 8);
+        long whole = bits < 8 ? Math.ceilDiv(count, 8 / bits) : count;
+        long each = Math.max(1, bits / 8);
+        if (whole > Long.MAX_VALUE / each) {
+            throw new OutOfMemoryException(
+                    count + " elements of " + text + " take more than 2^63 bytes; expected fewer elements");
+        }
+        return whole * each;
     }
 
     public boolean isFloat() {

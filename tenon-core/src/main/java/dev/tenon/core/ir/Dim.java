@@ -69,12 +69,12 @@ public sealed interface Dim {
     }
 
     default Dim plus(Dim other) {
-        return isFixed() && other.isFixed() ? of(Math.addExact(size(), other.size())) : unknown();
+        return isFixed() && other.isFixed() ? of(SizeMath.sum(SizeMath.DIMS, size(), other.size())) : unknown();
     }
 
     default Dim times(Dim other) {
         if (isFixed() && other.isFixed()) {
-            return of(Math.multiplyExact(size(), other.size()));
+            return of(SizeMath.product(SizeMath.DIMS, size(), other.size()));
         }
         return is(1) ? other : other.is(1) ? this : unknown();
     }

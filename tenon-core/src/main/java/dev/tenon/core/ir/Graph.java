@@ -1,15 +1,21 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.InputException;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * A tensor program in static single assignment form: values that are given (inputs, parameters, constants), nodes in an order in which each uses only what stands before it, and named outputs.
+ *
+ * <p>A graph may hold default values: constants that a run may replace, with {@link #overriding} for the graph that takes them as inputs.
  *
  * <p>Immutable and thread-safe. Made by a {@link GraphBuilder}.
  */
@@ -19,13 +25,37 @@ public final class Graph {
     private final List<Value> parameters;
     private final List<Node> nodes;
     private final SequencedMap<String, Value> outputs;
+    private final Defaults defaults;
 
-    Graph(String name, List<Value> inputs, List<Value> parameters, List<Node> nodes, Map<String, Value> outputs) {
+    /**
+     * The constants of a graph that a run may replace.
+     *
+     * @param types of the values that may be given, by name; named dims as in the graph's inputs
+     * @param overriding makes the graph that takes those of the given names as inputs, and the others as constants
+     */
+    record Defaults(SequencedMap<String, TensorType> types, Function<Set<String>, Graph> overriding) {
+        static final Defaults NONE = new Defaults(new LinkedHashMap<>(), _ -> {
+            throw new IllegalStateException("a graph without defaults has nothing to override");
+        });
+
+        Defaults {
+            types = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(types));
+        }
+    }
+
+    Graph(
+            String name,
+            List<Value> inputs,
+            List<Value> parameters,
+            List<Node> nodes,
+            Map<String, Value> outputs,
+            Defaults defaults) {
         this.name = name;
         this.inputs = List.copyOf(inputs);
         this.parameters = List.copyOf(parameters);
         this.nodes = List.copyOf(nodes);
-        this.outputs = java.util.Collections.unmodifiableSequencedMap(new LinkedHashMap<>(outputs));
+        this.outputs = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(outputs));
+        this.defaults = defaults;
     }
 
     /** Builds and verifies a graph: {@code Graph.build("head", g -> { Value x = g.input(…); …; g.output("p", y); })}. */
@@ -56,6 +86,34 @@ public final class Graph {
 
     public SequencedMap<String, Value> outputs() {
         return outputs;
+    }
+
+    /** The types of the values that a run may give in the place of constants of this graph, by name. */
+    public SequencedMap<String, TensorType> defaults() {
+        return defaults.types();
+    }
+
+    /** The names among those given whose defaults a run replaces. */
+    public Set<String> overridden(Set<String> given) {
+        if (defaults.types().isEmpty()) {
+            return Set.of();
+        }
+        Set<String> overridden = new LinkedHashSet<>(given);
+        overridden.retainAll(defaults.types().keySet());
+        return overridden;
+    }
+
+    /**
+     * The same computation with some defaults as inputs, which a run must then give. Nothing is computed from the constants that it replaces.
+     *
+     * @throws InputException for a name without a default
+     */
+    public Graph overriding(Set<String> names) {
+        if (!defaults.types().keySet().containsAll(names)) {
+            throw new InputException("graph \"" + name + "\" has no defaults for all of " + names + "; it has "
+                    + defaults.types().keySet());
+        }
+        return names.isEmpty() ? this : defaults.overriding().apply(names);
     }
 
     /** The constants that nodes or outputs use, in order of first use. */

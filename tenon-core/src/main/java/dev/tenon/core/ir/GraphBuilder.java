@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
@@ -7,12 +8,14 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Makes one graph, front to back. Types are inferred and checked as nodes are added, so a fault is reported at the node that has it.
  *
- * <p>Not thread-safe.
+ * <p>Makes one graph: after {@link #build} every further use is a {@link ClosedException}. Not thread-safe.
  */
 public final class GraphBuilder implements Ops {
     private final String name;
@@ -22,6 +25,8 @@ public final class GraphBuilder implements Ops {
     private final Map<String, Value> outputs = new LinkedHashMap<>();
     private final Set<String> names = new HashSet<>();
     private int counter;
+    private Graph.Defaults defaults = Graph.Defaults.NONE;
+    private boolean built;
 
     public GraphBuilder(String name) {
         this.name = name;
@@ -29,6 +34,7 @@ public final class GraphBuilder implements Ops {
 
     /** A value that each run gives. */
     public Value input(String name, TensorType type) {
+        requireOpen();
         Value value = new Value(claim(name), type, new Value.Origin.Input());
         inputs.add(value);
         return value;
@@ -40,12 +46,14 @@ public final class GraphBuilder implements Ops {
 
     /** A value that is given once, when the graph is compiled. */
     public Value parameter(String name, DType dtype, long... sizes) {
+        requireOpen();
         Value value = new Value(claim(name), TensorType.of(dtype, sizes), new Value.Origin.Parameter());
         parameters.add(value);
         return value;
     }
 
     public Value constant(String name, ConstantData data) {
+        requireOpen();
         return new Value(unique(name), data.type(), new Value.Origin.Constant(data));
     }
 
@@ -76,6 +84,7 @@ public final class GraphBuilder implements Ops {
     /** Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks the types. */
     public List<Value> addTyped(
             String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
+        requireOpen();
         Node node = new Node(
                 nodeName, op, operands, resultNames.stream().map(this::unique).toList(), types);
         nodes.add(node);
@@ -89,16 +98,40 @@ public final class GraphBuilder implements Ops {
 
     /** Makes a value a result of the graph. @throws ShapeException when the name is taken */
     public void output(String outputName, Value value) {
+        requireOpen();
         if (outputs.putIfAbsent(outputName, value) != null) {
             throw new ShapeException("graph \"" + name + "\" has two outputs named \"" + outputName + "\"");
         }
     }
 
-    /** The verified graph. @throws dev.tenon.core.error.VerificationException with all findings */
+    /**
+     * Says which constants are defaults that a run may replace.
+     *
+     * @param types of the values that may be given, by name
+     * @param overriding makes the graph that takes those of the given names as inputs; called once for each set of names
+     */
+    public void defaults(SequencedMap<String, TensorType> types, Function<Set<String>, Graph> overriding) {
+        requireOpen();
+        defaults = new Graph.Defaults(types, overriding);
+    }
+
+    /**
+     * Verifies the graph and ends building.
+     *
+     * @throws dev.tenon.core.error.VerificationException with all findings
+     */
     public Graph build() {
-        Graph graph = new Graph(name, inputs, parameters, nodes, outputs);
+        requireOpen();
+        built = true;
+        Graph graph = new Graph(name, inputs, parameters, nodes, outputs, defaults);
         Verifier.verify(graph);
         return graph;
+    }
+
+    private void requireOpen() {
+        if (built) {
+            throw new ClosedException("graph \"" + name + "\" is built; expected a new builder for another graph");
+        }
     }
 
     private String claim(String wanted) {

@@ -53,7 +53,7 @@ final class GraphParser {
         while (!cursor.tryTake("}")) {
             statement();
         }
-        Graph graph = new Graph(name, inputs, parameters, nodes, outputs);
+        Graph graph = new Graph(name, inputs, parameters, nodes, outputs, Graph.Defaults.NONE);
         Verifier.verify(graph);
         return graph;
     }

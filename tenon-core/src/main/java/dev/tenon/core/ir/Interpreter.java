@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
@@ -29,11 +30,15 @@ public final class Interpreter {
     /**
      * Runs a graph.
      *
-     * @param given a value for each input and parameter, by name
+     * @param given a value for each input and parameter, by name, and for those of the graph's defaults that it replaces
      * @return the outputs, by name, in the graph's order
-     * @throws InputException when a value is missing, or its type does not fit
+     * @throws InputException when a value is missing, its type does not fit, or a name is none of the graph's
      */
     public static SequencedMap<String, NdArray> run(Graph graph, Map<String, NdArray> given) {
+        Set<String> overridden = graph.overridden(given.keySet());
+        if (!overridden.isEmpty()) {
+            return run(graph.overriding(overridden), given);
+        }
         Interpreter run = new Interpreter();
         Map<String, Long> bound = new HashMap<>();
         for (Value value : graph.inputs()) {
@@ -41,6 +46,10 @@ public final class Interpreter {
         }
         for (Value value : graph.parameters()) {
             run.values.put(value, fitting(value, given, bound));
+        }
+        if (given.size() > run.values.size()) {
+            throw new InputException("values are given for " + given.keySet() + "; expected "
+                    + run.values.keySet().stream().map(Value::name).toList());
         }
         run.run(graph);
         SequencedMap<String, NdArray> outputs = new LinkedHashMap<>();
@@ -80,10 +89,9 @@ public final class Interpreter {
 
     private void run(Graph graph) {
         for (Node node : graph.nodes()) {
-            List<NdArray> inputs = node.inputs().stream().map(this::get).toList();
             List<NdArray> results;
             try {
-                results = run(node.op(), inputs);
+                results = run(node.op(), node.inputs().stream().map(this::get).toList());
             } catch (TenonException e) {
                 throw e.at(node.name());
             }

@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.DataException;
 import java.util.List;
 
 /** The values of a {@link dev.tenon.core.ir.op.Deferred} operation's needed inputs. */
@@ -12,9 +13,13 @@ public interface Known {
         return value(input).toLongs();
     }
 
-    /** The only element of an input's value. */
+    /** The only element of an input's value. @throws DataException where it has more or none */
     default long single(int input) {
-        return value(input).getLong(0);
+        NdArray value = value(input);
+        if (value.size() != 1) {
+            throw new DataException("input " + input + " has shape " + value.shape() + "; expected one element");
+        }
+        return value.getLong(0);
     }
 
     static Known of(List<NdArray> values) {

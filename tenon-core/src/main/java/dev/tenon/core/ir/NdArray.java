@@ -15,13 +15,20 @@ public final class NdArray {
     private final long @Nullable [] longs;
 
     private NdArray(TensorType type) {
-        long elements = type.shape().elements();
-        if (elements > Integer.MAX_VALUE - 8) {
-            throw new UnsupportedException("reference arithmetic holds arrays on the heap: " + type + " is too large");
-        }
+        long elements = requireHeap(type);
         this.type = type;
         this.doubles = type.dtype().isFloat() ? new double[(int) elements] : null;
         this.longs = type.dtype().isFloat() ? null : new long[(int) elements];
+    }
+
+    /** The elements of a type, which an array can hold. @throws UnsupportedException when it cannot */
+    public static long requireHeap(TensorType type) {
+        long elements = type.shape().elements();
+        if (elements > Integer.MAX_VALUE - 8) {
+            throw new UnsupportedException("reference arithmetic holds arrays on the heap: " + type
+                    + " is too large; expected at most 2^31 - 9 elements");
+        }
+        return elements;
     }
 
     public static NdArray zeros(TensorType type) {

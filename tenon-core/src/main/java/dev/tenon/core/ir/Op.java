@@ -1,5 +1,7 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.op.Composite;
 import dev.tenon.core.ir.op.Control;
 import dev.tenon.core.ir.op.Deferred;
@@ -35,13 +37,33 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
         arity().check(mnemonic(), inputs.size());
         List<DType> dtypes = dtypes(inputs.stream().map(TensorType::dtype).toList());
         boolean ranked = inputs.stream().allMatch(type -> type.shape().isRanked());
-        List<Shape> shapes =
-                ranked ? shapes(inputs.stream().map(TensorType::shape).toList()) : List.of();
+        List<Shape> shapes = List.of();
+        try {
+            shapes = ranked ? shapes(inputs.stream().map(TensorType::shape).toList()) : shapes;
+        } catch (ShapeException e) {
+            String message = String.valueOf(e.getMessage());
+            throw message.startsWith(SizeMath.DIMS + ":")
+                    ? new ShapeException(mnemonic() + message.substring(SizeMath.DIMS.length()), e)
+                    : e;
+        }
         List<TensorType> results = new ArrayList<>();
         for (int i = 0; i < dtypes.size(); i++) {
-            results.add(new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked()));
+            results.add(counted(mnemonic(), new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked())));
         }
         return results;
+    }
+
+    /** A result's type once its bytes are known to be a number: arithmetic on the sizes of a value cannot overflow after that. */
+    private static TensorType counted(String op, TensorType type) {
+        try {
+            if (type.shape().isConcrete()) {
+                type.bytes();
+            }
+            return type;
+        } catch (ShapeException | OutOfMemoryException e) {
+            throw new OutOfMemoryException(
+                    op + ": the result " + type + " takes more than 2^63 bytes; expected fewer", e);
+        }
     }
 
     /** The records of every kind, or of one kind or more of them. */

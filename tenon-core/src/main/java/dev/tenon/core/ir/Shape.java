@@ -91,28 +91,26 @@ public final class Shape {
     /** The product of the sizes of the axes {@code [from, to)}. @throws ShapeException past 2^63 */
     public long elements(int from, int to) {
         long product = 1;
-        boolean tooLarge = false;
         for (int axis = from; axis < to; axis++) {
-            long size = size(axis);
-            if (size == 0) {
+            if (size(axis) == 0) {
                 return 0;
             }
-            tooLarge |= Math.multiplyHigh(product, size) != 0 || product * size < 0;
-            product *= size;
+            product = SizeMath.estimate(product, size(axis));
         }
-        if (tooLarge) {
-            throw new ShapeException("shape " + this + " has more than 2^63 elements");
+        if (product == Long.MAX_VALUE) {
+            throw new ShapeException("shape " + this + " has more than 2^63 elements; expected fewer");
         }
         return product;
     }
 
-    /** Row-major strides of a concrete shape, in elements. */
+    /** Row-major strides of a concrete shape, in elements; of a shape without elements 0 past the innermost axis of size 0. @throws ShapeException past 2^63 */
     public long[] strides() {
+        boolean empty = elements() == 0;
         long[] strides = new long[rank()];
         long stride = 1;
         for (int axis = rank() - 1; axis >= 0; axis--) {
             strides[axis] = stride;
-            stride *= size(axis);
+            stride = empty ? SizeMath.estimate(stride, size(axis)) : SizeMath.product("shape", stride, size(axis));
         }
         return strides;
     }

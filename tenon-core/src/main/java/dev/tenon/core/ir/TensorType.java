@@ -6,7 +6,7 @@ public record TensorType(DType dtype, Shape shape) {
         return new TensorType(dtype, Shape.of(sizes));
     }
 
-    /** Bytes of a concrete type. @throws ArithmeticException past 2^63 */
+    /** Bytes of a concrete type. @throws dev.tenon.core.error.OutOfMemoryException past 2^63 */
     public long bytes() {
         return dtype.bytesFor(shape.elements());
     }

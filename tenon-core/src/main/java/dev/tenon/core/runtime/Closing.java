@@ -7,6 +7,7 @@ final class Closing {
     private @Nullable Throwable first;
 
     /** Runs one step. What it throws is kept for {@link #end}. */
+    @SuppressWarnings("ReferenceEquality") // the same object cannot be suppressed by itself
     void step(Runnable step) {
         try {
             step.run();

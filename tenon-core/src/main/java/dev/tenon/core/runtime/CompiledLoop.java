@@ -4,17 +4,12 @@ import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Loop;
 import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.runtime.spi.Device;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -113,34 +108,13 @@ final class CompiledLoop {
         }
 
         @Override
-        public Tensor stack(List<Tensor> parts, TensorType empty) {
-            if (parts.isEmpty()) {
-                return Tensor.zeros(empty);
-            }
-            TensorType each = parts.getFirst().type();
-            DType dtype = each.dtype();
-            Shape shape = Shape.of(Dim.of(parts.size())).concat(each.shape());
-            Tensor all = Tensor.zeros(new TensorType(dtype, shape));
-            for (int i = 0; i < parts.size(); i++) {
-                Tensor part = parts.get(i);
-                if (!part.type().equals(each)) {
-                    throw new DataException("loop: a scan output is " + each + " in iteration 0 and " + part.type()
-                            + " in iteration " + i + "; expected one shape");
-                }
-                if (dtype.bits() >= 8) {
-                    MemorySegment.copy(part.segment(), 0, all.segment(), i * part.byteSize(), part.byteSize());
-                } else {
-                    copyPacked(part, all, i * part.elements());
-                }
-            }
-            return all;
+        public TensorType type(Tensor value) {
+            return value.type();
         }
 
-        private static void copyPacked(Tensor part, Tensor all, long first) {
-            for (long i = 0; i < part.elements(); i++) {
-                Elements.setBits(
-                        part.dtype(), all.segment(), first + i, Elements.bits(part.dtype(), part.segment(), i));
-            }
+        @Override
+        public Loop.Stack<Tensor> stack(TensorType each, long turns) {
+            return new ScanOutput(device, each, turns);
         }
     }
 }

@@ -27,11 +27,16 @@ import java.util.function.ToLongFunction;
 public final class CompiledModel implements AutoCloseable {
     private final Runtime runtime;
     private final Device device;
-    private final Graph prepared;
+    private final Graph graph;
+    private final Weights given;
+    /** The graph with all its defaults, prepared: what most runs run. */
+    private final Variant base;
+    /** What runs that replace defaults run, by the names that they give. */
+    private final LazyMap<Set<String>, Variant> overriding;
+
     private final Device.Weights weights;
     private final Compiler compiler;
     private final CompileOptions options;
-    private final LazyMap<List<TensorType>, CompiledStage> plans;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     /** Runs hold the read side; closing takes the write side. */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
@@ -40,15 +45,20 @@ public final class CompiledModel implements AutoCloseable {
     private boolean closed;
     private boolean released;
 
+    /** A prepared graph and its plans. */
+    private record Variant(Graph prepared, LazyMap<List<TensorType>, CompiledStage> plans) {}
+
     CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
         Headroom.require("compiling a model");
         this.runtime = runtime;
         this.device = device;
         this.options = options;
         this.compiler = new Compiler(options.compiler(), device::claims, given.halfStore());
-        this.prepared = compiler.prepare(graph, given.constants());
+        this.graph = graph;
+        this.given = given;
+        this.base = variant(Set.of());
+        this.overriding = new LazyMap<>(options.maxPlans());
         this.weights = device.newWeights();
-        this.plans = new LazyMap<>(options.maxPlans());
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         if (options.mode() == CompileMode.AOT) {
             try {
@@ -61,24 +71,34 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
+    private Variant variant(Set<String> names) {
+        return new Variant(
+                compiler.prepare(graph.overriding(names), given.constants()), new LazyMap<>(options.maxPlans()));
+    }
+
     private void planAhead() {
         for (ToLongFunction<ShapeProfile.Range> size :
                 List.<ToLongFunction<ShapeProfile.Range>>of(ShapeProfile.Range::usual, ShapeProfile.Range::max)) {
             Map<String, Long> dims = new HashMap<>();
             options.profile().ranges().forEach((name, range) -> dims.put(name, size.applyAsLong(range)));
-            stage(Bindings.types(prepared, dims));
+            stage(base, Bindings.types(base.prepared, dims));
         }
     }
 
     /** What a run must give: names and types, dims that may vary by name. */
     public List<Value> inputs() {
-        return prepared.inputs();
+        return base.prepared.inputs();
+    }
+
+    /** What a run may give besides: the model has a value for each. */
+    public Map<String, TensorType> defaults() {
+        return graph.defaults();
     }
 
     /** The results' names and what is known of their types before a run. */
     public Map<String, TensorType> outputs() {
         Map<String, TensorType> types = new LinkedHashMap<>();
-        prepared.outputs().forEach((name, value) -> types.put(name, value.type()));
+        base.prepared.outputs().forEach((name, value) -> types.put(name, value.type()));
         return types;
     }
 
@@ -99,15 +119,18 @@ public final class CompiledModel implements AutoCloseable {
     public ModelReport report() {
         return guarded(() -> {
             List<PlanReport> reports = new ArrayList<>();
-            plans.values().forEach(stage -> reports.addAll(stage.reports()));
+            base.plans.values().forEach(stage -> reports.addAll(stage.reports()));
+            overriding
+                    .values()
+                    .forEach(variant -> variant.plans.values().forEach(stage -> reports.addAll(stage.reports())));
             return new ModelReport(
-                    Text.name(prepared.name()), runtime.target().toString(), device.info(), weights.bytes(), reports);
+                    Text.name(graph.name()), runtime.target().toString(), device.info(), weights.bytes(), reports);
         });
     }
 
     /** Plans for those sizes of the named dims, without running. @throws dev.tenon.core.error.InputException naming a dim without a size */
     public void plan(Map<String, Long> dims) {
-        guarded(() -> stage(Bindings.types(prepared, dims)));
+        guarded(() -> stage(base, Bindings.types(base.prepared, dims)));
     }
 
     /** Runs something while the model cannot be closed. @throws ClosedException */
@@ -115,7 +138,7 @@ public final class CompiledModel implements AutoCloseable {
         lifetime.readLock().lock();
         try {
             if (closed) {
-                throw new ClosedException("model \"" + prepared.name() + "\" is closed");
+                throw new ClosedException("model \"" + graph.name() + "\" is closed");
             }
             return action.get();
         } finally {
@@ -125,25 +148,33 @@ public final class CompiledModel implements AutoCloseable {
 
     /** Called within {@link #guarded}. */
     Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs, boolean stay) {
-        Tensor[] ordered = Bindings.order(prepared, inputs);
+        Set<String> names = graph.overridden(inputs.keySet());
+        Variant variant = names.isEmpty() ? base : overriding.get(names, () -> variant(names));
+        Tensor[] ordered = Bindings.order(variant.prepared, inputs);
         List<TensorType> types = new ArrayList<>(ordered.length);
         for (Tensor tensor : ordered) {
             types.add(tensor.type());
         }
         Map<String, Tensor> results = new HashMap<>();
-        stage(types).run(context, ordered, stay, results);
+        stage(variant, types).run(context, ordered, stay, results);
         Map<String, Tensor> outputs = new LinkedHashMap<>();
-        for (String name : prepared.outputs().keySet()) {
+        for (String name : graph.outputs().keySet()) {
             outputs.put(name, java.util.Objects.requireNonNull(results.get(name)));
         }
         return outputs;
     }
 
-    private CompiledStage stage(List<TensorType> types) {
-        return plans.get(
+    private CompiledStage stage(Variant variant, List<TensorType> types) {
+        return variant.plans.get(
                 types,
                 () -> new CompiledStage(
-                        compiler, device, weights, prepared, Bindings.named(prepared, types), Map.of(), options));
+                        compiler,
+                        device,
+                        weights,
+                        variant.prepared,
+                        Bindings.named(variant.prepared, types),
+                        Map.of(),
+                        options));
     }
 
     void forget(Session session) {

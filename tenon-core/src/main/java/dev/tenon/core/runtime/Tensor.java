@@ -82,8 +82,8 @@ public final class Tensor implements AutoCloseable {
     static long bytes(TensorType type) {
         try {
             return type.bytes();
-        } catch (ArithmeticException e) {
-            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes", e);
+        } catch (OutOfMemoryException | ShapeException e) {
+            throw new OutOfMemoryException("tensor " + type + " takes more than 2^63 bytes; expected fewer", e);
         }
     }
 

@@ -112,6 +112,10 @@ final class OpCasesDeferred {
         add("all axes", new PadBy(PadMode.CONSTANT, false, false), x, vector(0, 1, 0, 1, 0, 2));
         add("fill", new PadBy(PadMode.CONSTANT, true, false), x, vector(0, 1, 0, 1, 0, -2), random.array(DType.F32));
         add("axes", new PadBy(PadMode.EDGE, false, true), x, vector(1, 2), vector(-1));
+        for (PadMode mode : PadMode.values()) {
+            PadBy pad = new PadBy(mode, false, false);
+            add("cropping " + mode, pad, x, vector(0, 2, -1, 0, -1, 3));
+        }
         add(
                 "fill and axes",
                 new PadBy(PadMode.CONSTANT, true, true),

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -35,7 +36,7 @@ final class IoLayout {
         long next = at;
         for (int i = 0; i < offsets.length; i++) {
             offsets[i] = aligned(next);
-            next = Math.addExact(offsets[i], types.get(i).bytes());
+            next = SizeMath.sum("inputs and outputs", offsets[i], types.get(i).bytes());
         }
         return next;
     }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.blas;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import dev.tenon.nativelib.cublas.CublasLt;
@@ -202,7 +203,7 @@ public final class LtProduct {
                 "cublasLtMatrixLayoutCreate");
         long layout = created();
         if (problem.batches() > 1) {
-            out.set(ValueLayout.JAVA_INT, 0, Math.toIntExact(problem.batches()));
+            out.set(ValueLayout.JAVA_INT, 0, SizeMath.toInt("matmul batches", problem.batches()));
             check(
                     CublasLt.cublasLtMatrixLayoutSetAttribute(
                             layout, CublasConstants.MATRIX_LAYOUT_BATCH_COUNT, out.address(), 4),

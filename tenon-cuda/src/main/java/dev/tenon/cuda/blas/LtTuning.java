@@ -2,6 +2,7 @@ package dev.tenon.cuda.blas;
 
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
@@ -110,7 +111,7 @@ final class LtTuning {
             int operand = p.operands().bytes();
             long b = whole(((p.batches() - 1) * p.strideA() + p.m() * p.k()) * operand);
             long d = b + whole(((p.batches() - 1) * p.strideB() + p.k() * p.n()) * operand);
-            long bias = d + whole(p.batches() * p.m() * p.n() * p.result().bytes());
+            long bias = d + whole(p.result().bytesFor(SizeMath.product("matmul", p.batches(), p.m(), p.n())));
             long workspace = bias + whole(p.n() * operand);
             return new Operands(0, b, d, bias, workspace, workspace + product.workspaceBytes);
         }

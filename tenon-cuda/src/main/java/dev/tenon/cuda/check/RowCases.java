@@ -1,6 +1,7 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowPlan;
@@ -113,8 +114,8 @@ final class RowCases {
 
     private static void check(KernelStage stage, RowKernels.Rows launch, DType dtype, int shiftX, int shiftY) {
         RowRule rule = launch.rule();
-        int rows = Math.toIntExact(launch.rows());
-        int cols = Math.toIntExact(launch.cols());
+        int rows = SizeMath.toInt("rows", launch.rows());
+        int cols = SizeMath.toInt("rows", launch.cols());
         Random random = new Random(31L * rows + cols);
         double[] x = values(random, dtype, rows, cols);
         boolean affine = rule == RowRule.LAYER_NORM || rule == RowRule.RMS_NORM;

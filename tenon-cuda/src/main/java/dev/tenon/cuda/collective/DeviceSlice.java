@@ -32,12 +32,12 @@ public record DeviceSlice(DeviceBuffer memory, long offset, long length, DType d
         if (from < 0 || count < 0 || from > length - count) {
             throw new InputException("elements " + from + " to " + (from + count) + " of " + this);
         }
-        return new DeviceSlice(memory, offset + from * dtype.bytes(), count, dtype);
+        return new DeviceSlice(memory, offset + dtype.bytesFor(from), count, dtype);
     }
 
     /** Bytes of the elements. */
     public long bytes() {
-        return length * dtype.bytes();
+        return dtype.bytesFor(length);
     }
 
     /** The address of the first element. @throws dev.tenon.core.error.ClosedException when the buffer is closed */

@@ -3,6 +3,7 @@ package dev.tenon.cuda.collective;
 import dev.tenon.core.collective.ReduceOp;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -85,7 +86,7 @@ public final class OneShotRank implements AutoCloseable {
     public static boolean takes(DType dtype, long length, ReduceOp op) {
         return DTYPES.contains(dtype)
                 && length > 0
-                && length * dtype.bytes() <= MOST_BYTES
+                && dtype.bytesFor(length) <= MOST_BYTES
                 && (op == ReduceOp.SUM || op == ReduceOp.MEAN);
     }
 
@@ -102,7 +103,7 @@ public final class OneShotRank implements AutoCloseable {
                     "all-reduce over peer memory: " + op + " of " + source + "; it does sums and means of 1 to "
                             + MOST_BYTES / source.dtype().bytes() + " elements of " + DTYPES);
         }
-        int packs = Math.toIntExact(Math.ceilDiv(source.bytes(), PACK));
+        int packs = SizeMath.toInt("all-reduce", Math.ceilDiv(source.bytes(), PACK));
         LaunchShape shape = LaunchShape.of(Math.ceilDiv(packs, THREADS), THREADS);
         stream.launch(
                 Objects.requireNonNull(functions.get(source.dtype())),

@@ -16,7 +16,7 @@ final class Staging implements AutoCloseable {
 
     /** Room for elements; nothing may still use what was handed out before. @throws dev.tenon.core.error.OutOfMemoryException when the device has not enough */
     DeviceSlice of(long length, DType dtype) {
-        long bytes = length * dtype.bytes();
+        long bytes = dtype.bytesFor(length);
         DeviceBuffer room = memory;
         if (room == null || room.bytes() < bytes) {
             close();

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.driver;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.nativelib.cuda.CuConstants;
@@ -21,7 +22,7 @@ final class CudaGraph extends Owned implements CapturedGraph {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(ValueLayout.JAVA_LONG);
             primary.check(CuGraph.cuGraphGetNodes(handle, 0, count.address()), "cuGraphGetNodes()");
-            nodes = Math.toIntExact(count.get(ValueLayout.JAVA_LONG, 0));
+            nodes = SizeMath.toInt("graph nodes", count.get(ValueLayout.JAVA_LONG, 0));
             MemorySegment all = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, nodes));
             if (nodes > 0) {
                 primary.check(CuGraph.cuGraphGetNodes(handle, all.address(), count.address()), "cuGraphGetNodes()");

@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -125,7 +126,7 @@ public final class AttentionKernels {
         }
         String entry = "attention_mma_" + padded;
         int keys = padded == HEADS[HEADS.length - 1] ? 32 : 64;
-        int row = padded * problem.dtype().bytes() + PADDING_BYTES;
+        int row = SizeMath.toInt("attention", problem.dtype().bytesFor(padded)) + PADDING_BYTES;
         int shared = (MMA_QUERIES + 2 * keys) * row + 2 * keys * Float.BYTES;
         Kernel kernel = kernels.kernel(KernelCatalog.ATTENTION_MMA, entry, KernelVariant.of(problem.dtype()), shared);
         LaunchShape shape = shape(problem, MMA_QUERIES).withSharedBytes(shared);
@@ -151,7 +152,7 @@ public final class AttentionKernels {
             throw new UnsupportedException("attention: " + problem.heads() + " heads are more than " + MOST_BLOCKS);
         }
         return LaunchShape.of(
-                Math.toIntExact(Math.ceilDiv(problem.queries(), queries)),
+                SizeMath.toInt("attention", Math.ceilDiv(problem.queries(), queries)),
                 (int) problem.heads(),
                 (int) Math.min(problem.batches(), MOST_BLOCKS),
                 THREADS);

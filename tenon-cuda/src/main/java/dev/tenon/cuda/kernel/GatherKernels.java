@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -23,7 +24,7 @@ public final class GatherKernels {
     public Launch axis(int bytes, boolean wide, long outer, long n, long m, long inner) {
         int unit = (int) Math.min(16, Long.lowestOneBit(inner * bytes));
         long runs = inner * bytes / unit;
-        long elements = Math.multiplyExact(Math.multiplyExact(outer, m), runs);
+        long elements = SizeMath.product("gather", outer, m, runs);
         return new Launch(
                 kernels.kernel(KernelCatalog.GATHER, "gather", KernelCatalog.width(unit)),
                 Grids.of(elements),

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -29,8 +30,8 @@ public final class MatMulKernels {
     public Product product(DType dtype, MatMulShape shape, @Nullable Unary activation) {
         String entry = shape.packs(PACK) ? "matmul_v4" : "matmul";
         Kernel kernel = kernels.kernel(KernelCatalog.MATMUL, entry, KernelVariant.of(dtype));
-        long tiles =
-                Math.multiplyExact(Math.ceilDiv(shape.m(), TILE) * Math.ceilDiv(shape.n(), TILE), shape.matrices());
+        long tiles = SizeMath.product(
+                "matmul", Math.ceilDiv(shape.m(), TILE), Math.ceilDiv(shape.n(), TILE), shape.matrices());
         LaunchShape launch = LaunchShape.of((int) Math.min(tiles, Integer.MAX_VALUE), THREADS);
         return new Product(entry, dtype, shape, new Function(activation), launch, kernel);
     }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
@@ -40,7 +41,7 @@ public final class MovementKernels {
         if (last < 0 || (dims.from(last) == 1 && dims.to(last) == 1)) {
             int unit = unit(bytes, dims, x, y);
             if (last == 0 && x % 16 == 0 && y % 16 == 0) {
-                return new Whole(new CopyKernel(kernels), x, y, dims.size(0) * bytes);
+                return new Whole(new CopyKernel(kernels), x, y, SizeMath.product("copy", dims.size(0), bytes));
             }
             return copy(unit, dims.inUnits(unit / bytes), x, y);
         }
@@ -53,7 +54,9 @@ public final class MovementKernels {
         long all = x | y | 16;
         int last = dims.count() - 1;
         for (int d = 0; d <= last; d++) {
-            all |= d == last ? dims.size(d) * bytes : dims.from(d) * bytes | dims.to(d) * bytes;
+            all |= d == last
+                    ? SizeMath.product("copy", dims.size(d), bytes)
+                    : dims.from(d) * bytes | dims.to(d) * bytes;
         }
         return last < 0 ? bytes : (int) Math.min(16, Long.lowestOneBit(all));
     }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.ReduceFn;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -37,7 +38,7 @@ public final class ReduceKernels {
         private long elements() {
             long product = 1;
             for (long size : sizes) {
-                product = Math.multiplyExact(product, size);
+                product = SizeMath.product("reduce", product, size);
             }
             return product;
         }

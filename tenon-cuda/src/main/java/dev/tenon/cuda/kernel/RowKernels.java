@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -66,7 +67,7 @@ public final class RowKernels {
         Kernel kernel = kernels.kernel(KernelCatalog.SOFTMAX_STRIDED, "softmax_strided", KernelCatalog.log(dtype, log));
         int strands = Math.clamp(Long.highestOneBit(Math.ceilDiv(n, 4)), 1, STRAND_LIMIT);
         LaunchShape shape = new LaunchShape(
-                Math.toIntExact(Math.ceilDiv(inner, 32)),
+                SizeMath.toInt("rows", Math.ceilDiv(inner, 32)),
                 (int) Math.min(outer, GRID_Y),
                 1,
                 32,

@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 
@@ -91,14 +92,15 @@ public record RowPlan(
     /** Four warps a row where the rows stay in L2: then time is what one row takes. Measured on an H200: 0.9 of a warp's; no gain on rows that come from memory. */
     private static boolean teamIsSooner(DType dtype, long rows, long cols, DeviceProperties device) {
         int most = values(dtype, SHORT_TEAM_VALUES) * FEW;
-        return cols > most / 2 && cols <= most && 2 * rows * dtype.bytesFor(cols) <= device.l2Bytes();
+        return cols > most / 2 && cols <= most && SizeMath.estimate(2, rows, dtype.bytesFor(cols)) <= device.l2Bytes();
     }
 
     /** Blocks that hold a row in their registers; 0 where it takes too many. */
     private static int teamBlocks(DType dtype, long rows, long cols, DeviceProperties device) {
         boolean clusters = device.architecture().number() >= 90;
-        int blocks = Math.toIntExact(Math.min(
-                MOST_CLUSTER + 1, Math.ceilDiv(cols, (long) values(dtype, TEAM_VALUES) * MOST_THREADS)));
+        int blocks = SizeMath.toInt(
+                "rows",
+                Math.min(MOST_CLUSTER + 1, Math.ceilDiv(cols, (long) values(dtype, TEAM_VALUES) * MOST_THREADS)));
         if (blocks > (clusters ? MOST_CLUSTER : 1)) {
             return 0;
         }
@@ -117,11 +119,11 @@ public record RowPlan(
     }
 
     private static int wholeWarps(long threads) {
-        return Math.toIntExact(Math.ceilDiv(threads, 32) * 32);
+        return SizeMath.toInt("rows", Math.ceilDiv(threads, 32) * 32);
     }
 
     private static RowPlan team(RowRule rule, long rows, int blocks, int threads, String entry) {
-        LaunchShape shape = LaunchShape.of(blocks(Math.multiplyExact(rows, blocks)), threads);
+        LaunchShape shape = LaunchShape.of(blocks(SizeMath.product("rows", rows, blocks)), threads);
         String reason = blocks == 1
                 ? "a row fits the registers of a block"
                 : "a row fits the registers of a cluster of " + blocks + " blocks";
@@ -175,7 +177,7 @@ public record RowPlan(
     static RowPlan block(RowRule rule, DType dtype, long rows, long cols, boolean congruent, DeviceProperties device) {
         int width = congruent ? WIDEST / dtype.bytes() : 1;
         long packs = cols / width;
-        int packBytes = width * dtype.bytes();
+        int packBytes = SizeMath.toInt("rows", dtype.bytesFor(width));
         int registers = width > 1 ? 4 : dtype == DType.F64 ? 8 : 16; // packs of a thread, as in the sources
         int threads = !congruent && packs <= (long) registers * FEW ? FEW : MANY;
         int resident = RowRule.residentBlocks(dtype) * (MANY / threads);

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Attention;
 import dev.tenon.core.ir.op.AttentionMask;
@@ -35,8 +36,8 @@ final class AttentionLowering {
                 1,
                 q.size(1),
                 v.size(1),
-                Math.toIntExact(q.size(head + 1)),
-                Math.toIntExact(v.size(head + 1)),
+                SizeMath.toInt("attention", q.size(head + 1)),
+                SizeMath.toInt("attention", v.size(head + 1)),
                 strides(q, 1, head),
                 strides(k, 1, head),
                 strides(v, 1, head),
@@ -49,7 +50,7 @@ final class AttentionLowering {
                 0,
                 true);
         int first = context.slot(node.input(0));
-        long part = packed ? q.elements(head, q.rank()) * node.output().dtype().bytes() : 0;
+        long part = packed ? node.output().dtype().bytesFor(q.elements(head, q.rank())) : 0;
         Operands operands = packed
                 ? new Operands(first, first, first, part, 2 * part)
                 : new Operands(first, context.slot(node.input(1)), context.slot(node.input(2)), 0, 0);
@@ -69,11 +70,11 @@ final class AttentionLowering {
                 node.output().dtype(),
                 q.size(0),
                 q.size(1),
-                Math.toIntExact(q.size(1) / Math.max(1, k.size(1))),
+                SizeMath.toInt("attention", q.size(1) / Math.max(1, k.size(1))),
                 q.size(2),
                 k.size(2),
-                Math.toIntExact(q.size(3)),
-                Math.toIntExact(v.size(3)),
+                SizeMath.toInt("attention", q.size(3)),
+                SizeMath.toInt("attention", v.size(3)),
                 strides(q, 2, 1),
                 strides(k, 2, 1),
                 strides(v, 2, 1),

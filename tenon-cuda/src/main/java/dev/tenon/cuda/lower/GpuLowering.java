@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.ArgReduce;
 import dev.tenon.core.ir.op.Attention;
 import dev.tenon.core.ir.op.Binary;
@@ -135,8 +136,11 @@ public final class GpuLowering {
             return false;
         }
         long head = op.packed()
-                ? 2 * whole.input(0).shape().size(4)
-                : whole.input(0).shape().size(3) + whole.input(2).shape().size(3);
+                ? SizeMath.product("attention", 2, whole.input(0).shape().size(4))
+                : SizeMath.sum(
+                        "attention",
+                        whole.input(0).shape().size(3),
+                        whole.input(2).shape().size(3));
         return head <= MOST_HEAD_ELEMENTS;
     }
 

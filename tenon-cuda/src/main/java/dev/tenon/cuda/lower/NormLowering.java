@@ -255,7 +255,7 @@ final class NormLowering {
         return new Parameter(
                 slot,
                 MovementLowering.expansion(new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
-                scratch.take(row.elements() * value.dtype().bytes()));
+                scratch.take(value.dtype().bytesFor(row.elements())));
     }
 
     private static DType known(Node node) {

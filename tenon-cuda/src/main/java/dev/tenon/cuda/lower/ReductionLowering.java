@@ -4,6 +4,7 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Reduce;
 import dev.tenon.core.ir.op.ReduceFn;
@@ -55,8 +56,10 @@ final class ReductionLowering {
                 continue;
             }
             long[] outer = dims.isEmpty() ? new long[] {0, -1} : dims.getLast();
-            if (outer[1] == strides[axis] * shape.size(axis)) {
-                dims.set(dims.size() - 1, new long[] {outer[0] * shape.size(axis), strides[axis]});
+            if (outer[1] == SizeMath.product("reduce", strides[axis], shape.size(axis))) {
+                dims.set(
+                        dims.size() - 1,
+                        new long[] {SizeMath.product("reduce", outer[0], shape.size(axis)), strides[axis]});
             } else {
                 dims.add(new long[] {shape.size(axis), strides[axis]});
             }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.port;
 
+import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -63,7 +64,12 @@ public final class KernelArguments {
 
     /** A struct by value: a tensor map, an array of sizes. */
     public KernelArguments add(MemorySegment struct, int alignment) {
-        MemorySegment.copy(struct, 0, values, slot(Math.toIntExact(struct.byteSize()), alignment), struct.byteSize());
+        MemorySegment.copy(
+                struct,
+                0,
+                values,
+                slot(SizeMath.toInt("kernel argument", struct.byteSize()), alignment),
+                struct.byteSize());
         return this;
     }
 

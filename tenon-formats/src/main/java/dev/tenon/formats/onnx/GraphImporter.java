@@ -22,11 +22,13 @@ import dev.tenon.formats.onnx.tensor.Tensors;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Turns the graph of a file, its branches and its functions into graphs of the IR. One use; not thread-safe. */
@@ -35,17 +37,23 @@ final class GraphImporter {
     private static final int MAX_NODES = 1_000_000;
 
     private static final int MAX_CALLS = 64;
+    /** Before this version of the format every initializer was listed as an input too, and none could be replaced. */
+    private static final long FIRST_WITH_DEFAULTS = 4;
 
     private final String file;
     private final ModelProto model;
     private final Tensors tensors;
+    /** The initializers that are inputs here, because a run gives their values. */
+    private final Set<String> given;
+
     private final Map<String, FunctionProto> functions = new HashMap<>();
     private int nodes;
 
-    GraphImporter(String file, ModelProto model, Tensors tensors) {
+    GraphImporter(String file, ModelProto model, Tensors tensors, Set<String> given) {
         this.file = file;
         this.model = model;
         this.tensors = tensors;
+        this.given = given;
         for (FunctionProto function : model.functions()) {
             if (functions.put(key(function.domain(), function.name(), function.overload()), function) != null) {
                 throw new ImportException(file + ": function \"" + function.name() + "\" is defined twice");
@@ -57,8 +65,12 @@ final class GraphImporter {
         return Environment.domain(domain) + "\n" + name + "\n" + overload;
     }
 
-    /** The model's own graph, verified. */
-    Graph graph() {
+    /**
+     * The model's own graph, verified.
+     *
+     * @param overriding imports the model anew with some of its initializers as inputs
+     */
+    Graph graph(Function<Set<String>, Graph> overriding) {
         GraphProto proto = model.graph();
         if (proto == null) {
             throw new ImportException(file + ": there is no graph in it; it is not an ONNX model");
@@ -66,14 +78,19 @@ final class GraphImporter {
         Environment environment = new Environment(Environment.opsets(file, model.opsets()), Map.of(), List.of(), "");
         Scope scope = new Scope(new GraphBuilder(proto.name().isEmpty() ? "main" : proto.name()), null);
         try {
-            Set<String> initialized = new HashSet<>();
-            proto.initializers().forEach(tensor -> initialized.add(tensor.name()));
+            Map<String, TensorProto> initialized = new HashMap<>();
+            proto.initializers().forEach(tensor -> initialized.put(tensor.name(), tensor));
+            SequencedMap<String, TensorType> defaults = new LinkedHashMap<>();
             for (ValueInfoProto input : proto.inputs()) {
-                // an input with a default value is that constant: before IR version 4 every initializer was listed so
-                if (!initialized.contains(input.name())) {
-                    Value value = scope.builder().input(input.name(), Declared.input(file, input));
-                    define(scope, input.name(), value);
+                TensorProto value = initialized.get(input.name());
+                if (value == null || given.contains(input.name())) {
+                    define(scope, input.name(), scope.builder().input(input.name(), Declared.input(file, input)));
+                } else if (model.irVersion() >= FIRST_WITH_DEFAULTS) {
+                    defaults.put(input.name(), Declared.input(file, input));
                 }
+            }
+            if (!defaults.isEmpty()) {
+                scope.builder().defaults(defaults, overriding);
             }
             List<Value> results = body(proto, scope, environment);
             for (int i = 0; i < results.size(); i++) {
@@ -103,8 +120,11 @@ final class GraphImporter {
             throw new ImportException(
                     file + ": graph \"" + proto.name() + "\" has sparse initializers, which are not supported");
         }
+        boolean outermost = scope.isOutermost();
         for (TensorProto tensor : proto.initializers()) {
-            define(scope, tensor.name(), scope.builder().constant(tensor.name(), tensors.read(tensor)));
+            if (!outermost || !given.contains(tensor.name())) {
+                define(scope, tensor.name(), scope.builder().constant(tensor.name(), tensors.read(tensor)));
+            }
         }
         nodes(proto.nodes(), scope, environment);
         List<Value> results = new ArrayList<>();
@@ -160,10 +180,7 @@ final class GraphImporter {
                 throw new ImportException(where + ": the model imports no operator set of domain \"" + domain + "\"");
             }
             if (!OnnxOps.supports(operator)) {
-                String nearest = OnnxOps.nearest(operator).stream()
-                        .map(OnnxOps.Name::toString)
-                        .collect(Collectors.joining(", "));
-                throw new ImportException(where + " is not supported; nearest: " + nearest);
+                throw new ImportException(where + " is not supported" + OnnxOps.advice(operator));
             }
             results = map(
                     operator,

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,7 @@ public final class OnnxModel {
 
     private OnnxModel(String file, MemorySegment bytes, ExternalFiles externals) {
         ModelProto whole = ModelProto.read(WireReader.of(file, bytes));
-        graph = new GraphImporter(file, whole, new Tensors(file, externals)).graph();
+        graph = graph(file, bytes, whole, externals, Set.of());
         outputs = outputs(graph, whole.graph());
         whole.opsets().forEach(opset -> opsets.put(Environment.domain(opset.domain()), opset.version()));
         // the facts stay; the messages of the graph may go
@@ -62,6 +63,13 @@ public final class OnnxModel {
                 whole.opsets(),
                 whole.metadata(),
                 List.of());
+    }
+
+    private static Graph graph(
+            String file, MemorySegment bytes, ModelProto model, ExternalFiles externals, Set<String> given) {
+        // the messages are read anew where a run replaces defaults: few do, and kept messages would outweigh the graph
+        return new GraphImporter(file, model, new Tensors(file, externals), given)
+                .graph(names -> graph(file, bytes, ModelProto.read(WireReader.of(file, bytes)), externals, names));
     }
 
     /**
@@ -109,6 +117,13 @@ public final class OnnxModel {
     public List<Port> inputs() {
         return graph.inputs().stream()
                 .map(value -> new Port(value.name(), value.type()))
+                .toList();
+    }
+
+    /** What a run may give besides, in the file's order: initializers that are inputs too, of files of IR version 4 and newer. The model has a value for each. */
+    public List<Port> defaults() {
+        return graph.defaults().entrySet().stream()
+                .map(entry -> new Port(entry.getKey(), entry.getValue()))
                 .toList();
     }
 

@@ -17,6 +17,10 @@ final class Scope {
         this.outer = outer;
     }
 
+    boolean isOutermost() {
+        return outer == null;
+    }
+
     GraphBuilder builder() {
         return builder;
     }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -35,10 +37,56 @@ class GraphImporterTest {
     }
 
     @Test
-    void anUnknownOperatorNamesItsLikes() {
+    void anOperatorWithASlipIsNamedRight() {
         refused(
                 g -> g.input("x", 2).output("y", 2).node("Sofmax", "/x/y", "x", "y"),
-                "node \"/x/y\": operator Sofmax (opset 17) is not supported; nearest: Softmax");
+                "node \"/x/y\": operator Sofmax (opset 17) is not supported; did you mean Softmax?");
+    }
+
+    @Test
+    void aStrangeOperatorGetsNoNamesThatMeanSomethingElse() {
+        refused(
+                g -> g.input("x", 2).output("y", 2).node("FusedMatMul", "n", "x", "y"),
+                "operator FusedMatMul (opset 17) is not supported; expected an operator of the ONNX domain");
+        refused(
+                g -> g.input("x", 2).output("y", 2).node("BiasGelu", "n", "x", "y"),
+                "operator BiasGelu (opset 17) is not supported; the domain com.microsoft has an operator of that name");
+    }
+
+    @Test
+    void whatIsCombinedNeverWidensTheResult() {
+        refused(
+                g -> g.inputOf(1, "x", 1, 3)
+                        .inputOf(1, "s", 5, 3)
+                        .output("y", 2)
+                        .node("PRelu", "n", "x s", "y"),
+                "operator PRelu",
+                "slope f32[5,3] must broadcast to the input, f32[1,3]");
+        refused(
+                g -> g.inputOf(1, "a", 1, 2)
+                        .inputOf(1, "b", 2, 3)
+                        .inputOf(1, "c", 5, 3)
+                        .output("y", 2)
+                        .node("Gemm", "n", "a b c", "y"),
+                "operator Gemm",
+                "C f32[5,3] must broadcast to the input, f32[1,3]");
+        OnnxModel model = parse(g -> g.inputOf(1, "a", "m,2")
+                .inputOf(1, "b", 2, 3)
+                .inputOf(1, "c", 5, 3)
+                .output("y", 2)
+                .node("Gemm", "n", "a b c", "y"));
+        for (long rows : new long[] {1, 5}) {
+            Map<String, NdArray> given = Map.of(
+                    "a", NdArray.zeros(DType.F32, rows, 2),
+                    "b", NdArray.zeros(DType.F32, 2, 3),
+                    "c", NdArray.zeros(DType.F32, 5, 3));
+            if (rows == 5) {
+                assertThat(Interpreter.run(model.graph(), given).get("y").shape())
+                        .isEqualTo(Shape.of(5, 3));
+            } else {
+                assertThatThrownBy(() -> Interpreter.run(model.graph(), given)).isInstanceOf(TenonException.class);
+            }
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -45,8 +46,9 @@ public record ArgReduce(boolean max, int axis, boolean keepDims, boolean last) i
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
-        int size = Math.toIntExact(x.shape().size(axis));
-        int inner = Math.toIntExact(x.shape().elements(axis + 1, x.shape().rank()));
+        int size = SizeMath.toInt("arg_reduce", x.shape().size(axis));
+        int inner = SizeMath.toInt(
+                "arg_reduce", x.shape().elements(axis + 1, x.shape().rank()));
         for (int lane = 0; lane < y.size(); lane++) {
             int base = lane / inner * size * inner + lane % inner;
             int best = 0;

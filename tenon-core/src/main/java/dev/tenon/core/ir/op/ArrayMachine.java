@@ -2,12 +2,11 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,27 +38,40 @@ record ArrayMachine(Graph body) implements Loop.Machine<NdArray> {
     }
 
     @Override
-    public NdArray stack(List<NdArray> parts, TensorType empty) {
-        if (parts.isEmpty()) {
-            return NdArray.zeros(empty);
-        }
-        TensorType each = parts.getFirst().type();
-        int size = parts.getFirst().size();
-        Shape shape = Shape.of(Dim.of(parts.size())).concat(each.shape());
-        NdArray all = NdArray.zeros(new TensorType(each.dtype(), shape));
-        for (int i = 0; i < parts.size(); i++) {
-            checkSame(each, parts.get(i).type(), i);
-            for (int k = 0; k < size; k++) {
-                all.copy(i * size + k, parts.get(i), k);
-            }
-        }
-        return all;
+    public TensorType type(NdArray value) {
+        return value.type();
     }
 
-    private static void checkSame(TensorType first, TensorType type, int iteration) {
-        if (!type.equals(first)) {
-            throw new DataException("loop: a scan output is " + first + " in iteration 0 and " + type + " in iteration "
-                    + iteration + "; expected one shape");
+    @Override
+    public Loop.Stack<NdArray> stack(TensorType each, long turns) {
+        if (each.shape().isConcrete()) {
+            NdArray.requireHeap(Loop.stacked(each, Math.max(0, turns)));
+        }
+        return new Parts(each, new ArrayList<>());
+    }
+
+    private record Parts(TensorType told, List<NdArray> all) implements Loop.Stack<NdArray> {
+        @Override
+        public void add(NdArray part) {
+            TensorType first = all.isEmpty() ? part.type() : all.getFirst().type();
+            if (!part.type().equals(first)) {
+                throw new DataException("loop: a scan output is " + first + " in iteration 0 and " + part.type()
+                        + " in iteration " + all.size() + "; expected one shape");
+            }
+            all.add(part);
+        }
+
+        @Override
+        public NdArray whole() {
+            NdArray whole = NdArray.zeros(
+                    Loop.stacked(all.isEmpty() ? told : all.getFirst().type(), all.size()));
+            int at = 0;
+            for (NdArray part : all) {
+                for (int i = 0; i < part.size(); i++) {
+                    whole.copy(at++, part, i);
+                }
+            }
+            return whole;
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -18,21 +19,21 @@ record ArrayOperands(List<NdArray> inputs, List<NdArray> results) implements InU
 
     @Override
     public double get(int input, long element) {
-        return inputs.get(input).get(Math.toIntExact(element));
+        return inputs.get(input).get(SizeMath.toInt("element index", element));
     }
 
     @Override
     public long getLong(int input, long element) {
-        return inputs.get(input).getLong(Math.toIntExact(element));
+        return inputs.get(input).getLong(SizeMath.toInt("element index", element));
     }
 
     @Override
     public void set(int result, long element, double value) {
-        results.get(result).set(Math.toIntExact(element), value);
+        results.get(result).set(SizeMath.toInt("element index", element), value);
     }
 
     @Override
     public void setLong(int result, long element, long value) {
-        results.get(result).set(Math.toIntExact(element), value);
+        results.get(result).set(SizeMath.toInt("element index", element), value);
     }
 }

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.Arrays;
 import java.util.List;
 
@@ -85,18 +86,18 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
         double[] v = inputs.get(2).toDoubles();
         Shape shape = inputs.get(0).shape();
         Shape keyShape = inputs.get(1).shape();
-        int heads = (int) shape.size(1);
-        int groups = (int) keyShape.size(1);
-        int queries = (int) shape.size(2);
-        int keys = (int) keyShape.size(2);
-        int size = (int) shape.size(3);
-        int sizeV = (int) result.shape().size(3);
+        int heads = SizeMath.toInt(NAME, shape.size(1));
+        int groups = SizeMath.toInt(NAME, keyShape.size(1));
+        int queries = SizeMath.toInt(NAME, shape.size(2));
+        int keys = SizeMath.toInt(NAME, keyShape.size(2));
+        int size = SizeMath.toInt(NAME, shape.size(3));
+        int sizeV = SizeMath.toInt(NAME, result.shape().size(3));
         double factor = scaleFor(size);
         int[] maskAt = mask == AttentionMask.NONE
                 ? new int[0]
                 : Indexing.broadcast(inputs.get(3).shape(), Shape.of(shape.size(0), heads, queries, keys));
         double[] scores = new double[keys];
-        for (int row = 0; row < shape.size(0) * heads * queries; row++) {
+        for (int row = 0; row < shape.elements(0, 3); row++) {
             int query = row % queries;
             int head = row / queries;
             int keyHead = head / heads * groups + head % heads / (heads / groups);

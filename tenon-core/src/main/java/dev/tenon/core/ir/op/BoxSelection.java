@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,7 +21,8 @@ import java.util.stream.IntStream;
 public record BoxSelection(long most, boolean center) implements InUnits {
     public BoxSelection {
         long count = most;
-        Expect.shape(count >= 0, "box_selection", () -> "most boxes of a class is " + count + "; expected 0 or more");
+        Expect.shape(
+                count >= 0, "non_max_suppression", () -> "most boxes of a class is " + count + "; expected 0 or more");
     }
 
     /** Two opposite corners of a box. */
@@ -91,9 +93,9 @@ public record BoxSelection(long most, boolean center) implements InUnits {
     @Override
     public void compute(Operands at, long from, long to) {
         Shape scores = at.input(1).shape();
-        int boxes = Math.toIntExact(scores.size(2));
+        int boxes = SizeMath.toInt("non_max_suppression", scores.size(2));
         long count = 0;
-        for (long lane = 0; lane < scores.size(0) * scores.size(1); lane++) {
+        for (long lane = 0; lane < scores.elements(0, 2); lane++) {
             long image = lane / scores.size(1);
             List<Box> kept = new ArrayList<>();
             for (int index : candidates(at, lane * boxes, boxes)) {

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import java.util.List;
@@ -35,7 +36,7 @@ public record Col2Im(
         padsAfter = List.copyOf(padsAfter);
         dilations = List.copyOf(dilations);
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
-        Pool.checkKernel(NAME, block, strides);
+        Windows.checkKernel(NAME, block, strides);
         List<Long> sizes = image;
         int axes = strides.size();
         Expect.shape(
@@ -78,7 +79,7 @@ public record Col2Im(
         Value x = inputs.getFirst();
         Windows windows = windows();
         long[] counts = counts().sizes();
-        int positions = Math.toIntExact(counts().elements());
+        int positions = SizeMath.toInt(NAME, counts().elements());
         int cells = windows.cells();
         long[] sizes = Shape.ofSizes(image).sizes();
         long area = Shape.of(sizes).elements();

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -43,11 +44,12 @@ public record Concat(int axis) implements Primitive {
     @Override
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray y = Rules.result(this, inputs);
-        int inner = Math.toIntExact(y.shape().elements(axis + 1, y.shape().rank()));
-        int block = Math.toIntExact(y.shape().size(axis)) * inner;
+        int inner =
+                SizeMath.toInt("concat", y.shape().elements(axis + 1, y.shape().rank()));
+        int block = SizeMath.toInt("concat", y.shape().size(axis)) * inner;
         int start = 0;
         for (NdArray x : inputs) {
-            int own = Math.toIntExact(x.shape().size(axis)) * inner;
+            int own = SizeMath.toInt("concat", x.shape().size(axis)) * inner;
             for (int i = 0; i < x.size(); i++) {
                 y.copy(i / own * block + start + i % own, x, i);
             }

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -106,12 +107,12 @@ public record Conv(
         Windows windows = windows(wShape);
         int area = Windows.area(shape);
         int areaX = Windows.area(xShape);
-        int channels = (int) wShape.size(1);
-        int results = (int) wShape.size(0);
+        int channels = SizeMath.toInt(NAME, wShape.size(1));
+        int results = SizeMath.toInt(NAME, wShape.size(0));
         int cells = windows.cells();
         for (int position = 0; position < area; position++) {
             int[] at = windows.locate(position, Windows.spatial(shape), Windows.spatial(xShape));
-            for (int bo = 0; bo < shape.size(0) * results; bo++) {
+            for (int bo = 0; bo < shape.elements(0, 2); bo++) {
                 int batch = bo / results;
                 int o = bo % results;
                 int group = (int) (o / (results / groups));

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,9 +35,9 @@ public record ConvTranspose(
         outputPadding = padding;
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
         Expect.shape(
-                padding.size() == strides.size() && Windows.atLeast(0, padding),
+                padding.size() == strides.size() && Windows.within(0, padding),
                 NAME,
-                () -> "output padding needs one element of 0 or more for each spatial dim: " + padding);
+                () -> "output padding is " + padding + "; expected one element of 0 or more for each spatial dim");
         long count = groups;
         Expect.shape(count >= 1, NAME, () -> "groups need to be 1 or more: " + count);
     }
@@ -89,16 +90,15 @@ public record ConvTranspose(
             return Dim.unknown();
         }
         long stride = strides.get(axis);
-        long grown = outputPadding.get(axis)
-                + (kernel.size() - 1) * dilations.get(axis)
-                + 1
-                - padsBefore.get(axis)
-                - padsAfter.get(axis)
-                - stride;
+        long grown = SizeMath.sum(
+                NAME,
+                outputPadding.get(axis),
+                SizeMath.product(NAME, kernel.size() - 1, dilations.get(axis)),
+                1 - padsBefore.get(axis) - padsAfter.get(axis) - stride);
         if (!input.isFixed()) {
             return stride == 1 && grown == 0 ? input : Dim.unknown();
         }
-        long extent = input.size() * stride + grown;
+        long extent = SizeMath.sum(NAME, SizeMath.product(NAME, input.size(), stride), grown);
         Expect.shape(
                 extent >= 0,
                 NAME,
@@ -118,12 +118,12 @@ public record ConvTranspose(
         Windows windows = Conv.windows(NAME, wShape, strides, padsBefore, padsAfter, dilations);
         int area = Windows.area(result.shape());
         int areaX = Windows.area(xShape);
-        int channels = (int) xShape.size(1);
-        int results = (int) wShape.size(1);
+        int channels = SizeMath.toInt(NAME, xShape.size(1));
+        int results = SizeMath.toInt(NAME, wShape.size(1));
         int cells = windows.cells();
         for (int position = 0; position < areaX; position++) {
             int[] at = windows.locate(position, Windows.spatial(xShape), Windows.spatial(result.shape()));
-            for (int bc = 0; bc < xShape.size(0) * channels; bc++) {
+            for (int bc = 0; bc < xShape.elements(0, 2); bc++) {
                 int c = bc % channels;
                 int group = (int) (c / (channels / groups));
                 double value = x[bc * areaX + position];
@@ -138,7 +138,7 @@ public record ConvTranspose(
                 }
             }
         }
-        int all = (int) result.shape().size(1);
+        int all = SizeMath.toInt(NAME, result.shape().size(1));
         epilogue.apply(result, inputs, i -> i / area % all);
         return List.of(result);
     }

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -36,7 +37,7 @@ public record Cumulative(CumulativeFn fn, int axis, boolean exclusive, boolean r
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
-        int size = Math.toIntExact(x.shape().size(axis));
+        int size = SizeMath.toInt("cumulative", x.shape().size(axis));
         Indexing.forEachLane(x.shape(), axis, (base, stride) -> {
             int first = reverse ? base + (size - 1) * stride : base;
             int step = reverse ? -stride : stride;

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -52,7 +53,7 @@ public record DecodeBlocks(BlockFormat format, DType dtype) implements InUnits {
 
     @Override
     public long unitCost(List<TensorType> inputs) {
-        return 8L * format.elements();
+        return SizeMath.estimate(8, format.elements());
     }
 
     @Override

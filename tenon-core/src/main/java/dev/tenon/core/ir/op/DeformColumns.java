@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ public record DeformColumns(
         padsAfter = List.copyOf(padsAfter);
         dilations = List.copyOf(dilations);
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
-        Pool.checkKernel(NAME, kernel, strides);
+        Windows.checkKernel(NAME, kernel, strides);
         int axes = kernel.size();
         long count = groups;
         Expect.shape(axes == 2, NAME, () -> "a kernel of " + axes + " dims; expected 2");
@@ -49,7 +50,7 @@ public record DeformColumns(
     }
 
     private long cells() {
-        return kernel.get(0) * kernel.get(1);
+        return SizeMath.product(NAME, kernel.get(0), kernel.get(1));
     }
 
     /** The result's positions, after a check that all operands fit. */
@@ -63,7 +64,8 @@ public record DeformColumns(
             String operand = i == 1 ? "offsets" : "mask";
             Rules.rank(NAME, operand, inputs.get(i), 4);
             Expect.dim(NAME, operand, inputs.get(i), 0, x.dim(0));
-            Expect.dim(NAME, operand, inputs.get(i), 1, Dim.of(groups * cells() * (i == 1 ? 2 : 1)));
+            Expect.dim(
+                    NAME, operand, inputs.get(i), 1, Dim.of(SizeMath.product(NAME, groups, cells(), i == 1 ? 2 : 1)));
             for (int axis = 0; axis < 2; axis++) {
                 places.set(axis, Expect.dim(NAME, operand, inputs.get(i), axis + 2, places.get(axis)));
             }
@@ -82,13 +84,14 @@ public record DeformColumns(
     /** A unit is one cell of the kernel for one group of one image. */
     @Override
     public long units(List<TensorType> inputs) {
-        return inputs.getFirst().shape().size(0) * groups * cells();
+        return SizeMath.product(NAME, inputs.getFirst().shape().size(0), groups, cells());
     }
 
     @Override
     public long unitCost(List<TensorType> inputs) {
         Shape offsets = inputs.get(1).shape();
-        return offsets.elements(2, 4) * (8 + inputs.getFirst().shape().size(1) / groups * 8);
+        return SizeMath.estimate(
+                offsets.elements(2, 4), 1 + inputs.getFirst().shape().size(1) / groups, 8);
     }
 
     @Override
@@ -96,13 +99,14 @@ public record DeformColumns(
         Shape x = at.input(0).shape();
         Shape offsets = at.input(1).shape();
         long width = offsets.size(3);
-        long places = offsets.size(2) * width;
-        long area = x.size(2) * x.size(3);
+        long places = offsets.elements(2, 4);
+        long area = x.elements(2, 4);
+        long allChannels = x.size(1);
         long channels = x.size(1) / groups;
         for (long unit = from; unit < to; unit++) {
             long cell = unit % cells();
             long image = unit / cells() / groups;
-            long first = image * x.size(1) + unit / cells() % groups * channels;
+            long first = image * allChannels + unit / cells() % groups * channels;
             for (long place = 0; place < places; place++) {
                 double y = base(0, place / width, cell / kernel.get(1)) + at.get(1, 2 * unit * places + place);
                 double z = base(1, place % width, cell % kernel.get(1)) + at.get(1, (2 * unit + 1) * places + place);

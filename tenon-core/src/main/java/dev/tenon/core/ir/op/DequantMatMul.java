@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -42,23 +43,24 @@ public record DequantMatMul(BlockFormat format) implements InUnits {
     @Override
     public long unitCost(List<TensorType> inputs) {
         Shape x = inputs.getFirst().shape();
-        return x.elements() + 8 * x.size(x.rank() - 1);
+        return SizeMath.sum("dequant_matmul", x.elements(), SizeMath.estimate(8, x.size(x.rank() - 1)));
     }
 
     @Override
     public void compute(Operands at, long from, long to) {
         Shape x = at.input(0).shape();
-        int size = Math.toIntExact(x.size(x.rank() - 1));
+        int size = SizeMath.toInt("dequant_matmul", x.size(x.rank() - 1));
         long rows = x.elements(0, x.rank() - 1);
         long columns = at.input(1).shape().size(0);
-        int blocks = size / format.elements();
+        int each = format.elements();
+        int blocks = size / each;
         byte[] packed = new byte[format.bytes()];
         double[] weights = new double[size];
         double[] row = new double[size];
         for (long column = from; column < to; column++) {
             for (int block = 0; block < blocks; block++) {
                 at.read(1, (column * blocks + block) * packed.length, packed);
-                BlockDecoder.decode(format, packed, weights, block * format.elements());
+                BlockDecoder.decode(format, packed, weights, block * each);
             }
             for (long i = 0; i < rows; i++) {
                 // a single row, which is what decoding has, is read once

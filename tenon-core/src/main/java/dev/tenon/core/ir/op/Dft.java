@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -63,7 +64,7 @@ public record Dft(int axis, long length, boolean inverse, boolean onesided) impl
     @Override
     public long units(List<TensorType> inputs) {
         Shape x = inputs.getFirst().shape();
-        return x.elements(0, axis) * x.elements(axis + 1, x.rank() - 1);
+        return SizeMath.product(mnemonic(), x.elements(0, axis), x.elements(axis + 1, x.rank() - 1));
     }
 
     @Override
@@ -81,10 +82,16 @@ public record Dft(int axis, long length, boolean inverse, boolean onesided) impl
         double[] im = new double[size];
         long inner = x.elements(axis + 1, x.rank() - 1);
         for (long unit = from; unit < to; unit++) {
-            read(at, x, unit / inner * x.size(axis) * inner + unit % inner, inner, re, im);
+            read(at, x, start(unit, x, inner), inner, re, im);
             transform.run(re, im);
-            write(at, y, unit / inner * y.size(axis) * inner + unit % inner, inner, re, im);
+            write(at, y, start(unit, y, inner), inner, re, im);
         }
+    }
+
+    /** The first element of a unit's run. */
+    private long start(long unit, Shape shape, long inner) {
+        long run = shape.elements(axis, shape.rank() - 1);
+        return unit / inner * run + unit % inner;
     }
 
     private void read(Operands at, Shape x, long first, long stride, double[] re, double[] im) {

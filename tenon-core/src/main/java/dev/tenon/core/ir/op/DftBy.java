@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
@@ -48,7 +49,7 @@ public record DftBy(boolean inverse, boolean onesided, boolean length) implement
     public List<Value> resolve(Ops g, List<Value> inputs, Known known) {
         Shape x = inputs.getFirst().shape();
         int along = Rules.axisOfEither(mnemonic(), known.single(1), x.rank());
-        long natural = onesided && inverse ? 2 * (x.size(along) - 1) : x.size(along);
+        long natural = onesided && inverse ? SizeMath.product(mnemonic(), 2, x.size(along) - 1) : x.size(along);
         return g.addAll(new Dft(along, length ? known.single(2) : natural, inverse, onesided), inputs.subList(0, 1));
     }
 }

@@ -1,5 +1,7 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.ir.SizeMath;
+
 /**
  * The discrete Fourier transform of one length, in place: radix 2 for powers of two (Cooley and Tukey 1965), any other length as a convolution of one (Bluestein 1970). {@code X[k] = sum over j of x[j] exp(-2 pi i j k / n)}, not scaled;
  * the inverse has the other sign.
@@ -27,7 +29,7 @@ final class FourierTransform {
         this.length = length;
         this.inverse = inverse;
         boolean simple = Integer.bitCount(length) <= 1;
-        padded = simple ? length : Integer.highestOneBit(Math.multiplyExact(2, length) - 1) * 2;
+        padded = simple ? length : Integer.highestOneBit(SizeMath.toInt("fourier_transform", 2, length) - 1) * 2;
         cos = new double[padded / 2];
         sin = new double[padded / 2];
         for (int i = 0; i < cos.length; i++) {

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -83,20 +84,20 @@ public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, doubl
     @Override
     public long units(List<TensorType> inputs) {
         Shape v = inputs.get(V).shape();
-        return v.elements(0, 2) * v.size(3);
+        return SizeMath.product(mnemonic(), v.elements(0, 2), v.size(3));
     }
 
     @Override
     public long unitCost(List<TensorType> inputs) {
         Shape q = inputs.get(Q).shape();
         long heads = q.size(1) / Math.max(1, inputs.get(K).shape().size(1));
-        return q.size(2) * q.size(3) * (6 + 2 * heads + (decay ? 20 : 0));
+        return SizeMath.estimate(q.size(2), q.size(3), Math.max(1, heads), decay ? 28 : 8);
     }
 
     @Override
     public void compute(Operands at, long from, long to) {
         long columns = at.input(V).shape().size(3);
-        int size = Math.toIntExact(at.input(K).shape().size(3));
+        int size = SizeMath.toInt("gated_delta_net", at.input(K).shape().size(3));
         double[] s = new double[size];
         for (long unit = from; unit < to; unit++) {
             long head = unit / columns;

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -39,8 +40,9 @@ public record Gather(int axis) implements Primitive {
         NdArray data = inputs.get(0);
         NdArray indices = inputs.get(1);
         NdArray y = Rules.result(this, inputs);
-        int size = Math.toIntExact(data.shape().size(axis));
-        int inner = Math.toIntExact(data.shape().elements(axis + 1, data.shape().rank()));
+        int size = SizeMath.toInt("gather", data.shape().size(axis));
+        int inner = SizeMath.toInt(
+                "gather", data.shape().elements(axis + 1, data.shape().rank()));
         int[] rows = new int[indices.size()];
         for (int i = 0; i < rows.length; i++) {
             rows[i] = Indexing.wrap(mnemonic(), indices.getLong(i), size, axis);

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 
@@ -46,7 +47,7 @@ public record GroupNorm(long groups, double epsilon) implements Composite {
         Value x = inputs.getFirst();
         Shape shape = x.shape();
         DType wide = x.dtype().accumulator();
-        long group = shape.size(1) / groups * shape.elements(2, shape.rank());
+        long group = SizeMath.product(mnemonic(), shape.size(1) / groups, shape.elements(2, shape.rank()));
         Value grouped = g.reshape(g.cast(x, wide), shape.size(0), groups, group);
         Value normal = g.reshape(g.add(new LayerNorm(2, epsilon, false, false), grouped), shape.sizes());
         Value scale = Normalisation.perChannel(g, g.cast(inputs.get(1), wide), shape.rank());

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -47,8 +48,8 @@ public record GroupedMatMul() implements Primitive {
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray result = Rules.result(this, inputs);
         Shape weights = inputs.get(1).shape();
-        int k = (int) weights.size(1);
-        int n = (int) weights.size(2);
+        int k = SizeMath.toInt("grouped_matmul", weights.size(1));
+        int n = SizeMath.toInt("grouped_matmul", weights.size(2));
         long[] counts = inputs.get(2).toLongs();
         long rows = inputs.get(0).shape().size(0);
         DenseProduct product = DenseProduct.of(inputs.get(0), inputs.get(1), result);

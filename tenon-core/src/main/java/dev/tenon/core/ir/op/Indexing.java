@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 
 /** Walks over arrays: strided views, broadcasting, lanes along an axis. Everything the references need to find elements. */
@@ -11,14 +12,14 @@ final class Indexing {
 
     /** For each element of an array of those sizes, in row-major order, {@code base} plus its index times the strides. */
     static int[] offsets(long[] sizes, long base, long[] strides) {
-        int[] offsets = new int[Math.toIntExact(Shape.of(sizes).elements())];
+        int[] offsets = new int[SizeMath.toInt("element index", Shape.of(sizes).elements())];
         if (offsets.length == 0) {
             return offsets;
         }
         long[] index = new long[sizes.length];
         long at = base;
         for (int i = 0; ; i++) {
-            offsets[i] = Math.toIntExact(at);
+            offsets[i] = SizeMath.toInt("element index", at);
             int axis = sizes.length - 1;
             while (axis >= 0 && ++index[axis] == sizes[axis]) {
                 at -= (sizes[axis] - 1) * strides[axis];
@@ -73,9 +74,9 @@ final class Indexing {
 
     /** Every one-dimensional run along an axis, by the index of its first element and the distance to the next; none where the axis is empty. */
     static void forEachLane(Shape shape, int axis, Lane lane) {
-        int inner = Math.toIntExact(shape.elements(axis + 1, shape.rank()));
-        int outer = Math.toIntExact(shape.elements(0, axis));
-        int block = Math.toIntExact(shape.size(axis) * inner);
+        int inner = SizeMath.toInt("element index", shape.elements(axis + 1, shape.rank()));
+        int outer = SizeMath.toInt("element index", shape.elements(0, axis));
+        int block = SizeMath.toInt("element index", shape.size(axis), inner);
         for (int o = 0; block > 0 && o < outer; o++) {
             for (int i = 0; i < inner; i++) {
                 lane.at(o * block + i, inner);

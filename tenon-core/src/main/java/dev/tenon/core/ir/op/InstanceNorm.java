@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -39,8 +40,9 @@ public record InstanceNorm(double epsilon) implements Primitive {
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
-        int channels = Math.toIntExact(x.shape().size(1));
-        int size = Math.toIntExact(x.shape().elements(2, x.shape().rank()));
+        int channels = SizeMath.toInt("instance_norm", x.shape().size(1));
+        int size =
+                SizeMath.toInt("instance_norm", x.shape().elements(2, x.shape().rank()));
         for (int base = 0; base < x.size(); base += size) {
             int channel = base / size % channels;
             Normalisation.standardise(x, y, base, size, epsilon);

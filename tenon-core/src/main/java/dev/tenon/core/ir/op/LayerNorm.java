@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -38,7 +39,7 @@ public record LayerNorm(int axis, double epsilon, boolean scale, boolean bias) i
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
         Shape row = x.shape().range(axis, x.shape().rank());
-        int size = Math.toIntExact(row.elements());
+        int size = SizeMath.toInt("layer_norm", row.elements());
         int[] atScale = scale ? Indexing.broadcast(inputs.get(1).shape(), row) : new int[0];
         int[] atBias = bias ? Indexing.broadcast(inputs.getLast().shape(), row) : new int[0];
         for (int base = 0; base < x.size(); base += size) {

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -39,7 +40,7 @@ public record LocalResponseNorm(long size, double alpha, double beta, double bia
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
-        int channels = Math.toIntExact(x.shape().size(1));
+        int channels = SizeMath.toInt("local_response_norm", x.shape().size(1));
         Indexing.forEachLane(x.shape(), 1, (base, stride) -> {
             for (int channel = 0; channel < channels; channel++) {
                 int from = (int) Math.max(0, channel - (size - 1) / 2);

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -36,7 +37,7 @@ public record LogSoftmax(int axis) implements Primitive {
     public List<NdArray> evaluate(List<NdArray> inputs) {
         NdArray x = inputs.getFirst();
         NdArray y = Rules.result(this, inputs);
-        int size = Math.toIntExact(x.shape().size(axis));
+        int size = SizeMath.toInt("log_softmax", x.shape().size(axis));
         Indexing.forEachLane(x.shape(), axis, (base, stride) -> {
             double max = Softmax.max(x, base, stride, size);
             double log = Math.log(Summation.sum(size, i -> Math.exp(x.get(base + i * stride) - max)));

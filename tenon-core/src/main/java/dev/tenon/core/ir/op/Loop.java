@@ -21,9 +21,9 @@ import java.util.stream.IntStream;
 /**
  * Runs a graph again and again: as many times as a number says, as long as a condition holds.
  *
- * <p>[times i64, condition bool, each one element; carried values; captured values] → [carried values after the last iteration; scan outputs, those of all iterations stacked along a new first axis]. The body takes [iteration i64 [],
+ * <p>[times i64, condition bool, each one element of any rank; carried values; captured values] → [carried values after the last iteration; scan outputs, those of all iterations stacked along a new first axis]. The body takes [iteration i64 [],
  * condition bool [], carried, captured] and gives [condition for the next iteration, carried, scan outputs]. Carried values keep their type, not always their shape; a scan output has one shape in all iterations. Without iterations the
- * carried values come out as they went in, and scan outputs are empty, dims that are not known before 0. A loop whose condition never fails ends when its thread is interrupted. ONNX Loop-21.
+ * carried values come out as they went in, and scan outputs are empty: their inner dims are those that the body's rules tell for the operands, 0 where only values would tell. A loop whose condition never fails ends when its thread is interrupted. ONNX Loop-21.
  *
  * @param carried how many values are carried
  */
@@ -43,11 +43,27 @@ public record Loop(Graph body, int carried) implements Control {
 
         long toLong(T value);
 
+        TensorType type(T value);
+
         /** Runs the body once. */
         List<T> body(List<T> inputs);
 
-        /** The values of one scan output, stacked along a new first axis; none give {@code empty}. */
-        T stack(List<T> parts, TensorType empty);
+        /**
+         * Begins to gather one scan output.
+         *
+         * @param each the type of a part, as far as it is known before the first iteration
+         * @param turns how many parts there will be; -1 where only the run can tell
+         * @throws dev.tenon.core.error.OutOfMemoryException when so many parts of that type do not fit the memory limit
+         */
+        Stack<T> stack(TensorType each, long turns);
+    }
+
+    /** Gathers the values of one scan output along a new first axis. */
+    public interface Stack<T> {
+        void add(T part);
+
+        /** All that was added; without any, an empty value whose unknown dims are 0. */
+        T whole();
     }
 
     public Loop {
@@ -117,6 +133,10 @@ public record Loop(Graph body, int carried) implements Control {
     }
 
     private List<Shape> told(List<Shape> inputs) {
+        if (results().getFirst().shape().isRanked()) {
+            Rules.single(
+                    mnemonic(), "condition of the body", results().getFirst().shape());
+        }
         List<Shape> shapes = new ArrayList<>();
         for (int i = FIXED; i < inputs.size(); i++) {
             Shape taken = body.inputs().get(i).shape();
@@ -140,13 +160,14 @@ public record Loop(Graph body, int carried) implements Control {
 
     /** Drives the loop. The operands are those of the operation. */
     public <T> List<T> iterate(Machine<T> machine, List<T> operands) {
-        long times = machine.toLong(operands.get(0));
-        boolean going = machine.toLong(operands.get(1)) != 0;
+        long times = single(machine, "times", operands.get(0));
+        boolean going = single(machine, "condition", operands.get(1)) != 0;
         List<T> state = operands.subList(FIXED, FIXED + carried);
         List<T> captured = operands.subList(FIXED + carried, operands.size());
-        List<List<T>> scans = new ArrayList<>();
-        for (int i = 1 + carried; i < results().size(); i++) {
-            scans.add(new ArrayList<>());
+        long turns = !going || times <= 0 ? 0 : holds(results().getFirst()) ? times : -1;
+        List<Stack<T>> scans = new ArrayList<>();
+        for (TensorType each : scanTypes(operands.stream().map(machine::type).toList())) {
+            scans.add(machine.stack(each, turns));
         }
         for (long i = 0; going && i < times; i++) {
             if (Thread.currentThread().isInterrupted()) {
@@ -156,22 +177,45 @@ public record Loop(Graph body, int carried) implements Control {
             inputs.addAll(state);
             inputs.addAll(captured);
             List<T> results = machine.body(inputs);
-            going = machine.toLong(results.getFirst()) != 0;
+            going = single(machine, "condition of the body", results.getFirst()) != 0;
             state = results.subList(1, 1 + carried);
             for (int k = 0; k < scans.size(); k++) {
                 scans.get(k).add(results.get(1 + carried + k));
             }
         }
         List<T> all = new ArrayList<>(state);
-        for (int k = 0; k < scans.size(); k++) {
-            all.add(machine.stack(scans.get(k), empty(k)));
-        }
+        scans.forEach(scan -> all.add(scan.whole()));
         return all;
     }
 
-    private TensorType empty(int scan) {
-        TensorType each = results().get(1 + carried + scan).type();
-        List<Dim> dims = new ArrayList<>(List.of(Dim.of(0)));
+    private <T> long single(Machine<T> machine, String what, T value) {
+        Shape shape = machine.type(value).shape();
+        if (shape.isConcrete() && shape.elements() != 1) {
+            throw new DataException(mnemonic() + ": " + what + " has shape " + shape + "; expected one element");
+        }
+        return machine.toLong(value);
+    }
+
+    /** What the body's rules tell of each scan output for operands of those types. */
+    private List<TensorType> scanTypes(List<TensorType> operands) {
+        List<TensorType> declared =
+                results().stream().skip(1 + carried).map(Value::type).toList();
+        if (declared.stream().allMatch(type -> type.shape().isConcrete())) {
+            return declared;
+        }
+        List<TensorType> inputs = new ArrayList<>(
+                body.inputs().subList(0, FIXED).stream().map(Value::type).toList());
+        for (int i = FIXED; i < operands.size(); i++) {
+            // a carried value may change its shape from one iteration to the next, a captured one cannot
+            inputs.add(i < FIXED + carried ? body.inputs().get(i).type() : operands.get(i));
+        }
+        List<TensorType> told = ResultTypes.of(body, inputs);
+        return told.subList(1 + carried, told.size());
+    }
+
+    /** The type of as many parts along a new first axis, unknown dims being 0. */
+    public static TensorType stacked(TensorType each, long parts) {
+        List<Dim> dims = new ArrayList<>(List.of(Dim.of(parts)));
         if (each.shape().isRanked()) {
             each.shape().dims().forEach(dim -> dims.add(dim.isFixed() ? dim : Dim.of(0)));
         }
@@ -233,8 +277,26 @@ public record Loop(Graph body, int carried) implements Control {
         }
 
         @Override
-        public Value stack(List<Value> parts, TensorType empty) {
+        public TensorType type(Value value) {
+            return value.type();
+        }
+
+        @Override
+        public Stack<Value> stack(TensorType each, long turns) {
+            return new Joined(g, each, new ArrayList<>());
+        }
+    }
+
+    private record Joined(Ops g, TensorType each, List<Value> parts) implements Stack<Value> {
+        @Override
+        public void add(Value part) {
+            parts.add(part);
+        }
+
+        @Override
+        public Value whole() {
             if (parts.isEmpty()) {
+                TensorType empty = stacked(each, 0);
                 return g.constant(new ConstantData.Splat(empty, Elements.fromLong(empty.dtype(), 0)));
             }
             Value first = g.constant(NdArray.ofLongs(0).toConstant());

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -81,9 +82,9 @@ public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) 
         NdArray b = inputs.get(1);
         Shape shape = result.shape();
         int rank = shape.rank();
-        int m = (int) shape.size(rank - 2);
-        int n = (int) shape.size(rank - 1);
-        int k = (int) a.shape().size(a.shape().rank() - (transposeA ? 2 : 1));
+        int m = SizeMath.toInt(NAME, shape.size(rank - 2));
+        int n = SizeMath.toInt(NAME, shape.size(rank - 1));
+        int k = SizeMath.toInt(NAME, a.shape().size(a.shape().rank() - (transposeA ? 2 : 1)));
         Shape batch = shape.range(0, rank - 2);
         int[] batchA = Indexing.broadcast(a.shape().range(0, a.shape().rank() - 2), batch);
         int[] batchB = Indexing.broadcast(b.shape().range(0, b.shape().rank() - 2), batch);

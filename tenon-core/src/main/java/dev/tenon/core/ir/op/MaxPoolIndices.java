@@ -9,7 +9,7 @@ import java.util.List;
 /**
  * Maximum over windows and the flat i64 index of each within the whole input. [x [B,C,...]] -> [y, indices]. ONNX MaxPool's second output (MaxPool-12).
  *
- * <p>Shapes, types and values as {@link Pool}'s maximum. The index is the first maximum's, or the first NaN's, or -1 of a window of padding alone; with {@code columnMajor} the spatial dims (not the first two) are counted with the first one
+ * <p>Shapes, types and values as {@link Pool}'s maximum. The index is the first maximum's, or the first NaN's; with {@code columnMajor} the spatial dims (not the first two) are counted with the first one
  * fastest.
  */
 public record MaxPoolIndices(
@@ -30,7 +30,7 @@ public record MaxPoolIndices(
         padsAfter = List.copyOf(padsAfter);
         dilations = List.copyOf(dilations);
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
-        Pool.checkKernel(NAME, kernel, strides);
+        Windows.checkKernel(NAME, kernel, strides);
     }
 
     @Override
@@ -49,6 +49,7 @@ public record MaxPoolIndices(
     public List<Shape> shapes(List<Shape> inputs) {
         Shape x = inputs.getFirst();
         windows().checkRank("x", x);
+        windows().requireInput(x);
         Shape result = x.range(0, 2).concat(Shape.of(windows().counts(x)));
         return List.of(result, result);
     }
@@ -71,14 +72,9 @@ public record MaxPoolIndices(
             for (int plane = 0; plane < x.shape().elements(0, 2); plane++) {
                 int to = plane * area + position;
                 int best = Pool.maximum(x, plane * areaX, at);
-                if (best < 0) {
-                    Pool.setLeast(maxima, to);
-                    indices.set(to, -1L);
-                } else {
-                    maxima.copy(to, x, best);
-                    int within = best - plane * areaX;
-                    indices.set(to, plane * (long) areaX + (columnMajor ? firstFastest(within, sizes) : within));
-                }
+                maxima.copy(to, x, best);
+                int within = best - plane * areaX;
+                indices.set(to, plane * (long) areaX + (columnMajor ? firstFastest(within, sizes) : within));
             }
         }
         return results;

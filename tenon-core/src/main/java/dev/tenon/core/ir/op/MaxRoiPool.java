@@ -59,6 +59,9 @@ public record MaxRoiPool(long rows, long columns, double scale) implements InUni
     @Override
     public void compute(Operands at, long from, long to) {
         Shape x = at.input(0).shape();
+        long channels = x.size(1);
+        long area = x.elements(2, 4);
+        long width = x.size(3);
         for (long roi = from; roi < to; roi++) {
             double image = at.get(1, roi * 5);
             if (!(image >= 0 && image < x.size(0))) {
@@ -67,17 +70,17 @@ public record MaxRoiPool(long rows, long columns, double scale) implements InUni
             }
             long first = (long) image;
             for (long channel = 0; channel < x.size(1); channel++) {
-                long plane = (first * x.size(1) + channel) * x.size(2) * x.size(3);
+                long plane = (first * channels + channel) * area;
                 for (long bin = 0; bin < rows * columns; bin++) {
                     long[] y = range(at, roi, 2, bin / columns, rows, x.size(2));
                     long[] z = range(at, roi, 1, bin % columns, columns, x.size(3));
                     double most = y[0] < y[1] && z[0] < z[1] ? Double.NEGATIVE_INFINITY : 0;
                     for (long i = y[0]; i < y[1]; i++) {
                         for (long j = z[0]; j < z[1]; j++) {
-                            most = Math.max(most, at.get(0, plane + i * x.size(3) + j));
+                            most = Math.max(most, at.get(0, plane + i * width + j));
                         }
                     }
-                    at.set(0, (roi * x.size(1) + channel) * rows * columns + bin, most);
+                    at.set(0, (roi * channels + channel) * rows * columns + bin, most);
                 }
             }
         }

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
@@ -90,7 +91,15 @@ public record MelWeights(DType dtype) implements Deferred {
 
     private static void set(NdArray weights, long bin, int band, double value) {
         if (bin < weights.shape().size(0)) {
-            weights.set(Math.toIntExact(bin * weights.shape().size(1) + band), value);
+            weights.set(
+                    SizeMath.toInt(
+                            "mel_weights",
+                            SizeMath.sum(
+                                    "mel_weights",
+                                    SizeMath.product(
+                                            "mel_weights", bin, weights.shape().size(1)),
+                                    band)),
+                    value);
         }
     }
 

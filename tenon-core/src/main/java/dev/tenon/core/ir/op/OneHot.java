@@ -6,6 +6,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,7 +58,7 @@ public record OneHot(long depth, int axis) implements Primitive {
         NdArray values = inputs.get(1);
         NdArray y = Rules.result(this, inputs);
         Indexing.forEachLane(y.shape(), axis, (base, stride) -> {
-            int lane = base / Math.toIntExact(depth * stride) * stride + base % stride;
+            int lane = base / SizeMath.toInt("one_hot", depth, stride) * stride + base % stride;
             long index = indices.getLong(lane);
             long hot = index < 0 ? index + depth : index;
             for (int i = 0; i < depth; i++) {

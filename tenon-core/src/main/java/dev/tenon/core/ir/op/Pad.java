@@ -5,12 +5,21 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Adds (or, where negative, crops) elements at both ends of each dim; {@link PadMode} says what is added, seen from the whole input, crops or not.
+ * Adds elements at both ends of each dim; {@link PadMode} says which. A constant pad also crops, where an amount is negative. In the other modes {@link #cropped} crops first and then copies from what is left.
  *
  * <p>[x, fill? scalar of x's type, 0 when absent] → [y], of x's type. An empty axis can only be padded with a constant. ONNX Pad-21.
  */
@@ -20,8 +29,76 @@ public record Pad(PadMode mode, List<Long> before, List<Long> after) implements 
         after = List.copyOf(after);
         if (before.size() != after.size()) {
             throw new ShapeException("pad: amounts before " + before + " and after " + after
-                    + " differ in number; expected one each an axis");
+                    + " differ in number; expected one of each per axis");
         }
+        boolean crops = Stream.concat(before.stream(), after.stream()).anyMatch(amount -> amount < 0);
+        if (crops && mode != PadMode.CONSTANT) {
+            throw new ShapeException("pad: amounts before " + before + " and after " + after + " crop in the mode "
+                    + text(mode) + "; expected a slice first, and amounts of 0 or more");
+        }
+    }
+
+    private static String text(PadMode mode) {
+        return mode.name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Pads a value by amounts of which some may be negative: it crops first and then pads what is left.
+     *
+     * @param fill the constant to pad with; null for 0
+     * @throws ShapeException when the amounts do not fit the value
+     */
+    public static Value cropped(
+            Ops g, PadMode mode, Value x, List<Long> before, List<Long> after, @Nullable Value fill) {
+        if (mode == PadMode.CONSTANT || before.size() != after.size()) {
+            return padded(g, new Pad(mode, before, after), x, fill);
+        }
+        Pad grown = new Pad(mode, atLeastZero(before), atLeastZero(after));
+        List<Integer> cut = IntStream.range(0, before.size())
+                .filter(axis -> before.get(axis) < 0 || after.get(axis) < 0)
+                .boxed()
+                .toList();
+        return padded(g, grown, cut.isEmpty() ? x : crop(g, x, before, after, cut), fill);
+    }
+
+    private static Value padded(Ops g, Pad pad, Value x, @Nullable Value fill) {
+        return fill == null ? g.add(pad, x) : g.add(pad, x, fill);
+    }
+
+    private static List<Long> atLeastZero(List<Long> amounts) {
+        return amounts.stream().map(amount -> Math.max(0, amount)).toList();
+    }
+
+    private static Value crop(Ops g, Value x, List<Long> before, List<Long> after, List<Integer> axes) {
+        if (!x.shape().isConcrete()) {
+            return g.add(
+                    new SliceBy(true, false),
+                    x,
+                    longs(g, axes, axis -> -Math.clamp(before.get(axis), -Long.MAX_VALUE, 0)),
+                    longs(g, axes, axis -> after.get(axis) < 0 ? after.get(axis) : Long.MAX_VALUE),
+                    longs(g, axes, axis -> axis));
+        }
+        Rules.rank("pad", "x", x.shape(), before.size());
+        List<Long> starts = new ArrayList<>();
+        List<Long> sizes = new ArrayList<>();
+        for (int axis = 0; axis < before.size(); axis++) {
+            long start = Math.min(0, before.get(axis));
+            long end = Math.min(0, after.get(axis));
+            long left = SizeMath.sum("pad", x.shape().size(axis), start, end);
+            if (left < 0) {
+                throw new ShapeException("pad: amounts " + before.get(axis) + " before and " + after.get(axis)
+                        + " after crop more than axis " + axis + " of " + x.shape() + " has");
+            }
+            starts.add(-start);
+            sizes.add(left);
+        }
+        return g.add(new Slice(starts, sizes, Collections.nCopies(sizes.size(), 1L)), x);
+    }
+
+    private static Value longs(Ops g, List<Integer> axes, IntToLongFunction value) {
+        long[] values =
+                axes.stream().mapToInt(Integer::intValue).mapToLong(value).toArray();
+        return g.constant(NdArray.ofLongs(values).toConstant());
     }
 
     @Override
@@ -44,11 +121,13 @@ public record Pad(PadMode mode, List<Long> before, List<Long> after) implements 
         Dim[] dims = new Dim[x.rank()];
         for (int axis = 0; axis < dims.length; axis++) {
             Dim dim = x.dim(axis);
-            long added = Math.addExact(before.get(axis), after.get(axis));
+            long added = SizeMath.sum("pad", before.get(axis), after.get(axis));
             boolean grows = before.get(axis) > 0 || after.get(axis) > 0;
-            if (dim.isFixed() && (dim.size() + added < 0 || (dim.is(0) && grows && mode != PadMode.CONSTANT))) {
+            if (dim.isFixed()
+                    && (SizeMath.sum("pad", dim.size(), added) < 0
+                            || (dim.is(0) && grows && mode != PadMode.CONSTANT))) {
                 throw new ShapeException(mnemonic() + ": axis " + axis + " of " + x + " padded ("
-                        + mode.name().toLowerCase(Locale.ROOT) + ") by "
+                        + text(mode) + ") by "
                         + before.get(axis) + " before and " + after.get(axis)
                         + " after; expected an axis long enough to crop, and not empty to copy from");
             }
@@ -71,7 +150,7 @@ public record Pad(PadMode mode, List<Long> before, List<Long> after) implements 
                 from = source < 0 ? -1 : from + source * strides[axis];
             }
             if (from >= 0) {
-                y.copy(i, x, Math.toIntExact(from));
+                y.copy(i, x, SizeMath.toInt("pad", from));
             } else if (inputs.size() > 1) {
                 y.copy(i, inputs.get(1), 0);
             }

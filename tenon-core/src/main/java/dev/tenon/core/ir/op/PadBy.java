@@ -67,7 +67,6 @@ public record PadBy(PadMode mode, boolean fill, boolean axes) implements Deferre
             before.set(axis, pads[i]);
             after.set(axis, pads[named.length + i]);
         }
-        Pad pad = new Pad(mode, before, after);
-        return List.of(fill ? g.add(pad, inputs.get(0), inputs.get(2)) : g.add(pad, inputs.getFirst()));
+        return List.of(Pad.cropped(g, mode, inputs.getFirst(), before, after, fill ? inputs.get(2) : null));
     }
 }

@@ -2,9 +2,9 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -13,8 +13,8 @@ import java.util.List;
  * <p>A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) + 1}, or with {@code ceil} rounded up, less a last window that would start past the input and the padding before it. The type is
  * x's: a float, for the maximum also an integer.
  *
- * <p>The average divides by the cells inside the input, or with {@code countPadding} by those inside the padded input; cells of the last window past the padding count for neither, and no cells give 0. The maximum skips padding, gives -inf
- * (the least integer) where there is nothing else, and NaN where it meets one. The norm {@code (sum |x|^p)^(1/p)} skips padding too. ONNX MaxPool-12, AveragePool-19, LpPool-18.
+ * <p>The average divides by the cells inside the input, or with {@code countPadding} by those inside the padded input; cells of the last window past the padding count for neither. The maximum skips padding and is NaN where it meets one.
+ * A window of padding alone has neither a maximum nor an average of the input: it is an error. The norm {@code (sum |x|^p)^(1/p)} skips padding too. ONNX MaxPool-12, AveragePool-19, LpPool-18.
  */
 public record Pool(
         PoolFn fn,
@@ -36,16 +36,9 @@ public record Pool(
         padsAfter = List.copyOf(padsAfter);
         dilations = List.copyOf(dilations);
         Windows.check(NAME, strides, padsBefore, padsAfter, dilations);
-        checkKernel(NAME, kernel, strides);
+        Windows.checkKernel(NAME, kernel, strides);
         long exponent = p;
         Expect.shape(fn != PoolFn.LP || exponent >= 1, NAME, () -> "p needs to be 1 or more: " + exponent);
-    }
-
-    static void checkKernel(String op, List<Long> kernel, List<Long> strides) {
-        Expect.shape(
-                kernel.size() == strides.size() && Windows.atLeast(1, kernel),
-                op,
-                () -> "kernel " + kernel + " needs one element of 1 or more for each spatial dim");
     }
 
     @Override
@@ -67,6 +60,10 @@ public record Pool(
     public List<Shape> shapes(List<Shape> inputs) {
         Shape x = inputs.getFirst();
         windows().checkRank("x", x);
+        // the norm of nothing is 0, and an average that counts padding has something to count
+        if (fn == PoolFn.MAX || (fn == PoolFn.AVERAGE && !countPadding)) {
+            windows().requireInput(x);
+        }
         return List.of(x.range(0, 2).concat(Shape.of(windows().counts(x))));
     }
 
@@ -80,13 +77,13 @@ public record Pool(
         NdArray x = inputs.getFirst();
         int area = Windows.area(result.shape());
         int areaX = Windows.area(x.shape());
-        int planes = (int) x.shape().elements(0, 2);
+        int planes = SizeMath.toInt(NAME, x.shape().elements(0, 2));
         for (int position = 0; position < area; position++) {
             int[] at = windows().locate(position, Windows.spatial(result.shape()), Windows.spatial(x.shape()));
             for (int plane = 0; plane < planes; plane++) {
                 int to = plane * area + position;
                 if (fn == PoolFn.MAX) {
-                    setMaximum(x, plane * areaX, at, result, to);
+                    result.copy(to, x, maximum(x, plane * areaX, at));
                 } else {
                     result.set(to, fn == PoolFn.AVERAGE ? average(x, plane * areaX, at) : norm(x, plane * areaX, at));
                 }
@@ -102,7 +99,7 @@ public record Pool(
             sum += cell >= 0 ? x.get(start + cell) : 0;
             count += cell >= 0 || (countPadding && cell == Windows.PADDING) ? 1 : 0;
         }
-        return count == 0 ? 0 : sum / count;
+        return sum / count;
     }
 
     private double norm(NdArray x, int start, int[] at) {
@@ -113,25 +110,7 @@ public record Pool(
         return p == 2 ? Math.sqrt(sum) : Math.pow(sum, 1.0 / p);
     }
 
-    private static void setMaximum(NdArray x, int start, int[] at, NdArray result, int to) {
-        int best = maximum(x, start, at);
-        if (best >= 0) {
-            result.copy(to, x, best);
-        } else {
-            setLeast(result, to);
-        }
-    }
-
-    /** Sets what a maximum of nothing is. */
-    static void setLeast(NdArray result, int to) {
-        if (result.dtype().isFloat()) {
-            result.set(to, Double.NEGATIVE_INFINITY);
-        } else {
-            result.set(to, Elements.min(result.dtype()));
-        }
-    }
-
-    /** The index in x of the first maximum of a window, or of its first NaN; -1 where the window has padding alone. */
+    /** The index in x of the first maximum of a window, or of its first NaN; the window has a cell in the input. */
     static int maximum(NdArray x, int start, int[] at) {
         int best = -1;
         for (int cell : at) {

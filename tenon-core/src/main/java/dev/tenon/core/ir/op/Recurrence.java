@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -134,7 +135,7 @@ record Recurrence(
     /** Runs all sequences; the arrays are zeros and are filled: y, then the final states. */
     void run(List<NdArray> values, List<NdArray> results, Cells cells) {
         Shape x = values.getFirst().shape();
-        int batch = (int) x.size(batchFirst ? 0 : 1);
+        int batch = SizeMath.toInt("recurrence", x.size(batchFirst ? 0 : 1));
         for (int d = 0; d < directions(); d++) {
             Cell cell = cells.of(d);
             for (int b = 0; b < batch; b++) {
@@ -145,9 +146,9 @@ record Recurrence(
 
     private void runSequence(List<NdArray> values, List<NdArray> results, Cell cell, int d, int b) {
         NdArray x = values.getFirst();
-        int batch = (int) x.shape().size(batchFirst ? 0 : 1);
-        int time = (int) x.shape().size(batchFirst ? 1 : 0);
-        int features = (int) x.shape().size(2);
+        int batch = SizeMath.toInt("recurrence", x.shape().size(batchFirst ? 0 : 1));
+        int time = SizeMath.toInt("recurrence", x.shape().size(batchFirst ? 1 : 0));
+        int features = SizeMath.toInt("recurrence", x.shape().size(2));
         int size = (int) hidden;
         int atState = (batchFirst ? b * directions() + d : d * batch + b) * size;
         double[][] state = new double[states][size];
@@ -197,7 +198,8 @@ record Recurrence(
 
         private Weights(Recurrence owner, List<NdArray> values, int direction) {
             rows = (int) (owner.gates * owner.hidden);
-            int features = (int) values.getFirst().shape().size(2);
+            int features =
+                    SizeMath.toInt("recurrence", values.getFirst().shape().size(2));
             w = owner.part(values, "w", direction, rows * features);
             r = owner.part(values, "r", direction, rows * (int) owner.hidden);
             bias = owner.part(values, BIAS, direction, 2 * rows);

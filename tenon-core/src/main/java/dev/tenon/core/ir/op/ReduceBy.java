@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Known;
 import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import java.util.List;
 import java.util.Set;
@@ -41,7 +42,10 @@ public record ReduceBy(ReduceFn fn, boolean keepDims, boolean noopWithEmptyAxes)
         if (keepDims) {
             return List.of(Shape.unknown(x.rank()));
         }
-        return List.of(count.isFixed() ? Shape.unknown(x.rank() - (int) count.size()) : Shape.unranked());
+        return List.of(
+                count.isFixed()
+                        ? Shape.unknown(x.rank() - SizeMath.toInt("reduce_by", count.size()))
+                        : Shape.unranked());
     }
 
     private Reduce reduce(long[] axes, int rank) {

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -112,9 +113,10 @@ public record Resize(
     private NdArray resample(NdArray from, int axis) {
         ResizeTaps taps = taps(axis, from.shape().size(axis));
         NdArray to = NdArray.zeros(new TensorType(from.dtype(), from.shape().with(axis, Dim.of(sizes.get(axis)))));
-        int inner = (int) from.shape().elements(axis + 1, from.shape().rank());
-        int outer = (int) from.shape().elements(0, axis);
-        int input = (int) from.shape().size(axis);
+        int inner = SizeMath.toInt(
+                "resize", from.shape().elements(axis + 1, from.shape().rank()));
+        int outer = SizeMath.toInt("resize", from.shape().elements(0, axis));
+        int input = SizeMath.toInt("resize", from.shape().size(axis));
         for (int element = 0; element < taps.size(); element++) {
             int[] indices = taps.indices(element);
             double[] weights = taps.weights(element);

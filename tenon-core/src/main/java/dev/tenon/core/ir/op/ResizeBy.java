@@ -154,7 +154,8 @@ public record ResizeBy(
             int axis = named.get(i);
             boolean stretch = aspect == AspectPolicy.STRETCH;
             factors.set(axis, stretch ? quotients[i] : shared);
-            results.set(axis, stretch ? given[i] : (long) Math.floor(shared * shape.size(axis) + 0.5));
+            double size = shape.size(axis);
+            results.set(axis, stretch ? given[i] : (long) Math.floor(shared * size + 0.5));
         }
     }
 

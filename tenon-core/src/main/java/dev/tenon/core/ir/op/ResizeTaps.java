@@ -1,5 +1,6 @@
 package dev.tenon.core.ir.op;
 
+import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -64,7 +65,7 @@ public final class ResizeTaps {
 
     private void add(List<Long> at, double[] weight) {
         indices.add(at.stream()
-                .mapToInt(index -> Math.toIntExact(Math.clamp(index, 0, input - 1)))
+                .mapToInt(index -> SizeMath.toInt("resize", Math.clamp(index, 0, input - 1)))
                 .toArray());
         weights.add(weight);
     }

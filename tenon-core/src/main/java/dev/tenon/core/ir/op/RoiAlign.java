@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -83,12 +84,14 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
     @Override
     public long unitCost(List<TensorType> inputs) {
         long each = samples == 0 ? 2 : samples;
-        return inputs.getFirst().shape().size(1) * rows * columns * each * each * 8;
+        return SizeMath.estimate(inputs.getFirst().shape().size(1), rows, columns, each, each, 8);
     }
 
     @Override
     public void compute(Operands at, long from, long to) {
         Shape x = at.input(0).shape();
+        long channels = x.size(1);
+        long area = x.elements(2, 4);
         for (long roi = from; roi < to; roi++) {
             long image = at.getLong(2, roi);
             if (image < 0 || image >= x.size(0)) {
@@ -97,11 +100,11 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
             }
             Side height = side(at, roi, 1, rows);
             Side width = side(at, roi, 0, columns);
-            for (long channel = 0; channel < x.size(1); channel++) {
-                long plane = (image * x.size(1) + channel) * x.size(2) * x.size(3);
+            for (long channel = 0; channel < channels; channel++) {
+                long plane = (image * channels + channel) * area;
                 for (long bin = 0; bin < rows * columns; bin++) {
                     double value = pool(at, plane, x, height, bin / columns, width, bin % columns);
-                    at.set(0, (roi * x.size(1) + channel) * rows * columns + bin, value);
+                    at.set(0, (roi * channels + channel) * rows * columns + bin, value);
                 }
             }
         }
@@ -123,13 +126,14 @@ public record RoiAlign(long rows, long columns, long samples, double scale, bool
     private double pool(Operands at, long plane, Shape x, Side height, long row, Side width, long column) {
         double result = 0;
         boolean first = true;
+        long across = x.size(3);
         for (long i = 0; i < height.samples(); i++) {
             Between y = Between.of(height.sample(row, i), x.size(2));
             for (long j = 0; j < width.samples(); j++) {
-                Between z = Between.of(width.sample(column, j), x.size(3));
+                Between z = Between.of(width.sample(column, j), across);
                 boolean outside = y.low() < 0 || z.low() < 0;
-                long low = plane + y.low() * x.size(3);
-                long high = plane + y.high() * x.size(3);
+                long low = plane + y.low() * across;
+                long high = plane + y.high() * across;
                 double a = outside ? 0 : (1 - y.weight()) * (1 - z.weight()) * at.get(0, low + z.low());
                 double b = outside ? 0 : (1 - y.weight()) * z.weight() * at.get(0, low + z.high());
                 double c = outside ? 0 : y.weight() * (1 - z.weight()) * at.get(0, high + z.low());

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -57,7 +58,7 @@ public record Rope(boolean interleaved, long rotaryDim) implements Primitive {
         NdArray result = Rules.result(this, inputs);
         NdArray x = inputs.get(0);
         Shape shape = x.shape();
-        int size = (int) shape.size(shape.rank() - 1);
+        int size = SizeMath.toInt(NAME, shape.size(shape.rank() - 1));
         int pairs = (int) (rotaryDim == 0 ? size : rotaryDim) / 2;
         Shape angles = shape.with(shape.rank() - 1, Dim.of(pairs));
         int[] cosAt = Indexing.broadcast(inputs.get(1).shape(), angles);

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.Arrays;
 import java.util.List;
@@ -86,7 +87,7 @@ final class Rules {
             throw new ShapeException(
                     op + ": " + what + " [" + count + "] are too many; expected at most " + MAX_RANK + " axes");
         }
-        return (int) count.size();
+        return SizeMath.toInt(op, count.size());
     }
 
     /** The type of index tuples: i64. */
@@ -143,10 +144,10 @@ final class Rules {
         }
     }
 
-    /** A value of one element: a scalar, or as ONNX also writes it, of shape [1]. */
+    /** A value of one element, of any rank. */
     static void single(String op, String what, Shape shape) {
-        if (shape.rank() > 1 || (shape.rank() == 1 && !shape.dim(0).mayEqual(Dim.of(1)))) {
-            throw new ShapeException(op + ": " + what + " " + shape + " is not one element; expected [] or [1]");
+        if (!shape.dims().stream().allMatch(dim -> dim.mayEqual(Dim.of(1)))) {
+            throw new ShapeException(op + ": " + what + " has shape " + shape + "; expected one element, as in []");
         }
     }
 

@@ -4,6 +4,7 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.Arrays;
 import java.util.List;
@@ -54,7 +55,7 @@ public record Sample() implements InUnits {
 
     @Override
     public long unitCost(List<TensorType> inputs) {
-        return inputs.getFirst().shape().size(1) * 32;
+        return SizeMath.estimate(inputs.getFirst().shape().size(1), 32);
     }
 
     @Override
@@ -68,7 +69,7 @@ public record Sample() implements InUnits {
                     + ", top p " + at.get(3, 0) + ", min p " + at.get(4, 0)
                     + "; expected 0 or more, and min p at most 1");
         }
-        int size = Math.toIntExact(at.input(0).shape().size(1));
+        int size = SizeMath.toInt("sample", at.input(0).shape().size(1));
         double[] weights = new double[size];
         for (long row = from; row < to; row++) {
             int largest = 0;

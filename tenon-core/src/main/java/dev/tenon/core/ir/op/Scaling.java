@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 
 /**
  * How the scales and zero points of a quantised tensor lie over it: one for all ([] or [1]), one for each index of an axis ([n]), or, with a block, one for each run of so many elements along the axis (the tensor's rank, the axis divided by
@@ -32,7 +33,7 @@ record Scaling(String op, int axis, long block) {
 
     /** For each element of the tensor the index of its scale. */
     int[] map(Shape scale, Shape x) {
-        int[] map = new int[Math.toIntExact(x.elements())];
+        int[] map = new int[SizeMath.toInt("quantisation scale", x.elements())];
         if (scale.elements() == 1) {
             return map;
         }

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /** What gathers and scatters by element or by index tuple share. */
@@ -36,8 +37,8 @@ final class Scattering {
     /** For each index by element, where in data it points. */
     static int[] elementOffsets(String op, int axis, Shape data, NdArray indices) {
         long[] strides = data.strides();
-        int along = Math.toIntExact(strides[axis]);
-        int size = Math.toIntExact(data.size(axis));
+        int along = SizeMath.toInt(op, strides[axis]);
+        int size = SizeMath.toInt(op, data.size(axis));
         strides[axis] = 0;
         int[] offsets = Indexing.offsets(indices.shape().sizes(), 0, strides);
         for (int i = 0; i < offsets.length; i++) {
@@ -56,24 +57,26 @@ final class Scattering {
             throw new ShapeException(op + ": index tuples of " + tuple + " for data " + data + " with " + batch
                     + " batch dims; expected at most " + (data.rank() - batch));
         }
-        return indices.range(0, indices.rank() - 1).concat(data.range(batch + (int) tuple.size(), data.rank()));
+        return indices.range(0, indices.rank() - 1)
+                .concat(data.range(batch + SizeMath.toInt(op, tuple.size()), data.rank()));
     }
 
     /** For each index tuple, where in data its slice starts. */
     static int[] sliceOffsets(String op, int batch, Shape data, NdArray indices) {
         int last = indices.shape().rank() - 1;
-        int tuple = Math.toIntExact(indices.shape().size(last));
-        int tuples = Math.toIntExact(indices.shape().elements(0, last));
-        int perBatch = Math.toIntExact(indices.shape().elements(batch, last));
+        int tuple = SizeMath.toInt(op, indices.shape().size(last));
+        int tuples = SizeMath.toInt(op, indices.shape().elements(0, last));
+        int perBatch = SizeMath.toInt(op, indices.shape().elements(batch, last));
         long[] strides = data.strides();
-        int batchStride = Math.toIntExact(data.elements(batch, data.rank()));
+        int batchStride = SizeMath.toInt(op, data.elements(batch, data.rank()));
         int[] offsets = new int[tuples];
         for (int t = 0; t < tuples; t++) {
             offsets[t] = t / perBatch * batchStride;
             for (int i = 0; i < tuple; i++) {
                 int axis = batch + i;
-                int index = Indexing.wrap(op, indices.getLong(t * tuple + i), Math.toIntExact(data.size(axis)), axis);
-                offsets[t] += Math.toIntExact(index * strides[axis]);
+                int index =
+                        Indexing.wrap(op, indices.getLong(t * tuple + i), SizeMath.toInt(op, data.size(axis)), axis);
+                offsets[t] += SizeMath.toInt(op, index, strides[axis]);
             }
         }
         return offsets;

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
@@ -66,13 +67,15 @@ public record SelectiveScan(boolean skip, boolean initial) implements InUnits {
     @Override
     public long units(List<TensorType> inputs) {
         Shape x = inputs.getFirst().shape();
-        return x.size(0) * x.size(2);
+        return SizeMath.product(mnemonic(), x.size(0), x.size(2));
     }
 
     @Override
     public long unitCost(List<TensorType> inputs) {
-        return inputs.getFirst().shape().size(1)
-                * (4 + 20 * inputs.get(A).shape().size(1));
+        return SizeMath.estimate(
+                inputs.getFirst().shape().size(1),
+                Math.max(1, inputs.get(A).shape().size(1)),
+                24);
     }
 
     @Override
@@ -80,7 +83,7 @@ public record SelectiveScan(boolean skip, boolean initial) implements InUnits {
         Shape x = at.input(X).shape();
         long steps = x.size(1);
         long channels = x.size(2);
-        int states = Math.toIntExact(at.input(A).shape().size(1));
+        int states = SizeMath.toInt("selective_scan", at.input(A).shape().size(1));
         double[] h = new double[states];
         for (long unit = from; unit < to; unit++) {
             long channel = unit % channels;

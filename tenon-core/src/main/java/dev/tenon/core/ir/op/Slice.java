@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
@@ -33,7 +34,7 @@ public record Slice(List<Long> starts, List<Long> sizes, List<Long> steps) imple
     }
 
     private static long last(List<Long> starts, List<Long> sizes, List<Long> steps, int axis) {
-        return Math.addExact(starts.get(axis), Math.multiplyExact(sizes.get(axis) - 1, steps.get(axis)));
+        return SizeMath.sum("slice", starts.get(axis), SizeMath.product("slice", sizes.get(axis) - 1, steps.get(axis)));
     }
 
     private static long least(List<Long> starts, List<Long> sizes, List<Long> steps, int axis) {
@@ -71,8 +72,10 @@ public record Slice(List<Long> starts, List<Long> sizes, List<Long> steps) imple
         long[] strides = x.shape().strides();
         long base = 0;
         for (int axis = 0; axis < strides.length; axis++) {
-            base += starts.get(axis) * strides[axis];
-            strides[axis] *= steps.get(axis);
+            boolean moves = shape.elements() > 0; // where nothing is read, starts and steps may be anything
+            base += moves ? SizeMath.product("slice", starts.get(axis), strides[axis]) : 0;
+            strides[axis] =
+                    shape.size(axis) > 1 && moves ? SizeMath.product("slice", strides[axis], steps.get(axis)) : 0;
         }
         return List.of(Indexing.view(x, shape, base, strides));
     }

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -52,7 +53,7 @@ public record TopK(long k, int axis, boolean largest, boolean sorted) implements
         List<TensorType> types = Rules.results(this, inputs);
         NdArray values = NdArray.zeros(types.get(0));
         NdArray indices = NdArray.zeros(types.get(1));
-        int size = Math.toIntExact(x.shape().size(axis));
+        int size = SizeMath.toInt("top_k", x.shape().size(axis));
         Indexing.forEachLane(x.shape(), axis, (base, stride) -> {
             // the sort is stable, so the lower index stays first among equals
             List<Integer> order = IntStream.range(0, size)

@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,7 +17,7 @@ import java.util.stream.IntStream;
  */
 public record UniqueIndices(int axis, boolean sorted) implements InUnits {
     public UniqueIndices {
-        Rules.fromFront("unique_indices", axis);
+        Rules.fromFront("unique", axis);
     }
 
     @Override
@@ -48,7 +49,7 @@ public record UniqueIndices(int axis, boolean sorted) implements InUnits {
 
     @Override
     public void compute(Operands at, long from, long to) {
-        int slices = Math.toIntExact(at.input(0).shape().size(axis));
+        int slices = SizeMath.toInt("unique", at.input(0).shape().size(axis));
         Comparator<Integer> order = (a, b) -> compare(at, a, b);
         // the sort is stable, so each run of equals begins with its first
         List<Integer> all = IntStream.range(0, slices).boxed().sorted(order).toList();
@@ -78,7 +79,7 @@ public record UniqueIndices(int axis, boolean sorted) implements InUnits {
         Shape x = type.shape();
         long inner = x.elements(axis + 1, x.rank());
         long outer = x.elements(0, axis);
-        long block = inner * x.size(axis);
+        long block = x.elements(axis, x.rank());
         for (long i = 0; i < outer * inner; i++) {
             long lane = i / inner * block + i % inner;
             int order = order(at, type.dtype(), lane + a * inner, lane + b * inner);

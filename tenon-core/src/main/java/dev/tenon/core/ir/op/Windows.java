@@ -2,6 +2,7 @@ package dev.tenon.core.ir.op;
 
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,6 +22,8 @@ record Windows(
     static final int PADDING = -1;
     /** The cell lies past the padding, which only windows that a rounded up count added reach. */
     static final int OUTSIDE = -2;
+    /** The largest stride, dilation, pad or kernel: far past any use, and products of two of them fit 64 bits. */
+    private static final long MOST = Integer.MAX_VALUE;
 
     /** Checks attributes that do not need a kernel's size. */
     static void check(
@@ -31,12 +34,27 @@ record Windows(
                 op,
                 () -> "strides " + strides + ", pads before " + padsBefore + " and after " + padsAfter
                         + " and dilations " + dilations + " need one element for each spatial dim");
-        Expect.shape(atLeast(1, strides), op, () -> "strides need to be 1 or more: " + strides);
-        Expect.shape(atLeast(1, dilations), op, () -> "dilations need to be 1 or more: " + dilations);
+        Expect.shape(within(1, strides), op, () -> "strides are " + strides + "; expected 1 to " + MOST + " each");
         Expect.shape(
-                atLeast(0, padsBefore) && atLeast(0, padsAfter),
+                within(1, dilations), op, () -> "dilations are " + dilations + "; expected 1 to " + MOST + " each");
+        Expect.shape(
+                within(0, padsBefore) && within(0, padsAfter),
                 op,
-                () -> "pads need to be 0 or more: before " + padsBefore + ", after " + padsAfter);
+                () -> "pads are " + padsBefore + " before and " + padsAfter + " after; expected 0 to " + MOST
+                        + " each");
+    }
+
+    /** Checks the sizes of a window, of which {@code strides} has as many as there are spatial dims. */
+    static void checkKernel(String op, List<Long> kernel, List<Long> strides) {
+        Expect.shape(
+                kernel.size() == strides.size() && within(1, kernel),
+                op,
+                () -> "the kernel is " + kernel + "; expected a size of 1 to " + MOST + " for each of " + strides.size()
+                        + " spatial dims");
+    }
+
+    static boolean within(long least, List<Long> values) {
+        return values.stream().allMatch(value -> value >= least && value <= MOST);
     }
 
     static boolean atLeast(long least, List<Long> values) {
@@ -53,7 +71,7 @@ record Windows(
 
     /** From a window's first cell to past its last along an axis. */
     private long reach(int axis) {
-        return (kernel.get(axis).size() - 1) * dilations.get(axis) + 1;
+        return SizeMath.sum(op, SizeMath.product(op, kernel.get(axis).size() - 1, dilations.get(axis)), 1);
     }
 
     /** How many positions the window has along each spatial dim of {@code x}. */
@@ -76,10 +94,10 @@ record Windows(
         if (!input.isFixed()) {
             return stride == 1 && padding == reach - 1 ? input : Dim.unknown();
         }
-        long room = input.size() + padding - reach;
+        long room = SizeMath.sum(op, input.size(), padding, -reach);
         long count = (ceil ? Math.ceilDiv(room, stride) : Math.floorDiv(room, stride)) + 1;
         // the last window has to start inside the input or the padding before it
-        if (ceil && (count - 1) * stride >= input.size() + padsBefore.get(axis)) {
+        if (ceil && SizeMath.product(op, count - 1, stride) >= SizeMath.sum(op, input.size(), padsBefore.get(axis))) {
             count--;
         }
         Expect.shape(
@@ -90,6 +108,52 @@ record Windows(
         return Dim.of(Math.max(count, 0));
     }
 
+    /**
+     * Refuses a window without a cell in the input, for which a maximum or an average has no value.
+     *
+     * @throws dev.tenon.core.error.ShapeException naming the dim, the kernel and the pads
+     */
+    void requireInput(Shape x) {
+        List<Dim> counts = counts(x);
+        for (int axis = 0; axis < axes(); axis++) {
+            Dim input = x.dim(axis + 2);
+            if (input.isFixed()
+                    && kernel.get(axis).isFixed()
+                    && counts.get(axis).size() > 0) {
+                int dim = axis + 2;
+                long size = kernel.get(axis).size();
+                long before = padsBefore.get(axis);
+                long after = padsAfter.get(axis);
+                Expect.shape(
+                        everyWindowHasInput(axis, input.size(), counts.get(axis).size()),
+                        op,
+                        () -> "a window of " + size + " over dim " + dim + " of " + x
+                                + " lies in the padding alone (pads " + before + " before, " + after
+                                + " after); expected pads smaller than the window");
+            }
+        }
+    }
+
+    private boolean everyWindowHasInput(int axis, long input, long count) {
+        long stride = strides.get(axis);
+        long dilation = dilations.get(axis);
+        long before = padsBefore.get(axis);
+        if (SizeMath.product(op, count - 1, stride) - before >= input) {
+            return false; // the last window begins past the input
+        }
+        // a window that begins in the input has its first cell there; only those that begin before it can miss it,
+        // and the first one tells of all where cells lie no further apart than the input is long, or where every window
+        // meets the input at the same cell
+        long looked = dilation <= input || stride % dilation == 0 ? 1 : count;
+        for (long start = -before, position = 0; start < 0 && position < looked; start += stride, position++) {
+            long first = Math.ceilDiv(-start, dilation);
+            if (first >= kernel.get(axis).size() || start + first * dilation >= input) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** How many dims x and the result of a window over it have each. */
     void checkRank(String operand, Shape x) {
         Rules.rank(op, operand, x, axes() + 2);
@@ -97,7 +161,7 @@ record Windows(
 
     /** The number of cells of a window. */
     int cells() {
-        return Math.toIntExact(Shape.of(kernel).elements());
+        return SizeMath.toInt(op, Shape.of(kernel).elements());
     }
 
     /**
@@ -146,6 +210,6 @@ record Windows(
 
     /** The product of the sizes of the dims past the first two. */
     static int area(Shape shape) {
-        return Math.toIntExact(shape.elements(2, shape.rank()));
+        return SizeMath.toInt("spatial dims of " + shape, shape.elements(2, shape.rank()));
     }
 }

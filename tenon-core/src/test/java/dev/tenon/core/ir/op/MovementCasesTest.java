@@ -1,7 +1,9 @@
 package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
@@ -46,7 +48,29 @@ class MovementCasesTest {
         assertThat(run(new Pad(PadMode.REFLECT, two, two), x)).containsExactly(3, 2, 1, 2, 3, 2, 1);
         assertThat(run(new Pad(PadMode.EDGE, two, two), x)).containsExactly(1, 1, 1, 2, 3, 3, 3);
         assertThat(run(new Pad(PadMode.WRAP, two, two), x)).containsExactly(2, 3, 1, 2, 3, 1, 2);
-        assertThat(run(new Pad(PadMode.EDGE, List.of(-1L), List.of(1L)), x)).containsExactly(2, 3, 3);
+        assertThat(run(new Pad(PadMode.CONSTANT, List.of(-1L), List.of(1L)), x)).containsExactly(2, 3, 0);
+    }
+
+    @Test
+    void negativePadsCropBeforeAnythingIsCopied() {
+        NdArray x = NdArray.ofLongs(1, 2, 3, 4, 5);
+        assertThat(padded(PadMode.WRAP, x, 2, -1)).containsExactly(3, 4, 1, 2, 3, 4);
+        assertThat(padded(PadMode.WRAP, x, -1, 2)).containsExactly(2, 3, 4, 5, 2, 3);
+        assertThat(padded(PadMode.REFLECT, x, -3, 2)).containsExactly(4, 5, 4, 5);
+        assertThat(padded(PadMode.EDGE, x, -1, 1)).containsExactly(2, 3, 4, 5, 5);
+        assertThat(padded(PadMode.EDGE, x, -2, -2)).containsExactly(3);
+        assertThat(padded(PadMode.EDGE, x, -2, -3)).isEmpty();
+        assertThatThrownBy(() -> padded(PadMode.WRAP, x, -3, -3))
+                .isInstanceOf(ShapeException.class)
+                .hasMessageContainingAll("pad", "-3", "[5]");
+        assertThatThrownBy(() -> padded(PadMode.WRAP, x, Long.MIN_VALUE, 1)).isInstanceOf(ShapeException.class);
+        assertThatThrownBy(() -> new Pad(PadMode.EDGE, List.of(-1L), List.of(0L)))
+                .isInstanceOf(ShapeException.class)
+                .hasMessageContaining("edge");
+    }
+
+    private static long[] padded(PadMode mode, NdArray x, long before, long after) {
+        return run(new PadBy(mode, false, false), x, NdArray.ofLongs(before, after));
     }
 
     @Test

@@ -82,7 +82,7 @@ final class ConstantMapping {
     }
 
     private static Value window(NodeContext n, double a, double b, double c) {
-        Value size = IndexMapping.scalar(n, n.cast(n.in(0), DType.F32));
+        Value size = n.cast(n.in(0), DType.F32);
         Value period = n.attrFlag("periodic", true) ? size : n.minus(size, n.scalar(DType.F32, 1));
         Value index = n.add(new RangeOf(), n.scalar(DType.F32, 0), size, n.scalar(DType.F32, 1));
         Value angle = n.div(n.times(index, n.scalar(DType.F32, 2 * Math.PI)), period);

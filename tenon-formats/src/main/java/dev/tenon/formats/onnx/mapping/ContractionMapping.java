@@ -42,6 +42,7 @@ final class ContractionMapping {
             return scaled;
         }
         Value bias = n.in(2);
-        return n.plus(scaled, beta == 1 ? bias : n.times(bias, ShapeOps.scalarLike(n, bias, beta)));
+        Value sum = n.plus(scaled, beta == 1 ? bias : n.times(bias, ShapeOps.scalarLike(n, bias, beta)));
+        return ShapeOps.fitted(n, sum, product, "C " + bias.type());
     }
 }

@@ -25,7 +25,7 @@ final class ControlMapping {
         GraphProto thenBranch = n.attrGraph("then_branch");
         GraphProto elseBranch = n.attrGraph("else_branch");
         NdArray known = n.known(0);
-        if (known != null && known.size() == 1) {
+        if (known != null) {
             return n.branches().inline(known.getLong(0) != 0 ? thenBranch : elseBranch);
         }
         Branches.Captured captured = n.branches().graphs(List.of(thenBranch, elseBranch));

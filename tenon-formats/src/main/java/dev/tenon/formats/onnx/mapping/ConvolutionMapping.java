@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.BinaryFn;
 import dev.tenon.core.ir.op.Conv;
@@ -63,7 +64,7 @@ final class ConvolutionMapping {
                 n,
                 x,
                 weight,
-                n.has(zeroPoints) ? List.of(IndexMapping.scalar(n, n.in(zeroPoints))) : List.of(),
+                n.has(zeroPoints) ? List.of(n.in(zeroPoints)) : List.of(),
                 n.has(zeroPoints + 1) ? List.of(n.in(zeroPoints + 1)) : List.of());
     }
 
@@ -92,10 +93,15 @@ final class ConvolutionMapping {
         List<Long> kernel = kernel(n, n.in(1));
         int dims = kernel.size();
         List<Long> zeros = java.util.Collections.nCopies(dims, 0L);
-        List<Long> strides = Window.list(n, "strides", dims, 1);
-        Window w = new Window(kernel, strides, Window.list(n, "dilations", dims, 1), zeros, zeros);
-        List<Long> extra = new ArrayList<>(Window.list(n, "output_padding", dims, 0));
-        List<Long> shape = n.attrInts("output_shape");
+        List<Long> strides = Window.bounded(n, "strides", dims, 1);
+        Window w = new Window(
+                Window.bounded(n, "kernel_shape", kernel, 1),
+                strides,
+                Window.bounded(n, "dilations", dims, 1),
+                zeros,
+                zeros);
+        List<Long> extra = new ArrayList<>(Window.bounded(n, "output_padding", dims, 0));
+        List<Long> shape = Window.bounded(n, "output_shape", n.attrInts("output_shape"), 0);
         String auto = n.attrString("auto_pad", "NOTSET");
         if (!shape.isEmpty() || auto.startsWith("SAME")) {
             List<Long> before = new ArrayList<>();
@@ -115,7 +121,7 @@ final class ConvolutionMapping {
             }
             w = w.padded(before, after);
         } else if (!auto.equals("VALID")) {
-            List<Long> pads = Window.list(n, "pads", 2 * dims, 0);
+            List<Long> pads = Window.bounded(n, "pads", 2 * dims, 0);
             w = w.padded(pads.subList(0, dims), pads.subList(dims, 2 * dims));
         }
         Epilogue epilogue = n.has(2) ? Epilogue.NONE.withBias() : Epilogue.NONE;
@@ -135,7 +141,10 @@ final class ConvolutionMapping {
             throw n.error("output_shape needs the input's size, which is not known before it runs: "
                     + n.in(0).shape());
         }
-        return shape.get(shape.size() - dims + dim) - stride * (in.size() - 1);
+        return SizeMath.sum(
+                "output_shape",
+                shape.get(shape.size() - dims + dim),
+                -SizeMath.product("output_shape", stride, in.size() - 1));
     }
 
     private static List<Long> poolKernel(NodeContext n) {

@@ -131,7 +131,7 @@ final class ElementwiseMapping {
         return unary(n, UnaryFn.CLIP, n.attrFloat("min", -Float.MAX_VALUE), n.attrFloat("max", Float.MAX_VALUE));
     }
 
-    /** Bounds as inputs, either may be missing; constant bounds of floats become parameters, so that fusion sees one operation. */
+    /** Bounds as scalar inputs, either may be missing; constant bounds of floats become parameters, so that fusion sees one operation. */
     private static Value clip(NodeContext n) {
         Value x = n.in(0);
         NdArray low = n.known(1);
@@ -199,7 +199,8 @@ final class ElementwiseMapping {
         // before opset 7 a slope a channel stood without the dims behind it
         boolean byChannel =
                 !n.since(7) && n.rank(slope) == 1 && !slope.shape().dim(0).is(1);
-        return n.binary(BinaryFn.PRELU, n.in(0), byChannel ? trailingOnes(n, slope, n.rank(n.in(0)) - 2) : slope);
+        Value fitting = byChannel ? trailingOnes(n, slope, n.rank(n.in(0)) - 2) : slope;
+        return ShapeOps.fitted(n, n.binary(BinaryFn.PRELU, n.in(0), fitting), n.in(0), "slope " + slope.type());
     }
 
     private static Value fold(NodeContext n, BinaryOperator<Value> fn) {

@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Col2ImBy;
 import dev.tenon.core.ir.op.DeformConv;
@@ -19,6 +20,9 @@ import java.util.stream.IntStream;
 
 /** Images sampled at computed places, regions, and what pooling took apart. */
 final class ImageMapping {
+    /** No tensor has more dims than 64, of which two are no spatial ones. */
+    private static final int MOST_SPATIAL_DIMS = 62;
+
     private ImageMapping() {}
 
     static List<Value> map(NodeContext n) {
@@ -80,18 +84,20 @@ final class ImageMapping {
 
     /** The indices are those of the size that the window says; a larger output_shape has zeros behind it. */
     private static Value maxUnpool(NodeContext n) {
-        List<Long> kernel = n.attrInts("kernel_shape");
+        List<Long> kernel = Window.bounded(n, "kernel_shape", n.attrInts("kernel_shape"), 1);
         int dims = kernel.size();
-        List<Long> strides = Window.list(n, "strides", dims, 1);
-        List<Long> pads = Window.list(n, "pads", 2 * dims, 0);
+        List<Long> strides = Window.bounded(n, "strides", dims, 1);
+        List<Long> pads = Window.bounded(n, "pads", 2 * dims, 0);
         Value x = n.in(0);
         Shape spatial = x.shape().range(2, n.rank(x));
         if (spatial.rank() != dims || !spatial.isConcrete()) {
             throw n.error("the input must have " + dims + " spatial dims of known size, is " + x.shape());
         }
         List<Long> sizes = IntStream.range(0, dims)
-                .mapToObj(
-                        i -> (spatial.size(i) - 1) * strides.get(i) + kernel.get(i) - pads.get(i) - pads.get(i + dims))
+                .mapToObj(i -> SizeMath.sum(
+                        n.op(),
+                        SizeMath.product(n.op(), spatial.size(i) - 1, strides.get(i)),
+                        kernel.get(i) - pads.get(i) - pads.get(i + dims)))
                 .toList();
         Value y = n.add(new MaxUnpool(sizes), x, n.in(1));
         if (!n.has(2)) {
@@ -104,7 +110,7 @@ final class ImageMapping {
         List<Long> none = Collections.nCopies(dims + 2, 0L);
         List<Long> after = new ArrayList<>(none);
         for (int i = 0; i < dims; i++) {
-            after.set(i + 2, asked.get(i + 2) - sizes.get(i));
+            after.set(i + 2, SizeMath.sum("output_shape", asked.get(i + 2), -sizes.get(i)));
         }
         return n.add(new Pad(PadMode.CONSTANT, none, after), y);
     }
@@ -113,7 +119,7 @@ final class ImageMapping {
         List<Long> kernel = n.attrInts("kernel_shape");
         Value w = n.in(1);
         int dims = kernel.isEmpty() ? n.rank(w) - 2 : kernel.size();
-        List<Long> pads = Window.list(n, "pads", 2 * dims, 0);
+        List<Long> pads = Window.bounded(n, "pads", 2 * dims, 0);
         List<Value> operands = new ArrayList<>(List.of(n.in(0), w, n.in(2)));
         if (n.has(3)) {
             operands.add(n.in(3));
@@ -122,10 +128,10 @@ final class ImageMapping {
             operands.add(n.in(4));
         }
         DeformConv op = new DeformConv(
-                Window.list(n, "strides", dims, 1),
+                Window.bounded(n, "strides", dims, 1),
                 pads.subList(0, dims),
                 pads.subList(dims, 2 * dims),
-                Window.list(n, "dilations", dims, 1),
+                Window.bounded(n, "dilations", dims, 1),
                 n.attrInt("group", 1),
                 n.attrInt("offset_group", 1),
                 n.has(3),
@@ -138,14 +144,17 @@ final class ImageMapping {
         if (!block.isConcrete()) {
             throw n.error("the number of spatial dims must be known, block_shape is " + n.in(2));
         }
-        int dims = Math.toIntExact(block.elements());
-        List<Long> pads = Window.list(n, "pads", 2 * dims, 0);
+        if (block.elements() > MOST_SPATIAL_DIMS) {
+            throw n.error("block_shape has " + block.elements() + " sizes; expected at most " + MOST_SPATIAL_DIMS);
+        }
+        int dims = SizeMath.toInt("block_shape", block.elements());
+        List<Long> pads = Window.bounded(n, "pads", 2 * dims, 0);
         return n.add(
                 new Col2ImBy(
-                        Window.list(n, "strides", dims, 1),
+                        Window.bounded(n, "strides", dims, 1),
                         pads.subList(0, dims),
                         pads.subList(dims, 2 * dims),
-                        Window.list(n, "dilations", dims, 1)),
+                        Window.bounded(n, "dilations", dims, 1)),
                 n.in(0),
                 n.in(1),
                 n.in(2));

@@ -35,10 +35,7 @@ final class IndexMapping {
             case "GatherElements" ->
                 one(n.add(new GatherElements(n.axis(n.in(0), n.attrInt("axis", 0))), n.in(0), n.in(1)));
             case "GatherND" ->
-                one(n.add(
-                        new GatherNd(Math.toIntExact(n.attrInt("batch_dims", 0))),
-                        n.in(0),
-                        n.cast(n.in(1), DType.I64)));
+                one(n.add(new GatherNd(n.attrCount("batch_dims", 0)), n.in(0), n.cast(n.in(1), DType.I64)));
             case "Scatter", "ScatterElements" ->
                 one(n.add(
                         new ScatterElements(n.axis(n.in(0), n.attrInt("axis", 0)), reduction(n)),
@@ -187,7 +184,7 @@ final class IndexMapping {
                     ? n.addAll(new Split(axis, sizes), List.of(x))
                     : n.addAll(new SplitBy(axis, n.results()), List.of(x, n.in(1)));
         }
-        int parts = Math.toIntExact(n.attrInt("num_outputs", n.results()));
+        int parts = n.attrCount("num_outputs", n.results());
         if (parts < 1) {
             throw n.error("a split into " + parts + " parts");
         }
@@ -226,7 +223,7 @@ final class IndexMapping {
 
     private static Value pad(NodeContext n) {
         Value x = n.in(0);
-        Value fill = n.has(2) ? scalar(n, n.in(2)) : null;
+        Value fill = n.has(2) ? n.in(2) : null;
         List<Long> pads = n.knownLongs(1);
         if (pads != null && !n.has(3)) {
             return staticPad(n, x, mode(n), pads, fill);
@@ -246,12 +243,11 @@ final class IndexMapping {
     }
 
     private static Value staticPad(NodeContext n, Value x, PadMode mode, List<Long> pads, @Nullable Value fill) {
-        int half = pads.size() / 2;
-        Pad op = new Pad(mode, pads.subList(0, half), pads.subList(half, half * 2));
         if (pads.size() % 2 != 0) {
-            throw n.error("pads must be two a dim, are " + pads);
+            throw n.error("pads are " + pads + "; expected two per dim");
         }
-        return fill == null ? n.add(op, x) : n.add(op, x, fill);
+        int half = pads.size() / 2;
+        return Pad.cropped(n, mode, x, pads.subList(0, half), pads.subList(half, half * 2), fill);
     }
 
     /** Amounts for some axes as amounts for all. */
@@ -267,11 +263,6 @@ final class IndexMapping {
             all.set(rank + axis, pads.get(axes.length + i));
         }
         return all;
-    }
-
-    /** The value as a scalar: some exporters write a vector of one. */
-    static Value scalar(NodeContext n, Value value) {
-        return value.shape().isRanked() && value.shape().rank() == 0 ? value : n.reshape(value);
     }
 
     private static PadMode mode(NodeContext n) {

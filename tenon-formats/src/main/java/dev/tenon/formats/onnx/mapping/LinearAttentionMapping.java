@@ -16,7 +16,7 @@ final class LinearAttentionMapping {
 
     /** Heads lie side by side in the last axis, as [B,T,heads*size]; past and present state are [B,heads,K,V]. */
     static List<Value> map(NodeContext n) {
-        long heads = n.attrInt("kv_num_heads");
+        int heads = n.attrCount("kv_num_heads");
         String rule = n.attrString("update_rule", "gated_delta");
         boolean decay = rule.equals("gated") || rule.equals("gated_delta");
         boolean delta = rule.equals("delta") || rule.equals("gated_delta");
@@ -43,11 +43,11 @@ final class LinearAttentionMapping {
     }
 
     /** One number for each head, or one for all, as [B,heads,T]. */
-    private static Value beta(NodeContext n, long heads) {
+    private static Value beta(NodeContext n, int heads) {
         Value given = n.in(BETA);
         Value first = ShapeOps.swap(n, given, 1, 2);
         return n.rank(given) == 3 && given.shape().dim(2).is(1) && heads > 1
-                ? n.concat(1, Collections.nCopies(Math.toIntExact(heads), first).toArray(Value[]::new))
+                ? n.concat(1, Collections.nCopies(heads, first).toArray(Value[]::new))
                 : first;
     }
 }

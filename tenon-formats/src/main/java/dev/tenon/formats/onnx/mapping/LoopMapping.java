@@ -4,6 +4,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.Loop;
@@ -32,7 +33,7 @@ final class LoopMapping {
     }
 
     static List<Value> scan(NodeContext n) {
-        int scanned = Math.toIntExact(n.attrInt("num_scan_inputs"));
+        int scanned = n.attrCount("num_scan_inputs");
         int states = n.inputs() - scanned;
         if (scanned < 1 || states < 0) {
             throw n.error("num_scan_inputs is " + scanned + " of " + n.inputs() + " inputs");
@@ -58,7 +59,7 @@ final class LoopMapping {
         for (int i = 0; i < stacked; i++) {
             long axis = outputAxes.get(i);
             long place = axis < 0 ? axis + n.rank(results.get(states + i)) + 1 : axis;
-            outputs.add(new ScanAxis(Math.toIntExact(place), outputDirections.get(i) != 0));
+            outputs.add(new ScanAxis(SizeMath.toInt("scan_output_axes", place), outputDirections.get(i) != 0));
         }
         operands.addAll(body.captures());
         return n.addAll(new Scan(graph, inputs, outputs), operands);
@@ -69,7 +70,7 @@ final class LoopMapping {
         if (n.has(0)) {
             throw n.error("sequence_lens are not supported; give every sequence its whole length");
         }
-        int scanned = Math.toIntExact(n.attrInt("num_scan_inputs"));
+        int scanned = n.attrCount("num_scan_inputs");
         List<Value> given = rest(n, 1);
         int states = given.size() - scanned;
         if (scanned < 1 || states < 0) {

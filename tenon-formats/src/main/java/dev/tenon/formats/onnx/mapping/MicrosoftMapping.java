@@ -2,15 +2,12 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.CompareFn;
 import dev.tenon.core.ir.op.Gather;
 import dev.tenon.core.ir.op.LayerNorm;
 import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.ReshapeTo;
 import dev.tenon.core.ir.op.RmsNorm;
 import dev.tenon.core.ir.op.Unary;
 import dev.tenon.core.ir.op.UnaryFn;
@@ -42,7 +39,8 @@ final class MicrosoftMapping {
     }
 
     private static Value biased(NodeContext n) {
-        return fitted(n, n.plus(n.in(0), n.in(1)), "bias " + n.in(1).type());
+        return ShapeOps.fitted(
+                n, n.plus(n.in(0), n.in(1)), n.in(0), "bias " + n.in(1).type());
     }
 
     /** x · sigmoid(alpha · x): half of x where alpha is 0. */
@@ -50,28 +48,6 @@ final class MicrosoftMapping {
         Value x = n.in(0);
         double alpha = n.attrFloat("alpha", 1.702f);
         return alpha == 0 ? n.times(x, n.scalar(x.dtype(), 0.5)) : n.add(new Unary(UnaryFn.SILU, alpha, 0), x);
-    }
-
-    /**
-     * A sum of the input and what must broadcast to it: of the input's shape. Told now where the shapes tell; else by a reshape, which fails for a sum that has more elements and is nothing for one that fits.
-     *
-     * @param what was added, for messages
-     */
-    private static Value fitted(NodeContext n, Value sum, String what) {
-        Value x = n.in(0);
-        Shape shape = x.shape();
-        if (!shape.isRanked() || !sum.shape().isRanked()) {
-            return n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
-        }
-        boolean fits = sum.shape().rank() == shape.rank();
-        for (int axis = 0; fits && axis < shape.rank(); axis++) {
-            fits = sum.shape().dim(axis).mayEqual(shape.dim(axis));
-        }
-        if (!fits) {
-            throw n.error(what + " must broadcast to the input, " + x.type());
-        }
-        boolean same = sum.shape().equals(shape) && !shape.dims().contains(Dim.unknown()); // two unknowns may differ
-        return same ? sum : n.addTyped(new ReshapeTo(true), x.type(), sum, ShapeOps.sizes(n, x));
     }
 
     /** [input, skip, gamma, beta? (of the centred one), bias?] → [output, mean, inv_std_var, input_skip_bias_sum]. */
@@ -84,7 +60,8 @@ final class MicrosoftMapping {
         int bias = centred ? BETA + 1 : BETA;
         // the bias first: a product before it takes in a bias and then a residual
         Value biased = n.has(bias) ? n.plus(x, n.in(bias)) : x;
-        Value sum = fitted(n, n.plus(biased, n.in(1)), "skip " + n.in(1).type() + " and a bias");
+        Value sum =
+                ShapeOps.fitted(n, n.plus(biased, n.in(1)), x, "skip " + n.in(1).type() + " and a bias");
         int axis = n.rank(sum) - 1;
         double epsilon = n.attrFloat("epsilon", EPSILON);
         Value y = centred

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Ops;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.schema.GraphProto;
@@ -60,7 +61,7 @@ public final class NodeContext implements Ops {
         this.label = label;
         this.op = op;
         this.opset = opset;
-        this.inputs = inputs;
+        this.inputs = new ArrayList<>(inputs);
         this.results = results;
         this.attributes = attributes;
         this.tensors = tensors;
@@ -96,6 +97,11 @@ public final class NodeContext implements Ops {
 
     boolean has(int input) {
         return input < inputs.size() && inputs.get(input) != null;
+    }
+
+    /** Has a mapping see another value in the place of an input. */
+    void replace(int input, Value value) {
+        inputs.set(input, value);
     }
 
     /** The input. @throws ImportException where it is left out */
@@ -159,6 +165,21 @@ public final class NodeContext implements Ops {
             throw error("the attribute \"" + name + "\" is missing");
         }
         return attributes.integer(name, 0);
+    }
+
+    /** An attribute that counts: 0 or more, and small. */
+    int attrCount(String name, long absent) {
+        long count = attributes.integer(name, absent);
+        if (count < 0 || count > Integer.MAX_VALUE) {
+            throw error(name + " is " + count + "; expected 0 to " + Integer.MAX_VALUE);
+        }
+        return (int) count;
+    }
+
+    /** @throws ImportException where the attribute is not there, too, */
+    int attrCount(String name) {
+        attrInt(name);
+        return attrCount(name, 0);
     }
 
     boolean attrFlag(String name, boolean absent) {
@@ -251,6 +272,13 @@ public final class NodeContext implements Ops {
 
     @Override
     public Value reshape(Value x, long... sizes) {
+        ConstantData data = x.constant();
+        if (data != null && LongStream.of(sizes).noneMatch(size -> size < 0)) {
+            Shape shape = Shape.of(sizes);
+            if (shape.elements() == data.type().shape().elements()) {
+                return constant(data.reshaped(shape));
+            }
+        }
         return x.shape().isRanked()
                 ? Ops.super.reshape(x, sizes)
                 : ShapeOps.reshape(this, x, LongStream.of(sizes).boxed().toList(), true);

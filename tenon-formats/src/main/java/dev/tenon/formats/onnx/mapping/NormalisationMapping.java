@@ -39,11 +39,7 @@ final class NormalisationMapping {
                 List.of(n.add(new InstanceNorm(n.attrFloat("epsilon", 1e-5f)), n.in(0), n.in(1), n.in(2)));
             case "GroupNormalization" -> List.of(groupNorm(n));
             case "LayerNormalization" -> layerNorm(n);
-            case "RMSNormalization" ->
-                List.of(n.add(
-                        new RmsNorm(n.axis(n.in(0), n.attrInt("axis", -1)), n.attrFloat("epsilon", 1e-5f), true),
-                        n.in(0),
-                        n.cast(n.in(1), n.in(0).dtype())));
+            case "RMSNormalization" -> List.of(rmsNorm(n));
             case "LpNormalization" ->
                 List.of(n.add(new LpNorm(n.axis(n.in(0), n.attrInt("axis", -1)), n.attrInt("p", 2)), n.in(0)));
             case "LRN" -> List.of(lrn(n));
@@ -126,12 +122,11 @@ final class NormalisationMapping {
         Value x = n.in(0);
         int axis = n.axis(x, n.attrInt("axis", -1));
         double epsilon = n.attrFloat("epsilon", 1e-5f);
-        List<Value> operands = new ArrayList<>(List.of(x, n.cast(n.in(1), x.dtype())));
+        List<Value> parameters = new ArrayList<>(List.of(n.in(1)));
         if (n.has(2)) {
-            operands.add(n.cast(n.in(2), x.dtype()));
+            parameters.add(n.in(2));
         }
-        Value y =
-                n.addAll(new LayerNorm(axis, epsilon, true, n.has(2)), operands).getFirst();
+        Value y = scaled(n, x, axis, parameters, (scale, bias) -> new LayerNorm(axis, epsilon, scale, bias));
         if (n.results() < 2) {
             return List.of(y);
         }
@@ -147,6 +142,57 @@ final class NormalisationMapping {
     static Value centred(NodeContext n, Value x, List<Integer> axes) {
         Value nearly = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
         return n.minus(nearly, n.add(new Reduce(ReduceFn.MEAN, axes, true), nearly));
+    }
+
+    private static Value rmsNorm(NodeContext n) {
+        Value x = n.in(0);
+        int axis = n.axis(x, n.attrInt("axis", -1));
+        double epsilon = n.attrFloat("epsilon", 1e-5f);
+        return scaled(n, x, axis, List.of(n.in(1)), (scale, _) -> new RmsNorm(axis, epsilon, scale));
+    }
+
+    /** Makes a norm with or without a scale and a bias of its own. */
+    private interface Norm {
+        Op with(boolean scale, boolean bias);
+    }
+
+    /**
+     * A norm and its scale and bias, which broadcast to x. Those that span the normalised axes alone are the norm's own; those with a row for each position are applied after it, in the type that sums are kept in.
+     */
+    private static Value scaled(NodeContext n, Value x, int axis, List<Value> parameters, Norm norm) {
+        List<Value> own = parameters.stream()
+                .map(parameter -> overRow(n, n.cast(parameter, x.dtype()), n.rank(x) - axis))
+                .toList();
+        if (own.stream()
+                .allMatch(parameter ->
+                        parameter.shape().isRanked() && parameter.shape().rank() <= n.rank(x) - axis)) {
+            List<Value> operands = new ArrayList<>(List.of(x));
+            operands.addAll(own);
+            return n.addAll(norm.with(true, own.size() > 1), operands).getFirst();
+        }
+        DType wide = x.dtype().accumulator();
+        Value y = n.add(norm.with(false, false), n.cast(x, wide));
+        for (int i = 0; i < parameters.size(); i++) {
+            Value parameter = n.cast(parameters.get(i), wide);
+            Value combined = i == 0 ? n.times(y, parameter) : n.plus(y, parameter);
+            y = ShapeOps.fitted(
+                    n,
+                    combined,
+                    y,
+                    (i == 0 ? "scale " : "bias ") + parameters.get(i).type());
+        }
+        return n.cast(y, x.dtype());
+    }
+
+    /** The value without leading dims of 1 beyond that many dims. */
+    private static Value overRow(NodeContext n, Value parameter, int rank) {
+        int extra = parameter.shape().isRanked() ? parameter.shape().rank() - rank : 0;
+        if (extra <= 0 || !parameter.shape().isConcrete() || parameter.shape().elements(0, extra) != 1) {
+            return parameter;
+        }
+        return n.reshape(
+                parameter,
+                parameter.shape().range(extra, parameter.shape().rank()).sizes());
     }
 
     /** Over the dims from an axis on, which stay. */

@@ -111,6 +111,7 @@ public final class OnnxOps {
         if (family == null) {
             throw n.error("is not supported");
         }
+        InputRules.apply(name, n);
         return switch (family) {
             case ELEMENTWISE -> ElementwiseMapping.map(n);
             case REDUCTION -> ReductionMapping.map(n);
@@ -134,14 +135,29 @@ public final class OnnxOps {
         };
     }
 
-    /** The operators whose names are most like one that is not there, for messages; its own domain's first where they are equally like it. */
-    public static List<Name> nearest(Name wanted) {
-        return FAMILIES.get().keySet().stream()
-                .sorted(Comparator.<Name>comparingInt(name -> distance(name.op(), wanted.op()))
-                        .thenComparing(name -> !name.domain().equals(wanted.domain()))
-                        .thenComparing(Name::op))
-                .limit(3)
+    /**
+     * What to do about an operator that is not there, as the end of a message: the name of its domain that is most like it, if it looks like a slip, or the domain that has an operator of that name. Other domains' operators
+     * are no help: they mean something else.
+     */
+    public static String advice(Name wanted) {
+        List<String> domains = FAMILIES.get().keySet().stream()
+                .filter(name -> name.op().equals(wanted.op()))
+                .map(name -> name.domain().isEmpty() ? "the ONNX domain" : "the domain " + name.domain())
                 .toList();
+        if (!domains.isEmpty()) {
+            return "; " + String.join(" and ", domains) + " has an operator of that name, so check the node's domain";
+        }
+        int slip = Math.max(1, wanted.op().length() / 4);
+        return FAMILIES.get().keySet().stream()
+                .filter(name -> name.domain().equals(wanted.domain()))
+                .map(Name::op)
+                .filter(op -> distance(op, wanted.op()) <= slip)
+                .min(Comparator.<String>comparingInt(op -> distance(op, wanted.op()))
+                        .thenComparing(Comparator.naturalOrder()))
+                .map(op -> "; did you mean " + new Name(wanted.domain(), op) + "?")
+                .orElse(
+                        "; expected an operator of the ONNX domain or of com.microsoft that Tenon imports, or a function "
+                                + "that the model defines");
     }
 
     /** A row is missing for a listed name: a fault of ours, not of the model. */

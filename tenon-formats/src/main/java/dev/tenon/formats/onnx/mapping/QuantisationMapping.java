@@ -25,7 +25,7 @@ final class QuantisationMapping {
         };
     }
 
-    /** A scale or zero point of one element is a scalar, whatever shape the exporter gave it. */
+    /** A scale or zero point of one element is a scalar, whatever shape the exporter gave it; others have a row or a column each. */
     private static Value parameter(NodeContext n, Value value) {
         boolean single = value.shape().isRanked()
                 && value.shape().rank() > 0
@@ -42,7 +42,7 @@ final class QuantisationMapping {
     private static Value quantize(NodeContext n) {
         Value x = n.in(0);
         long block = n.attrInt("block_size", 0);
-        Value scale = block == 0 ? parameter(n, n.in(1)) : n.in(1);
+        Value scale = n.in(1);
         boolean shifted = n.has(2);
         DType to = shifted ? n.in(2).dtype() : outputType(n, DType.U8);
         if (!n.attrFlag("saturate", true) && to.isFloat()) {
@@ -51,7 +51,7 @@ final class QuantisationMapping {
         Value wide = x.dtype().isFloat() ? x : n.cast(x, DType.F32);
         List<Value> operands = new ArrayList<>(List.of(wide, n.cast(scale, wide.dtype())));
         if (shifted) {
-            operands.add(block == 0 ? parameter(n, n.in(2)) : n.in(2));
+            operands.add(n.in(2));
         }
         return n.addAll(new Quantize(to, axis(n, x, scale), block, shifted), operands)
                 .getFirst();
@@ -65,10 +65,10 @@ final class QuantisationMapping {
     private static Value dequantize(NodeContext n) {
         Value x = n.in(0);
         long block = n.attrInt("block_size", 0);
-        Value scale = block == 0 ? parameter(n, n.in(1)) : n.in(1);
+        Value scale = n.in(1);
         List<Value> operands = new ArrayList<>(List.of(x, scale));
         if (n.has(2)) {
-            operands.add(block == 0 ? parameter(n, n.in(2)) : n.in(2));
+            operands.add(n.in(2));
         }
         Value y = n.addAll(new Dequantize(axis(n, x, scale), block, n.has(2)), operands)
                 .getFirst();
@@ -101,15 +101,14 @@ final class QuantisationMapping {
     private static Value qlinearConv(NodeContext n) {
         Value x = n.in(0);
         Value weight = n.in(3);
-        Value sums = ConvolutionMapping.convInteger(
-                n, x, weight, List.of(parameter(n, n.in(2))), List.of(parameter(n, n.in(5))));
+        Value sums = ConvolutionMapping.convInteger(n, x, weight, List.of(n.in(2)), List.of(n.in(5)));
         int spatial = n.rank(x) - 2;
         if (n.has(8)) {
             sums = n.plus(sums, byChannel(n, n.in(8), spatial));
         }
-        Value weightScale = parameter(n, n.cast(n.in(4), DType.F32));
+        Value weightScale = n.cast(n.in(4), DType.F32);
         Value scale = n.times(
-                parameter(n, n.cast(n.in(1), DType.F32)),
+                n.cast(n.in(1), DType.F32),
                 weightScale.shape().rank() == 0 ? weightScale : byChannel(n, weightScale, spatial));
         return requantize(n, n.times(n.cast(sums, DType.F32), scale), n.in(6), n.in(7));
     }

@@ -102,7 +102,7 @@ final class ReductionMapping {
             return cumulative(n, fn, n.axis(x, axis.getFirst()));
         }
         // an axis that only a run knows, which no exporter writes: every one, and the right one chosen
-        Value wanted = IndexMapping.scalar(n, n.cast(n.in(1), DType.I64));
+        Value wanted = n.cast(n.in(1), DType.I64);
         Value result = cumulative(n, fn, 0);
         int rank = n.rank(x);
         for (int i = 1; i < rank; i++) {

@@ -142,6 +142,27 @@ final class ShapeOps {
         return all;
     }
 
+    /**
+     * The result of combining a value with what must broadcast to it: it has the value's shape. Told now where the shapes tell; else by a reshape, which fails in the run for a result that has more elements.
+     *
+     * @param what the other value, for messages
+     */
+    static Value fitted(NodeContext n, Value result, Value x, String what) {
+        Shape shape = x.shape();
+        if (!shape.isRanked() || !result.shape().isRanked()) {
+            return n.addTyped(new ReshapeTo(true), x.type(), result, sizes(n, x));
+        }
+        boolean fits = result.shape().rank() == shape.rank();
+        for (int axis = 0; fits && axis < shape.rank(); axis++) {
+            fits = result.shape().dim(axis).mayEqual(shape.dim(axis));
+        }
+        if (!fits) {
+            throw n.error(what + " must broadcast to the input, " + x.type());
+        }
+        boolean same = result.shape().equals(shape) && !shape.dims().contains(Dim.unknown()); // two unknowns may differ
+        return same ? result : n.addTyped(new ReshapeTo(true), x.type(), result, sizes(n, x));
+    }
+
     /** The value under the shape of another of as many elements. */
     static Value like(NodeContext n, Value x, Value other) {
         return other.shape().isConcrete()

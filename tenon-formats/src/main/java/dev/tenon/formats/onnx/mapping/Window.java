@@ -26,17 +26,18 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
     /** The window that the node's attributes describe, over its input. {@code fill} is what padding stands for, should it have to be written out. */
     static Over of(NodeContext n, Value x, List<Long> kernel, double fill) {
         int dims = kernel.size();
+        bounded(n, "kernel_shape", kernel, 1);
         Window window = new Window(
                 kernel,
-                list(n, "strides", dims, 1),
-                list(n, "dilations", dims, 1),
+                bounded(n, "strides", dims, 1),
+                bounded(n, "dilations", dims, 1),
                 Collections.nCopies(dims, 0L),
                 Collections.nCopies(dims, 0L));
         AutoPad auto = autoPad(n);
         return switch (auto) {
             case VALID -> new Over(x, window);
             case NOTSET -> {
-                List<Long> pads = list(n, "pads", 2 * dims, 0);
+                List<Long> pads = bounded(n, "pads", 2 * dims, 0);
                 yield new Over(x, window.padded(pads.subList(0, dims), pads.subList(dims, 2 * dims)));
             }
             case SAME_UPPER, SAME_LOWER -> same(n, x, window, auto == AutoPad.SAME_UPPER, fill);
@@ -53,7 +54,20 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
         throw n.error("auto_pad \"" + mode + "\" is not known");
     }
 
-    /** An attribute with a number for each spatial dim. */
+    /** Refuses numbers that no window has, so that arithmetic on those that it has fits 64 bits. */
+    static List<Long> bounded(NodeContext n, String name, List<Long> values, long least) {
+        if (values.stream().anyMatch(value -> value < least || value > Integer.MAX_VALUE)) {
+            throw n.error(name + " is " + values + "; expected " + least + " to " + Integer.MAX_VALUE + " each");
+        }
+        return values;
+    }
+
+    /** An attribute with a number for each spatial dim: from the value that stands for it where it is absent to 2^31 - 1. */
+    static List<Long> bounded(NodeContext n, String name, int size, long absent) {
+        return bounded(n, name, list(n, name, size, absent), absent);
+    }
+
+    /** An attribute with as many numbers as asked for. */
     static List<Long> list(NodeContext n, String name, int size, long absent) {
         List<Long> given = n.attrInts(name);
         if (given.isEmpty()) {
@@ -71,7 +85,7 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
 
     /** How far the window reaches along a spatial dim. */
     long extent(int dim) {
-        return Math.addExact(Math.multiplyExact(kernel.get(dim) - 1, dilations.get(dim)), 1);
+        return (kernel.get(dim) - 1) * dilations.get(dim) + 1;
     }
 
     /** As much padding as makes the result ceil(input / stride) long. */
@@ -82,15 +96,12 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
             Dim dim = x.shape().isRanked() ? x.shape().dim(i + 2) : Dim.unknown();
             long stride = window.strides.get(i);
             long extent = window.extent(i);
-            if (stride < 1) {
-                throw n.error("strides must be positive, are " + window.strides);
-            }
             if (!dim.isFixed() && stride != 1) {
                 return deferred(n, x, window, upper, fill);
             }
             long total = stride == 1
                     ? extent - 1
-                    : Math.max(0, (Math.ceilDiv(dim.size(), stride) - 1) * stride + extent - dim.size());
+                    : Math.max(0, (Math.ceilDiv(dim.size(), stride) - 1) * stride - dim.size() + extent);
             long less = total / 2;
             before.add(upper ? less : total - less);
             after.add(upper ? total - less : less);

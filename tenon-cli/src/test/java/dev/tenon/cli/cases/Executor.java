@@ -1,0 +1,61 @@
+package dev.tenon.cli.cases;
+
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.RuntimeOptions;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.runtime.Weights;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What runs graphs in this JVM. The CPU backend without vectors needs a JVM of its own: {@link ModelCasesTest} starts it. */
+enum Executor {
+    INTERPRETER,
+    CPU,
+    EMULATOR;
+
+    /** What a runtime may hold in a case: plenty for the right results, and nothing for those that are refused. */
+    private static final long MEMORY_LIMIT = 1 << 28;
+
+    boolean isThere() {
+        return this != EMULATOR
+                || Target.devices().stream().anyMatch(device -> device.backend().equals("emulator"));
+    }
+
+    Map<String, Tensor> run(Graph graph, Map<String, Tensor> inputs) {
+        return switch (this) {
+            case INTERPRETER -> interpreted(graph, inputs);
+            case CPU -> compiled("cpu", graph, inputs);
+            case EMULATOR -> compiled("emulator", graph, inputs);
+        };
+    }
+
+    private static Map<String, Tensor> compiled(String target, Graph graph, Map<String, Tensor> inputs) {
+        RuntimeOptions options = RuntimeOptions.defaults().withMemoryLimit(MEMORY_LIMIT);
+        try (Runtime runtime = Runtime.open(Target.parse(target), options);
+                CompiledModel model = runtime.compile(
+                        graph, Weights.none(), CompileOptions.defaults().withPrecision(Precision.STRICT));
+                Session session = model.newSession()) {
+            return session.run(inputs);
+        }
+    }
+
+    private static Map<String, Tensor> interpreted(Graph graph, Map<String, Tensor> inputs) {
+        Map<String, NdArray> given = new LinkedHashMap<>();
+        inputs.forEach((name, tensor) -> given.put(name, NdArray.read(tensor.type(), tensor.segment())));
+        Map<String, Tensor> results = new LinkedHashMap<>();
+        Interpreter.run(graph, given).forEach((name, array) -> {
+            Tensor tensor = Tensor.zeros(array.type());
+            array.write(tensor.segment());
+            results.put(name, tensor);
+        });
+        return results;
+    }
+}
