@@ -50,7 +50,8 @@ final class FuzzTest {
             Fuzzer fuzzer = new Fuzzer(target);
             long start = System.nanoTime();
             fuzzer.run(Long.parseLong(args[1]), Long.parseLong(args[2]), Double.parseDouble(args[3]));
-            System.out.printf("%s: %d files in %.0f s%n", target.name(), fuzzer.count(), (System.nanoTime() - start) / 1e9);
+            System.out.printf(
+                    "%s: %d files in %.0f s%n", target.name(), fuzzer.count(), (System.nanoTime() - start) / 1e9);
             fuzzer.outcomes().forEach((outcome, count) -> System.out.println("  " + count + " " + outcome));
             fuzzer.findings().stream().limit(50).forEach(System.out::println);
             System.exit(fuzzer.findings().isEmpty() ? 0 : 1);

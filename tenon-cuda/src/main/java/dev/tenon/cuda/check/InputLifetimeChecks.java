@@ -47,7 +47,8 @@ final class InputLifetimeChecks {
                     uploaded = runtime.upload(ones(arena));
                 }
                 overwrite();
-                Tensor sum = session.run(Map.of("x", uploaded)).values().iterator().next();
+                Tensor sum =
+                        session.run(Map.of("x", uploaded)).values().iterator().next();
                 uploaded.close();
                 check(sum, "an arena closed after an upload");
 

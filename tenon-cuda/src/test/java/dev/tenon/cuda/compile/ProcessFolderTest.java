@@ -47,11 +47,12 @@ final class ProcessFolderTest {
             assertThat(notOurs).isDirectory();
             Path again = ProcessFolder.make(among);
             assertThat(mine).isDirectory().isNotEqualTo(again); // this process's own
-            try (Process third = child()) {
-                said(third);
-                third.destroyForcibly().waitFor();
-            }
-            assertThat(mine).as("another process has swept, and this one's locks stand").isDirectory();
+            Process third = child();
+            said(third);
+            third.destroyForcibly().waitFor();
+            assertThat(mine)
+                    .as("another process has swept, and this one's locks stand")
+                    .isDirectory();
             assertThat(again).isDirectory();
         } finally {
             first.destroyForcibly();
