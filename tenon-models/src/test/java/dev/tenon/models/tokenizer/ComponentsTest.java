@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.formats.json.JsonObject;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.text.Normalizer.Form;
