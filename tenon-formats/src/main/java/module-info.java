@@ -1,4 +1,5 @@
 /** Model files: ONNX, npy and safetensors readers. */
+@SuppressWarnings("module") // dev.tenon.models, for which one package is, is compiled later
 module dev.tenon.formats {
     requires static org.jspecify;
     requires transitive dev.tenon.core;

@@ -98,6 +98,11 @@ public final class JsonObject {
         return (int) value;
     }
 
+    /** Returns a number; whole numbers beyond 2⁵³ are rounded. */
+    public double number(String field) {
+        return require(field, Number.class, "a number").doubleValue();
+    }
+
     /** Returns an object. */
     public JsonObject object(String field) {
         return require(field, JsonObject.class, "an object");

@@ -32,8 +32,8 @@ record SafetensorsHeader(SequencedMap<String, String> metadata, SequencedMap<Str
         long length = bytes.get(LENGTH, 0);
         long left = bytes.byteSize() - LENGTH_BYTES;
         if (length < 0 || length > left) {
-            throw new ImportException(file + ": the header claims " + Long.toUnsignedString(length) + " bytes, "
-                    + left + " are left in the file");
+            throw new ImportException(file + ": the header claims " + Long.toUnsignedString(length) + " bytes, " + left
+                    + " are left in the file");
         }
         if (length > maxHeaderBytes || length > Integer.MAX_VALUE - 16) {
             throw new ImportException(file + ": the header has " + length + " bytes, the limit is " + maxHeaderBytes
@@ -159,7 +159,8 @@ record SafetensorsHeader(SequencedMap<String, String> metadata, SequencedMap<Str
     /** The tensors fill the data without gap or overlap. */
     private static void checkLayout(Map<String, Entry> entries, long dataBytes) {
         List<Map.Entry<String, Entry>> sorted = new ArrayList<>(entries.entrySet());
-        sorted.sort(Comparator.comparingLong((Map.Entry<String, Entry> e) -> e.getValue().begin())
+        sorted.sort(Comparator.comparingLong(
+                        (Map.Entry<String, Entry> e) -> e.getValue().begin())
                 .thenComparingLong(e -> e.getValue().end()));
         long at = 0;
         for (Map.Entry<String, Entry> entry : sorted) {

@@ -66,7 +66,9 @@ class SafetensorsTest {
         assertThat(file.tensor("f").toFloats()).containsExactly(1.5f, -2.25f);
         for (String name : file.types().keySet()) {
             Tensor tensor = file.tensor(name);
-            assertThat(tensor.segment().address() % tensor.dtype().bytes()).as(name).isZero();
+            assertThat(tensor.segment().address() % tensor.dtype().bytes())
+                    .as(name)
+                    .isZero();
         }
     }
 
@@ -90,13 +92,16 @@ class SafetensorsTest {
                 "{\"__metadata__\":{\"k\":1},\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}"
             })
     void wrongHeadersAreRefused(String header) {
-        assertThatThrownBy(() -> parse(header, 4)).isInstanceOf(ImportException.class).hasMessageContaining("x: header");
+        assertThatThrownBy(() -> parse(header, 4))
+                .isInstanceOf(ImportException.class)
+                .hasMessageContaining("x: header");
     }
 
     @Test
     void metadataAndTrailingBlanksAreRead() {
         Safetensors file = parse(
-                "{\"__metadata__\":{\"k\":\"v\"},\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}   ", 4);
+                "{\"__metadata__\":{\"k\":\"v\"},\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}   ",
+                4);
         assertThat(file.metadata()).containsEntry("k", "v");
         assertThat(file.tensor("a").toFloats()).containsExactly(0);
     }
@@ -104,7 +109,10 @@ class SafetensorsTest {
     private static Safetensors parse(String header, int dataBytes) {
         byte[] json = header.getBytes(StandardCharsets.UTF_8);
         byte[] bytes = new byte[8 + json.length + dataBytes];
-        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong(json.length).put(json);
+        ByteBuffer.wrap(bytes)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(json.length)
+                .put(json);
         return Safetensors.parse("x", MemorySegment.ofArray(bytes), Safetensors.MAX_HEADER_BYTES);
     }
 }

@@ -1,8 +1,8 @@
 package dev.tenon.models.tokenizer;
 
-import dev.tenon.formats.json.JsonObject;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.formats.json.JsonObject;
 import java.text.Normalizer.Form;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,10 +1,10 @@
 package dev.tenon.models.tokenizer;
 
-import dev.tenon.formats.json.JsonObject;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.formats.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
