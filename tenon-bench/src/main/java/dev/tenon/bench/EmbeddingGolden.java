@@ -118,7 +118,8 @@ public final class EmbeddingGolden {
 
     private static String escaped(String text) {
         StringBuilder json = new StringBuilder();
-        for (char c : text.toCharArray()) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
             if (c >= ' ' && c < 0x7F && c != '"' && c != '\\') {
                 json.append(c);
             } else {
