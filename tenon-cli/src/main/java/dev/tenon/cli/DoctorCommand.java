@@ -109,13 +109,15 @@ final class DoctorCommand implements Callable<Integer> {
     }
 
     private static Check vectors() {
-        boolean there = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+        boolean there = Target.devices().stream()
+                .anyMatch(device ->
+                        device.backend().equals("cpu") && !device.detail().contains("no Vector API"));
         return there
-                ? new Check("vector module", true, "jdk.incubator.vector is resolved", "")
+                ? new Check("vector module", true, "jdk.incubator.vector is loaded", "")
                 : new Check(
                         "vector module",
                         false,
-                        "jdk.incubator.vector is not resolved: plain loops, several times slower",
+                        "jdk.incubator.vector is not loaded: plain loops, several times slower",
                         "start Java with --add-modules jdk.incubator.vector");
     }
 

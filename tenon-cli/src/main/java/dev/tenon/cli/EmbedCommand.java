@@ -1,24 +1,25 @@
 package dev.tenon.cli;
 
 import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.models.embedding.Assumption;
 import dev.tenon.models.embedding.EmbeddingEncoder;
+import dev.tenon.models.embedding.Embeddings;
 import dev.tenon.models.embedding.EncoderOptions;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -40,8 +41,9 @@ final class EmbedCommand implements Callable<Integer> {
 
     @Option(
             names = "--model",
-            paramLabel = "FILE",
-            description = "A BERT-like .onnx model with its tokenizer.json beside it; all-MiniLM-L6-v2 by default.")
+            paramLabel = "PATH",
+            description = "A BERT-like .onnx model, or a folder with one, its tokenizer.json and, where they are, its"
+                    + " sentence-transformers files beside it; all-MiniLM-L6-v2 by default.")
     @Nullable
     Path model;
 
@@ -49,19 +51,14 @@ final class EmbedCommand implements Callable<Integer> {
     @Nullable
     Path tokenizer;
 
-    @Option(
-            names = "--max-tokens",
-            paramLabel = "N",
-            defaultValue = "512",
-            converter = Values.Tokens.class,
-            description = "Longer texts are cut to this many tokens (512).")
-    int maxTokens;
-
     @Option(names = "--json", description = "One object a text: {\"text\": …, \"vector\": […]}.")
     boolean json;
 
     @Option(names = "--time", description = "Say on standard error where the time to the result went.")
     boolean time;
+
+    @Mixin
+    EncoderSettings encoding = new EncoderSettings();
 
     @Mixin
     CompileSettings settings = new CompileSettings();
@@ -72,32 +69,47 @@ final class EmbedCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        List<String> all = texts.isEmpty() ? lines() : texts;
+        PrintWriter err = spec.commandLine().getErr();
+        List<String> all = texts();
         Path file = model != null ? model : DefaultModel.path();
         Path words = tokenizer != null ? tokenizer : EmbeddingEncoder.tokenizerBeside(file);
-        float[][] vectors;
+        Embeddings found;
+        List<Assumption> assumptions;
+        int limit;
         FirstResult first;
-        try (Progress progress = new Progress(spec.commandLine().getErr())) {
+        try (Progress progress = new Progress(err)) {
             progress.say("loading " + file.getFileName() + " …");
-            EncoderOptions options = EncoderOptions.defaults()
+            EncoderOptions options = encoding.apply(EncoderOptions.defaults())
                     .withRuntime(device.options())
                     .withCompile(settings.apply(CompileOptions.defaults()))
-                    .withWeights(settings.stored())
-                    .withMaxTokens(maxTokens);
+                    .withWeights(settings.stored());
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
-                vectors = encoder.encode(all);
+                found = encoder.embed(all);
+                assumptions = encoder.assumptions();
+                limit = encoder.maxTokens();
                 first = time ? FirstResult.now() : null;
             }
         }
+        if (model != null && !assumptions.isEmpty()) { // of the default model we know them to be right
+            err.println(spec.qualifiedName() + ": no file of the model says otherwise, so assumed: "
+                    + assumptions.stream()
+                            .map(one -> one.what() + " (" + one.option() + ")")
+                            .collect(Collectors.joining(", ")));
+        }
+        if (!found.cut().isEmpty()) {
+            err.println(spec.qualifiedName() + ": " + found.cut().size() + " of " + Units.counted(all.size(), "text")
+                    + " cut at " + limit + " tokens (--max-tokens); --long split embeds them whole");
+        }
+        List<float[]> vectors = found.vectors();
         if (first != null) {
             spec.commandLine().getErr().println(first);
         }
         if (json) {
-            for (int i = 0; i < vectors.length; i++) {
+            for (int i = 0; i < all.size(); i++) {
                 Map<String, Object> object = new LinkedHashMap<>();
                 object.put("text", all.get(i));
-                object.put("vector", vectors[i]);
+                object.put("vector", vectors.get(i));
                 Json.print(out, object);
             }
         } else {
@@ -106,12 +118,19 @@ final class EmbedCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static List<String> lines() throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        return in.readAllLines();
+    private List<String> texts() throws IOException {
+        if (!texts.isEmpty()) {
+            return texts;
+        }
+        List<String> lines = StandardInput.isTerminal() ? List.of() : StandardInput.lines(System.in);
+        if (lines.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(), "give at least one text, as an argument or as a line of standard input");
+        }
+        return lines;
     }
 
-    private static void printSimilarities(PrintWriter out, List<String> texts, float[][] vectors) {
+    private static void printSimilarities(PrintWriter out, List<String> texts, List<float[]> vectors) {
         String[] header = new String[texts.size() + 2];
         header[0] = "";
         header[1] = "text";
@@ -119,12 +138,12 @@ final class EmbedCommand implements Callable<Integer> {
             header[i + 2] = Integer.toString(i + 1);
         }
         Table table = new Table(header);
-        for (int i = 0; i < vectors.length; i++) {
+        for (int i = 0; i < vectors.size(); i++) {
             Object[] row = new Object[header.length];
             row[0] = i + 1;
             row[1] = shortened(texts.get(i));
-            for (int j = 0; j < vectors.length; j++) {
-                row[j + 2] = String.format(Locale.ROOT, "%.4f", cosine(vectors[i], vectors[j]));
+            for (int j = 0; j < vectors.size(); j++) {
+                row[j + 2] = String.format(Locale.ROOT, "%.4f", cosine(vectors.get(i), vectors.get(j)));
             }
             table.row(row);
         }

@@ -1,5 +1,6 @@
 package dev.tenon.cli;
 
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.error.Text;
 import java.io.FileDescriptor;
@@ -10,7 +11,9 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
@@ -68,8 +71,16 @@ public final class Main implements Runnable {
 
     public static void main(String[] args) {
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        String[] utf8;
+        try {
+            utf8 = Arguments.utf8(args);
+        } catch (InputException e) {
+            err.println("tenon: " + line(e));
+            System.exit(CommandLine.ExitCode.USAGE);
+            return;
+        }
         // not System.out, which keeps no fault of writing
-        System.exit(execute(new FileOutputStream(FileDescriptor.out), err, args));
+        System.exit(execute(new FileOutputStream(FileDescriptor.out), err, utf8));
     }
 
     /** The command, failed too when what it prints cannot be written. */
@@ -89,6 +100,7 @@ public final class Main implements Runnable {
     static int execute(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
         CommandLine command = new CommandLine(main).setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
+        command.registerConverter(Path.class, new Values.FilePath());
         command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
         CommandLine.IParameterExceptionHandler usual = command.getParameterExceptionHandler();
         command.setParameterExceptionHandler((e, given) -> usual.handleParseException(reworded(e), given));
@@ -120,6 +132,7 @@ public final class Main implements Runnable {
             case NoSuchFileException _ -> "no such file or folder, or none can be made there: " + message;
             case FileAlreadyExistsException _ -> message + " is there already, and is not a folder";
             case AccessDeniedException _ -> "no permission for " + message;
+            case InvalidPathException bad -> Values.FilePath.words(bad);
             case IOException _ -> message;
             case OutOfMemoryError _ ->
                 "the Java heap is too small: " + message + " (TENON_JAVA_OPTS=-Xmx… makes it larger)";

@@ -9,8 +9,12 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.models.embedding.Pooling;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -75,7 +79,43 @@ final class Values {
     /** Tokens of a text, with the two special ones. */
     static final class Tokens extends Whole {
         Tokens() {
-            super(3, Integer.MAX_VALUE);
+            super(3, 1 << 24);
+        }
+    }
+
+    /** A path that this system and this JVM's locale have. */
+    static final class FilePath implements ITypeConverter<Path> {
+        @Override
+        public Path convert(String value) {
+            try {
+                return Path.of(value);
+            } catch (InvalidPathException e) {
+                throw new TypeConversionException(words(e));
+            }
+        }
+
+        /** What is wrong, and the fix: under a locale without UTF-8, Java has no path that is not ASCII. */
+        static String words(InvalidPathException e) {
+            return "'" + e.getInput() + "' is no path here: "
+                    + (Arguments.localeIsUtf8()
+                            ? e.getReason()
+                            : "the locale's encoding is " + Arguments.locale()
+                                    + ", which does not have it; set LC_ALL=C.UTF-8, or another locale with UTF-8");
+        }
+    }
+
+    /** How token vectors become one. */
+    static final class PoolingRule implements ITypeConverter<Pooling> {
+        @Override
+        public Pooling convert(String value) {
+            for (Pooling pooling : Pooling.values()) {
+                if (pooling.word().equalsIgnoreCase(value)) {
+                    return pooling;
+                }
+            }
+            throw wrong(
+                    value,
+                    "one of " + Stream.of(Pooling.values()).map(Pooling::word).toList());
         }
     }
 

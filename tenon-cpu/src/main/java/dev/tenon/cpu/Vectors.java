@@ -54,6 +54,8 @@ final class Vectors {
     static final String VECTOR = "vector";
     static final String SCALAR = "scalar";
 
+    private static final String MODULE = "jdk.incubator.vector";
+
     private Vectors() {}
 
     /**
@@ -73,16 +75,36 @@ final class Vectors {
 
     private static boolean find() {
         Module here = Vectors.class.getModule();
-        boolean found = ModuleLayer.boot()
-                .findModule("jdk.incubator.vector")
-                .filter(here::canRead)
-                .isPresent();
+        boolean found =
+                ModuleLayer.boot().findModule(MODULE).filter(here::canRead).isPresent() || load(here);
         if (!found) {
             LOG.log(
                     Level.INFO,
                     "the CPU backend runs scalar loops: start Java with --add-modules jdk.incubator.vector for vector kernels");
         }
         return found;
+    }
+
+    /**
+     * Loads the module into the running JVM, by the means that the JDK itself has for this, where the start exported them to this module
+     * ({@code --add-exports java.base/jdk.internal.module=…}). A module loaded so is the same as one resolved at the start, but the JVM prints
+     * no line about incubator modules on standard error.
+     */
+    private static boolean load(Module here) {
+        if (!Object.class.getModule().isExported("jdk.internal.module", here)) {
+            return false;
+        }
+        try {
+            Module module = (Module) Class.forName("jdk.internal.module.Modules")
+                    .getMethod("loadModule", String.class)
+                    .invoke(null, MODULE);
+            here.addReads(module);
+            return true;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            System.getLogger("dev.tenon.cpu")
+                    .log(Level.DEBUG, "the vector module cannot be loaded into a running JVM", e);
+            return false;
+        }
     }
 
     /** One phrase for people who only look: how wide the vectors are is known once their classes are loaded, which takes longer than all else that looking does. */

@@ -25,7 +25,7 @@ final class EmulatedModule implements GpuModule {
         this.context = context;
         source = image.name();
         file = Toolchain.write("kernel.so", image.bytes());
-        object = context.shared().library().load(file);
+        object = Toolchain.loaded(file, () -> context.shared().library().load(file));
         if (object.entries().isEmpty() || object.sharedBytes() > Limits.SHARED) {
             context.shared().library().unload(object);
             Workshop.delete(file);

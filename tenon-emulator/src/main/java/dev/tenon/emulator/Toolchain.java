@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** The compiler of this host and the runtime object built with it: once for each content, kept in the kernel cache. One for the process. */
 final class Toolchain {
@@ -73,7 +74,23 @@ final class Toolchain {
         KernelCache cache = KernelCache.standard();
         ModuleImage image = cache.read(key, "emulator runtime").orElseGet(() -> cache.write(key, build()));
         object = RUNTIMES.get(soname, () -> write(soname, image.bytes()));
-        library = new EmulatorLibrary(object);
+        library = loaded(object, () -> new EmulatorLibrary(object));
+    }
+
+    /** What {@code load} gives for a file of the temporary folder. @throws NativeException that names the fix where the folder may not hold code */
+    static <T> T loaded(Path file, Supplier<T> load) {
+        try {
+            return load.get();
+        } catch (NativeException e) {
+            if (!Mounts.noexec(file)) {
+                throw e;
+            }
+            throw new NativeException(
+                    "emulator: the temporary folder " + System.getProperty("java.io.tmpdir")
+                            + " is mounted noexec, so that no kernel can be loaded from it; name another folder with"
+                            + " -Djava.io.tmpdir=FOLDER (for the tenon command, in TENON_JAVA_OPTS)",
+                    e);
+        }
     }
 
     /** Why nothing can be compiled; empty where it can. */

@@ -1,5 +1,6 @@
 package dev.tenon.nativelib;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
@@ -34,7 +35,16 @@ public record Machine(Os system, boolean x86, Map<String, String> environment, P
                 processor.equals("amd64") || processor.equals("x86_64"),
                 System.getenv(),
                 Path.of("/"),
-                Path.of(System.getProperty("user.home", "/")));
+                userHome());
+    }
+
+    /** The user's home; the root where there is none, or one with a name that the locale does not have. */
+    private static Path userHome() {
+        try {
+            return Path.of(System.getProperty("user.home", "/"));
+        } catch (InvalidPathException _) {
+            return Path.of("/");
+        }
     }
 
     /** The variable's value; empty when it is not set. */

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -34,6 +35,11 @@ public final class KernelCache {
     /** Folders that cannot be written, each said once a process, however many caches look at it. */
     private static final Set<Path> COMPLAINED = ConcurrentHashMap.newKeySet();
 
+    /** Settings whose value is no path here, and folders with entries that cannot be read, each said once a process. */
+    private static final Set<String> UNREADABLE = ConcurrentHashMap.newKeySet();
+
+    private static final String VARIABLE = "TENON_KERNEL_CACHE";
+
     private final Path folder;
     private final AtomicBoolean swept = new AtomicBoolean();
 
@@ -43,19 +49,41 @@ public final class KernelCache {
 
     /** {@code $TENON_KERNEL_CACHE}, else {@code $XDG_CACHE_HOME/tenon}, else {@code ~/.cache/tenon}. */
     public static KernelCache standard() {
-        return new KernelCache(folder(System.getenv(), Path.of(System.getProperty("user.home", "."))));
+        return new KernelCache(folder(
+                System.getenv(),
+                path("user.home", System.getProperty("user.home", "")).orElse(null)));
     }
 
-    static Path folder(Map<String, String> environment, Path home) {
-        String own = environment.getOrDefault("TENON_KERNEL_CACHE", "");
-        if (!own.isBlank()) {
-            return Path.of(own);
+    /** @param home null where there is none: the temporary folder then stands in for it */
+    static Path folder(Map<String, String> environment, @Nullable Path home) {
+        Optional<Path> own = path(VARIABLE, environment.getOrDefault(VARIABLE, ""));
+        if (own.isPresent()) {
+            return own.get();
         }
-        String xdg = environment.getOrDefault("XDG_CACHE_HOME", "");
         // a relative one is to be ignored, says the XDG base directory specification
-        return xdg.isBlank() || !Path.of(xdg).isAbsolute()
-                ? home.resolve(".cache").resolve("tenon")
-                : Path.of(xdg).resolve("tenon");
+        Optional<Path> xdg = path("XDG_CACHE_HOME", environment.getOrDefault("XDG_CACHE_HOME", ""))
+                .filter(Path::isAbsolute);
+        return xdg.map(folder -> folder.resolve("tenon"))
+                .orElseGet(() -> home == null
+                        ? Path.of(
+                                System.getProperty("java.io.tmpdir"), "tenon-cache-" + System.getProperty("user.name"))
+                        : home.resolve(".cache").resolve("tenon"));
+    }
+
+    /** A path that a setting names; empty where it names none, or one that this JVM's locale does not have, which is said once. */
+    private static Optional<Path> path(String setting, String value) {
+        if (value.isBlank()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Path.of(value));
+        } catch (InvalidPathException e) {
+            if (UNREADABLE.add(setting)) {
+                warn(setting + " names no path that this JVM can read (its locale's encoding is "
+                        + System.getProperty("sun.jnu.encoding") + "), so that it is passed over; set LC_ALL=C.UTF-8");
+            }
+            return Optional.empty();
+        }
     }
 
     public Path folder() {
@@ -81,7 +109,10 @@ public final class KernelCache {
             if (e instanceof IOException && !Files.exists(path)) {
                 return Optional.empty(); // the folder is none: said once, when the entry is to be kept
             }
-            warn("the entry " + path + " cannot be read (" + e + "); " + name + " is compiled anew");
+            if (UNREADABLE.add(folder.toString())) {
+                warn("the entry " + path + " cannot be read (" + e + "); it and others like it are compiled anew; "
+                        + VARIABLE + " names another folder");
+            }
             return Optional.empty();
         }
     }
@@ -111,7 +142,7 @@ public final class KernelCache {
         } catch (IOException | UnsupportedOperationException e) {
             if (COMPLAINED.add(folder)) {
                 warn("compiled kernels cannot be kept in " + folder + " (" + e
-                        + "); they are compiled again next time");
+                        + "); they are compiled again next time; " + VARIABLE + " names another folder");
             }
             return image;
         } finally {

@@ -13,6 +13,9 @@ import java.util.Map;
 
 /** The tensors that BERT-like models take: ids, mask, token types. */
 final class EncoderInputs {
+    private static final String IDS = "input_ids";
+    private static final String MASK = "attention_mask";
+
     private EncoderInputs() {}
 
     /** Fails when the model takes anything else. */
@@ -20,14 +23,20 @@ final class EncoderInputs {
         inputs.forEach(input -> values(input.name(), List.of()));
     }
 
-    /** One tensor for each of the model's inputs, texts padded with zeros to {@code length}. */
-    static Map<String, Tensor> of(List<Value> inputs, List<Encoding> texts, int length) {
+    /** Whether padding changes nothing: without a mask, a model takes it for text. */
+    static boolean masked(List<Value> inputs) {
+        return inputs.stream().anyMatch(input -> input.name().equals(MASK));
+    }
+
+    /** One tensor for each of the model's inputs, texts padded to {@code length}: ids with {@code padId}, the others with zeros. */
+    static Map<String, Tensor> of(List<Value> inputs, List<Encoding> texts, int length, int padId) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (Value input : inputs) {
             Tensor tensor = Tensor.zeros(TensorType.of(input.dtype(), texts.size(), length));
             List<int[]> rows = values(input.name(), texts);
+            int pad = input.name().equals(IDS) ? padId : 0;
             for (int text = 0; text < rows.size(); text++) {
-                fill(tensor, input.dtype(), (long) text * length, rows.get(text));
+                fill(tensor, input.dtype(), (long) text * length, rows.get(text), length, pad);
             }
             tensors.put(input.name(), tensor);
         }
@@ -36,8 +45,8 @@ final class EncoderInputs {
 
     private static List<int[]> values(String input, List<Encoding> texts) {
         return switch (input) {
-            case "input_ids" -> texts.stream().map(Encoding::ids).toList();
-            case "attention_mask" -> texts.stream().map(Encoding::attentionMask).toList();
+            case IDS -> texts.stream().map(Encoding::ids).toList();
+            case MASK -> texts.stream().map(Encoding::attentionMask).toList();
             case "token_type_ids" -> texts.stream().map(Encoding::typeIds).toList();
             default ->
                 throw new UnsupportedException(
@@ -46,9 +55,9 @@ final class EncoderInputs {
         };
     }
 
-    private static void fill(Tensor tensor, DType dtype, long at, int[] row) {
-        for (int i = 0; i < row.length; i++) {
-            Elements.setLong(dtype, tensor.segment(), at + i, row[i]);
+    private static void fill(Tensor tensor, DType dtype, long at, int[] row, int length, int pad) {
+        for (int i = 0; i < length; i++) {
+            Elements.setLong(dtype, tensor.segment(), at + i, i < row.length ? row[i] : pad);
         }
     }
 }

@@ -5,68 +5,259 @@ import dev.tenon.core.runtime.CompileOptions;
 import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.ShapePolicy;
 import dev.tenon.core.runtime.Weights;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How an encoder works. Immutable.
+ * How an encoder works. Immutable. What is null here is as the model's files say, and where they say nothing as
+ * {@link EmbeddingEncoder#assumptions()} tells.
  *
+ * @param runtime the device's threads and memory
  * @param compile precision and execution of the model
  * @param weights how the model's own weights are kept: {@code Weights.none().half(DType.F16)} for 16 bits
- * @param maxTokens longer texts are cut to this many tokens, special tokens among them; BERT-like models have 512 positions
- * @param batch how many texts go through the model at once
+ * @param batch how many texts go through the model at once; one where the model quantises activations by the range of the whole batch
  * @param lengths rounding of the padded length: the mask makes padding safe
+ * @param folder where {@code modules.json} and the files it names lie; null for beside the model or in its parent folder
+ * @param pooling how token vectors become one vector
+ * @param maxTokens the most tokens of a text, special tokens included
+ * @param longTexts what happens to longer texts
+ * @param prompt what stands before each text
+ * @param dimensions the number of leading components that are kept
  * @param normalise whether vectors are scaled to length 1
  */
 public record EncoderOptions(
         RuntimeOptions runtime,
         CompileOptions compile,
         Weights weights,
-        int maxTokens,
         int batch,
         ShapePolicy lengths,
-        boolean normalise) {
+        @Nullable Path folder,
+        @Nullable Pooling pooling,
+        @Nullable Integer maxTokens,
+        LongTexts longTexts,
+        @Nullable Prompt prompt,
+        @Nullable Integer dimensions,
+        @Nullable Boolean normalise) {
     public EncoderOptions {
-        if (maxTokens < 3 || batch < 1) {
-            throw new InputException(
-                    "an encoder needs at least 3 tokens a text and 1 text a batch, got " + maxTokens + " and " + batch);
+        if (batch < 1) {
+            throw new InputException("an encoder needs at least 1 text a batch, got " + batch);
+        }
+        if (maxTokens != null && maxTokens < 3) {
+            throw new InputException("an encoder needs at least 3 tokens a text, got " + maxTokens);
+        }
+        if (dimensions != null && dimensions < 1) {
+            throw new InputException("a vector needs at least 1 dimension, got " + dimensions);
         }
     }
 
+    /** Returns options under which everything is as the model's files say; long texts are cut, 32 texts are a batch. */
     public static EncoderOptions defaults() {
         return new EncoderOptions(
                 RuntimeOptions.defaults(),
                 CompileOptions.defaults(),
                 Weights.none(),
-                512,
                 32,
                 ShapePolicy.exact(),
-                true);
+                null,
+                null,
+                null,
+                LongTexts.CUT,
+                null,
+                null,
+                null);
     }
 
+    /** Returns these options with threads and memory of the device. */
     public EncoderOptions withRuntime(RuntimeOptions options) {
-        return new EncoderOptions(options, compile, weights, maxTokens, batch, lengths, normalise);
+        return new EncoderOptions(
+                options,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
     }
 
+    /** Returns these options with precision and execution of the model. */
     public EncoderOptions withCompile(CompileOptions options) {
-        return new EncoderOptions(runtime, options, weights, maxTokens, batch, lengths, normalise);
+        return new EncoderOptions(
+                runtime,
+                options,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
     }
 
+    /** Returns these options with weights kept as {@code kept} says. */
     public EncoderOptions withWeights(Weights kept) {
-        return new EncoderOptions(runtime, compile, kept, maxTokens, batch, lengths, normalise);
+        return new EncoderOptions(
+                runtime,
+                compile,
+                kept,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
     }
 
-    public EncoderOptions withMaxTokens(int count) {
-        return new EncoderOptions(runtime, compile, weights, count, batch, lengths, normalise);
-    }
-
+    /** Returns these options with {@code count} texts a batch. */
     public EncoderOptions withBatch(int count) {
-        return new EncoderOptions(runtime, compile, weights, maxTokens, count, lengths, normalise);
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                count,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
     }
 
+    /** Returns these options with padded lengths rounded. */
     public EncoderOptions withLengths(ShapePolicy policy) {
-        return new EncoderOptions(runtime, compile, weights, maxTokens, batch, policy, normalise);
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                policy,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
     }
 
+    /** Returns these options with the sentence-transformers files read from {@code elsewhere}. */
+    public EncoderOptions withFolder(Path elsewhere) {
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                elsewhere,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
+    }
+
+    /** Returns these options with token vectors pooled as {@code rule} says, whatever the files say. */
+    public EncoderOptions withPooling(Pooling rule) {
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                rule,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
+    }
+
+    /** Returns these options with at most {@code count} tokens a text, special tokens included. */
+    public EncoderOptions withMaxTokens(int count) {
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                count,
+                longTexts,
+                prompt,
+                dimensions,
+                normalise);
+    }
+
+    /** Returns these options with longer texts treated as {@code rule} says. */
+    public EncoderOptions withLongTexts(LongTexts rule) {
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                rule,
+                prompt,
+                dimensions,
+                normalise);
+    }
+
+    /** Returns these options with a prompt before each text; {@link Prompt#none()} also turns off the one that the files ask for. */
+    public EncoderOptions withPrompt(Prompt before) {
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                before,
+                dimensions,
+                normalise);
+    }
+
+    /** Returns these options with vectors cut to their first {@code count} components, and scaled again if they are scaled. */
+    public EncoderOptions withDimensions(int count) {
+        return new EncoderOptions(
+                runtime, compile, weights, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, count,
+                normalise);
+    }
+
+    /** Returns these options with vectors scaled to length 1, or not. */
     public EncoderOptions withNormalise(boolean on) {
-        return new EncoderOptions(runtime, compile, weights, maxTokens, batch, lengths, on);
+        return new EncoderOptions(
+                runtime,
+                compile,
+                weights,
+                batch,
+                lengths,
+                folder,
+                pooling,
+                maxTokens,
+                longTexts,
+                prompt,
+                dimensions,
+                on);
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.formats.json.JsonObject;
 import java.text.Normalizer.Form;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.formats.json.JsonObject;
 import dev.tenon.models.tokenizer.PostProcessor.Piece;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.formats.json.JsonObject;
 import dev.tenon.models.tokenizer.PreTokenizer.Punctuation.Behavior;
 import java.util.ArrayList;
 import java.util.List;

@@ -38,6 +38,15 @@ final class TokenList {
         return tokens.get(index);
     }
 
+    /** A copy of the tokens from {@code from}, inclusive, to {@code to}, exclusive. */
+    TokenList slice(int from, int to) {
+        TokenList slice = new TokenList();
+        for (int i = from; i < to; i++) {
+            slice.add(ids[i], tokens.get(i));
+        }
+        return slice;
+    }
+
     /** Drops all tokens from {@code size} on. */
     void shrink(int size) {
         tokens.subList(size, tokens.size()).clear();

@@ -61,6 +61,14 @@ public interface Tokenizer {
      */
     Encoding encode(String text, boolean specialTokens);
 
+    /**
+     * Encodes a text in as many parts as it needs, each of at most {@code maxLength} tokens with the special tokens among them, whatever the
+     * truncation says. A part ends between words where it can. A text without tokens is one part of special tokens.
+     *
+     * @throws dev.tenon.core.error.InputException if there is no room beside the special tokens
+     */
+    List<Encoding> encodeParts(String text, int maxLength);
+
     /** Encodes a pair of texts, with special tokens. */
     default Encoding encode(String first, String second) {
         return encode(first, second, true);

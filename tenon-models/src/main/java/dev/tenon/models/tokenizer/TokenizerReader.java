@@ -1,6 +1,8 @@
 package dev.tenon.models.tokenizer;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.formats.json.JsonObject;
+import dev.tenon.formats.json.JsonReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;

@@ -32,6 +32,11 @@ final class WordPiece {
         }
     }
 
+    /** Whether a token goes on with the word of the token before it. */
+    boolean continues(String token) {
+        return !prefix.isEmpty() && token.startsWith(prefix);
+    }
+
     Vocabulary vocabulary() {
         return vocabulary;
     }

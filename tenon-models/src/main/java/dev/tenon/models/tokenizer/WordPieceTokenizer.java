@@ -1,6 +1,7 @@
 package dev.tenon.models.tokenizer;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.InputException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -74,6 +75,36 @@ final class WordPieceTokenizer implements Tokenizer {
             encodings.add(encodeUnpadded(text, null, true));
         }
         return Batch.pad(encodings, padding);
+    }
+
+    @Override
+    public List<Encoding> encodeParts(String text, int maxLength) {
+        int room = maxLength - postProcessor.added(false);
+        if (room < 1) {
+            throw new InputException("parts of " + maxLength + " tokens leave no room beside the "
+                    + postProcessor.added(false) + " special tokens");
+        }
+        TokenList tokens = tokenize(text, Integer.MAX_VALUE, Direction.RIGHT);
+        List<Encoding> parts = new ArrayList<>();
+        int from = 0;
+        do {
+            int to = partEnd(tokens, from, room);
+            parts.add(postProcessor.process(tokens.slice(from, to), null, true));
+            from = to;
+        } while (from < tokens.size());
+        return parts;
+    }
+
+    /** The end of the part that begins at {@code from}: before a word that does not fit, unless the word alone is longer than a part. */
+    private int partEnd(TokenList tokens, int from, int room) {
+        if (tokens.size() - from <= room) {
+            return tokens.size();
+        }
+        int to = from + room;
+        while (to > from && model.continues(tokens.token(to))) {
+            to--;
+        }
+        return to == from ? from + room : to;
     }
 
     private Encoding pad(Encoding encoding) {

@@ -2,6 +2,7 @@ package dev.tenon.models.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.formats.json.JsonObject;
 import java.text.Normalizer.Form;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,7 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.formats.json.JsonObject;
+import dev.tenon.formats.json.JsonReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

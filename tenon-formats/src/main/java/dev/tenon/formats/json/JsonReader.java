@@ -1,4 +1,4 @@
-package dev.tenon.models.tokenizer;
+package dev.tenon.formats.json;
 
 import dev.tenon.core.error.ImportException;
 import java.nio.charset.StandardCharsets;
@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>In a tree an object is a {@link JsonObject}, an array a {@code List<Object>}, a number a {@code Long} or
  * {@code Double}, and null {@link Null#NULL}.
  */
-final class JsonReader {
+public final class JsonReader {
     /** The JSON null inside a tree. */
-    enum Null {
+    public enum Null {
         NULL;
 
         @Override
@@ -34,21 +34,23 @@ final class JsonReader {
     private int at;
     private int depth;
 
-    JsonReader(byte[] bytes) {
+    /** Reads {@code bytes}, which are not copied. */
+    public JsonReader(byte[] bytes) {
         this.bytes = bytes;
     }
 
-    ImportException error(String message) {
+    /** Returns an error that names where the reader is. */
+    public ImportException error(String message) {
         return new ImportException("byte " + at + ": " + message);
     }
 
     /** Where the reader is, in bytes. */
-    int offset() {
+    public int offset() {
         return at;
     }
 
     /** The next byte that is not blank, without taking it; -1 at the end. */
-    int peek() {
+    public int peek() {
         while (at < bytes.length) {
             byte b = bytes[at];
             if (b != ' ' && b != '\n' && b != '\r' && b != '\t') {
@@ -80,7 +82,7 @@ final class JsonReader {
     }
 
     /** Enters the object that comes next. */
-    void beginObject() {
+    public void beginObject() {
         expect('{');
         if (++depth > MAX_DEPTH) {
             throw error("nested deeper than " + MAX_DEPTH);
@@ -88,8 +90,7 @@ final class JsonReader {
     }
 
     /** The next key of the object entered last, or null when it ends; {@code first} for the first. */
-    @Nullable
-    String nextKey(boolean first) {
+    public @Nullable String nextKey(boolean first) {
         if (take('}')) {
             depth--;
             return null;
@@ -103,7 +104,7 @@ final class JsonReader {
     }
 
     /** Throws unless only blanks are left. */
-    void end() {
+    public void end() {
         if (peek() >= 0) {
             throw unexpected("the end of the file");
         }
@@ -114,7 +115,7 @@ final class JsonReader {
      *
      * <p>Paths are put together by {@code concat}: the first use of the {@code +} operator in a JVM costs 10 ms.
      */
-    Object readValue(String path) {
+    public Object readValue(String path) {
         return switch (peek()) {
             case '{' -> readObject(path);
             case '[' -> readArray(path);
@@ -167,7 +168,7 @@ final class JsonReader {
     }
 
     /** Reads an integer of 0 to 2³¹ − 1; {@code what} and {@code of} name it in the error. */
-    int readId(String what, String of) {
+    public int readId(String what, String of) {
         int start = at;
         long value = 0;
         peek();
@@ -233,7 +234,7 @@ final class JsonReader {
     }
 
     /** Reads a string, unescaped. */
-    String readString() {
+    public String readString() {
         expect('"');
         // locals: this loop takes most of a cold start, when it is still interpreted
         byte[] in = bytes;

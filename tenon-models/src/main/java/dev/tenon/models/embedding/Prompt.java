@@ -1,0 +1,33 @@
+package dev.tenon.models.embedding;
+
+import java.util.regex.Pattern;
+
+/**
+ * What stands before each text.
+ *
+ * @param value the text itself, or the name of a prompt in the model's {@code config_sentence_transformers.json}
+ * @param named whether {@code value} is a name
+ */
+public record Prompt(String value, boolean named) {
+    private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_.-]+");
+
+    /** Returns no prompt, whatever the files say. */
+    public static Prompt none() {
+        return new Prompt("", false);
+    }
+
+    /** Returns a prompt that is put before each text as it is: {@code "query: "}. */
+    public static Prompt text(String text) {
+        return new Prompt(text, false);
+    }
+
+    /** Returns the prompt that the model's files call {@code name}. */
+    public static Prompt named(String name) {
+        return new Prompt(name, true);
+    }
+
+    /** Returns a name for one word of letters, digits, {@code _}, {@code .} and {@code -}, and otherwise the text itself. */
+    public static Prompt parse(String value) {
+        return NAME.matcher(value).matches() ? named(value) : text(value);
+    }
+}
