@@ -70,7 +70,8 @@ public final class NvrtcCompiler implements KernelCompiler {
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         CodeTarget target = CodeTarget.of(name(), architectures(), architecture);
-        return OwnThread.call("tenon-nvrtc", STACK, () -> compile(source, architecture, target));
+        return NvrtcRuns.during(
+                () -> OwnThread.call("tenon-nvrtc", STACK, () -> compile(source, architecture, target)));
     }
 
     private ModuleImage compile(KernelSource source, Architecture device, CodeTarget target) {

@@ -12,8 +12,13 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.check.BackendModel;
+import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.driver.Gpu;
+import dev.tenon.cuda.kernel.KernelCatalog;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.port.Architecture;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -30,6 +35,34 @@ class ExitTest {
                     ChildJvm.run(Running.class, Map.of(), execution.name(), Integer.toString(37 * child));
             assertThat(result.crashed()).as(result.out()).isFalse();
             assertThat(result.code()).as(result.out()).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void anExitDuringCompilationsIsAnExit() throws Exception {
+        Gpu.require();
+        for (int child = 0; child < CHILDREN; child++) {
+            ChildJvm.Result result = ChildJvm.run(Compiling.class, Map.of(), Integer.toString(300 + 211 * child));
+            assertThat(result.crashed()).as(result.out()).isFalse();
+            assertThat(result.code()).as(result.out()).isEqualTo(7);
+        }
+    }
+
+    /** Compiles on four threads until the main thread exits. */
+    static final class Compiling {
+        public static void main(String[] args) throws InterruptedException {
+            NvrtcCompiler compiler = new NvrtcCompiler();
+            for (int thread = 0; thread < 4; thread++) {
+                int number = thread;
+                Thread.ofPlatform().start(() -> {
+                    for (int run = number; ; run++) {
+                        KernelFile file = KernelCatalog.all().get(run % KernelCatalog.all().size());
+                        compiler.compile(file.source(file.variants().getFirst()), new Architecture(9, 0));
+                    }
+                });
+            }
+            Thread.sleep(Long.parseLong(args[0]));
+            System.exit(7);
         }
     }
 

@@ -35,7 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Ranks that are late, dead, interrupted or aborted: an error on the others, never a hang. */
 @Timeout(60)
 final class FailuresTest {
-    private static final Duration SOON = Duration.ofMillis(200);
+    /** Long enough for the other ranks to come, on a loaded machine too. */
+    private static final Duration SOON = Duration.ofMillis(1500);
 
     @ParameterizedTest
     @EnumSource(Algorithm.class)
@@ -96,7 +97,7 @@ final class FailuresTest {
                 for (int call = 0; call < 3; call++) {
                     assertThatThrownBy(() -> rank.allReduce(mine, ReduceOp.SUM))
                             .isInstanceOf(CollectiveTimeoutException.class)
-                            .hasMessageContaining("200 ms")
+                            .hasMessageContaining("1500 ms")
                             .hasMessageContaining("rank(s) 1 did not come");
                     assertThat(mine).containsExactly(1, 2);
                     over.countDown();
@@ -105,7 +106,7 @@ final class FailuresTest {
                 for (int call = 0; call < 50; call++) {
                     assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveTimeoutException.class);
                 }
-                assertThat(System.nanoTime() - start).as("fifty calls").isLessThan(50 * SOON.toNanos() / 2);
+                assertThat(System.nanoTime() - start).as("fifty calls").isLessThan(5 * SOON.toNanos());
             });
             afterwards(group);
         }
