@@ -2,6 +2,7 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
+import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
@@ -52,8 +53,15 @@ final class CompiledStage {
         this.device = device;
         this.weights = weights;
         this.options = options;
-        this.stage = compiler.plan(graph, types, known);
-        this.program = device.compile(stage.plan(), weights, options);
+        try {
+            this.stage = compiler.plan(graph, types, known);
+            this.program = device.compile(stage.plan(), weights, options);
+        } catch (OutOfMemoryError e) { // steps prepare tables as long as the axes that they work along
+            throw new OutOfMemoryException(
+                    "planning \"" + graph.name() + "\": the Java heap has no room for it (" + e.getMessage()
+                            + "); raise its limit with -Xmx, or use smaller sizes",
+                    e);
+        }
         this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
         this.following = new LazyMap<>(options.maxPlans());
         Stage.Rest rest = stage.rest();

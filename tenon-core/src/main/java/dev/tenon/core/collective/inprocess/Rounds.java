@@ -51,7 +51,7 @@ final class Rounds {
         }
         switch (round.outcome()) {
             case Plan plan -> work(round, plan, call, deadline);
-            case Failure failure -> throw failure.at(rank);
+            case Failure failure -> throw ended(failure.at(rank));
             case null, default -> throw new IllegalStateException("a round without an outcome");
         }
     }
@@ -61,15 +61,25 @@ final class Rounds {
      * on.
      */
     private void giveUp(Round round, CollectiveException overdue) {
-        Failure failure = at -> at == rank
-                ? overdue
-                : new CollectiveTimeoutException(
-                        "rank " + at + ": rank " + rank + " has given this round up: " + overdue.getMessage(), overdue);
-        round.fail(failure);
-        if (overdue instanceof CollectiveTimeoutException && round.outcome() instanceof Failure) { // nobody came late
-            group.timedOut(rank, overdue);
-        }
+        Failure failure = at -> {
+            if (at == rank) {
+                return overdue;
+            }
+            String why = "rank " + at + ": rank " + rank + " has given this round up: " + overdue.getMessage();
+            return overdue instanceof CollectiveTimeoutException
+                    ? new CollectiveTimeoutException(why, overdue)
+                    : new CollectiveAbortedException(why, overdue);
+        };
+        round.fail(failure); // no effect where the last rank came at this very moment
         group.wakeAll();
+    }
+
+    /** Each rank that learns of a timeout ends the group before it goes on, so that its own next call fails at once too. */
+    private CollectiveException ended(CollectiveException why) {
+        if (why instanceof CollectiveTimeoutException) {
+            group.timedOut(rank, why);
+        }
+        return why;
     }
 
     /** Whether this rank can still do anything. */
