@@ -5,11 +5,12 @@ public final class NativeException extends TenonException {
     private static final long serialVersionUID = 1L;
 
     public NativeException(String message) {
-        super(message, null, true);
+        super(message, true);
     }
 
     public NativeException(String message, Throwable cause) {
-        super(message, cause, true);
+        super(message, true);
+        initCause(cause);
     }
 
     @Override

@@ -1,7 +1,5 @@
 package dev.tenon.core.error;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Every fault that Tenon reports. The message is one line that names the operation, the values and what was expected, in the form {@code matmul: inner dimensions differ: lhs [2,3], rhs [4,5]; expected rhs dim 0 = 3 (node
  * "/layer.0/q")}. What it says of names out of files is escaped and cut ({@link Text}).
@@ -30,9 +28,9 @@ public abstract sealed class TenonException extends RuntimeException
         super(Text.message(message), cause);
     }
 
-    /** For a message with lines of its own, which is shown as {@link Text#lines} gives it. */
-    TenonException(String message, @Nullable Throwable cause, boolean lines) {
-        super(lines ? Text.lines(message) : Text.message(message), cause);
+    /** What a message is shown as; with lines of its own where {@code lines}. A cause is set later or never. */
+    TenonException(String message, boolean lines) {
+        super(lines ? Text.lines(message) : Text.message(message));
     }
 
     /** The same fault with the node that it happened at in its message; an exception that names one already is returned as it is. */

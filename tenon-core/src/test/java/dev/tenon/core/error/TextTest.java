@@ -51,6 +51,19 @@ final class TextTest {
     }
 
     @Test
+    void everyKindOfExceptionCanBeLocated() {
+        for (TenonException e : new TenonException[] {
+            new NativeException("n"),
+            new NativeException("n", new IllegalStateException()),
+            new ImportException("i"),
+            new DeviceLostException("d"),
+            new UnsupportedException("u")
+        }) {
+            assertThat(e.at("node")).hasMessageEndingWith("(node \"node\")").hasCause(e);
+        }
+    }
+
+    @Test
     void logsOfCompilersKeepTheirLines() {
         assertThat(new NativeException("failed:\n 1 | int\tx;\n\u001b[31merror").getMessage())
                 .isEqualTo("failed:\n 1 | int\tx;\n\\u001b[31merror");

@@ -38,9 +38,7 @@ public record GemmProblem(
     /** What libraries can apply by themselves. */
     public enum Activation {
         NONE,
-        RELU,
-        /** The tanh form. */
-        GELU_TANH
+        RELU
     }
 
     public GemmProblem {

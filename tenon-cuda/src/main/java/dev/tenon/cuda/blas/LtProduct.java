@@ -62,7 +62,6 @@ public final class LtProduct {
         int epilogue = switch (problem.activation()) {
             case NONE -> 0;
             case RELU -> CublasConstants.EPILOGUE_RELU;
-            case GELU_TANH -> CublasConstants.EPILOGUE_GELU;
         };
         epilogue |= problem.bias() ? CublasConstants.EPILOGUE_BIAS : 0;
         set(CublasConstants.MATMUL_DESC_EPILOGUE, epilogue == 0 ? CublasConstants.EPILOGUE_DEFAULT : epilogue);

@@ -56,7 +56,8 @@ class ExitTest {
                 int number = thread;
                 Thread.ofPlatform().start(() -> {
                     for (int run = number; ; run++) {
-                        KernelFile file = KernelCatalog.all().get(run % KernelCatalog.all().size());
+                        KernelFile file = KernelCatalog.all()
+                                .get(run % KernelCatalog.all().size());
                         compiler.compile(file.source(file.variants().getFirst()), new Architecture(9, 0));
                     }
                 });

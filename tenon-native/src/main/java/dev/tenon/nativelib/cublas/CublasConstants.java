@@ -28,7 +28,6 @@ public final class CublasConstants {
     public static final int EPILOGUE_DEFAULT = 1;
     public static final int EPILOGUE_RELU = 2;
     public static final int EPILOGUE_BIAS = 4;
-    public static final int EPILOGUE_GELU = 32;
 
     public static final int MATRIX_LAYOUT_BATCH_COUNT = 5;
     public static final int MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6;
