@@ -48,7 +48,8 @@ final class CasesTableTest {
                 ROOT,
                 14,
                 (file, attributes) -> file.toString().endsWith(".java")
-                        && (file.toString().contains("/src/test/") || file.toString().contains("/check/")))) {
+                        && (file.toString().contains("/src/test/")
+                                || file.toString().contains("/check/")))) {
             for (Path file : files.toList()) {
                 all.append(Files.readString(file));
             }

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.lazy.Headroom;
 import dev.tenon.formats.onnx.schema.GraphProto;
 import dev.tenon.formats.onnx.schema.ModelProto;
 import dev.tenon.formats.onnx.schema.ValueInfoProto;
@@ -78,6 +79,7 @@ public final class OnnxModel {
      * @throws ImportException when it cannot be read, or holds what Tenon cannot run
      */
     public static OnnxModel load(Path file) {
+        Headroom.require("loading a model");
         String name = String.valueOf(file.getFileName());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto());

@@ -93,7 +93,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         try {
             CompiledModel compiled = runtime.compile(onnx.graph(), options.weights(), options.compile());
             return new EmbeddingEncoder(words, setup, options, runtime, compiled);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             runtime.close();
             throw e;
         }

@@ -21,7 +21,7 @@ final class BertText {
             result = spaceChinese(result);
         }
         if (settings.stripAccents()) {
-            result = remove(UnicodeForm.apply(Form.NFD, result), UnicodeTables.NONSPACING_MARK);
+            result = remove(UnicodeForm.apply(Form.NFD, result), UnicodeTables.get().nonspacingMark);
         }
         return settings.lowercase() ? lowercase(result) : result;
     }

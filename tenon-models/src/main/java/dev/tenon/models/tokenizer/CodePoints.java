@@ -20,7 +20,7 @@ final class CodePoints {
         if (cp < 0x7F) {
             return cp < ' ' && cp != '\t' && cp != '\n' && cp != '\r';
         }
-        return cp == 0xFFFD || UnicodeTables.CONTROL.contains(cp);
+        return cp == 0xFFFD || UnicodeTables.get().control.contains(cp);
     }
 
     /** ASCII symbols such as {@code $} count as punctuation, other symbols do not. */
@@ -31,7 +31,7 @@ final class CodePoints {
                     || (cp >= '[' && cp <= '`')
                     || (cp >= '{' && cp <= '~');
         }
-        return UnicodeTables.PUNCTUATION.contains(cp);
+        return UnicodeTables.get().punctuation.contains(cp);
     }
 
     /**

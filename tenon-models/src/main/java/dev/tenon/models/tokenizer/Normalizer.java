@@ -55,7 +55,7 @@ sealed interface Normalizer {
     record StripAccents() implements Normalizer {
         @Override
         public String normalize(String text) {
-            return BertText.remove(text, UnicodeTables.MARK);
+            return BertText.remove(text, UnicodeTables.get().mark);
         }
     }
 

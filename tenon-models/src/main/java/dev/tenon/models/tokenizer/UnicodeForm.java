@@ -34,8 +34,8 @@ final class UnicodeForm {
     /** To the reference a newer character is unassigned: it stays, and nothing is reordered or composed across it. */
     private static String betweenNewer(Form form, String text) {
         UnicodeRanges newer = form == Form.NFD || form == Form.NFC
-                ? UnicodeTables.NEWER_THAN_CANONICAL
-                : UnicodeTables.NEWER_THAN_COMPATIBILITY;
+                ? UnicodeTables.get().newerThanCanonical
+                : UnicodeTables.get().newerThanCompatibility;
         StringBuilder out = new StringBuilder(text.length() + 16);
         int start = 0;
         for (int i = 0; i < text.length(); ) {

@@ -1,5 +1,7 @@
 package dev.tenon.models.tokenizer;
 
+import dev.tenon.core.lazy.Lazy;
+
 /**
  * The sets of characters that decide where BERT text is cut, as Hugging Face's {@code tokenizers} has them.
  *
@@ -9,16 +11,28 @@ package dev.tenon.models.tokenizer;
  * by showing it every code point. The format is that of {@link UnicodeRanges#parse}.
  */
 final class UnicodeTables {
+    private static final Lazy<UnicodeTables> TABLES = new Lazy<>() {
+        @Override
+        protected UnicodeTables make() {
+            return new UnicodeTables();
+        }
+    };
+
     private UnicodeTables() {}
 
+    /** The tables, parsed on first use. */
+    static UnicodeTables get() {
+        return TABLES.get();
+    }
+
     /** Cc, Cf and Co: what {@code clean_text} removes, but for tab, line feed and carriage return. */
-    static final UnicodeRanges CONTROL = UnicodeRanges.parse("""
+    final UnicodeRanges control = UnicodeRanges.parse("""
             0+8 2+1 1+h 2n+w d 11u+5 m 5c 1d 3cu 1ks+4 q+4 1d+4 1+9 11u8+4xr 16n 6x+2 1 3b3 xya+3 43z+7 h406 u+2n
             1egw+1ekd 2+1ekd
             """);
 
     /** Nonspacing marks (Mn): what {@code strip_accents} of the BERT normaliser removes after decomposition. */
-    static final UnicodeRanges NONSPACING_MARK = UnicodeRanges.parse("""
+    final UnicodeRanges nonspacingMark = UnicodeRanges.parse("""
             lc+33 7n+4 7d+18 1 1+1 1+1 1 20+a 1c+k g 2t+6 2+5 2+1 1+3 z u+q 2j+a 1m+8 y+3 1+8 1+2 1+4 17+2 3r+v
             1j 1 4+7 4 3+6 a+1 t 1m 4+3 8 k+1 t+1 1l 4+1 4+1 2+2 3 u+1 3 b+1 1l 4+4 1+1 4 k+1 t 1m 2 1+3 8 8 b+1
             u 1p c 1e 1p+2 5+2 1+3 7+1 b+1 t 1m 2 6 5+1 k+1 t 1r+3 8 k+1 2u 7+2 1 2i 2+6 c+7 2q 2+5 1+1 b+5 22+1
@@ -32,7 +46,7 @@ final class UnicodeTables {
             """);
 
     /** Marks (Mn, Mc, Me): what the {@code StripAccents} normaliser removes. */
-    static final UnicodeRanges MARK = UnicodeRanges.parse("""
+    final UnicodeRanges mark = UnicodeRanges.parse("""
             lc+33 7n+6 7b+18 1 1+1 1+1 1 20+a 1c+k g 2t+6 2+5 2+1 1+3 z u+q 2j+a 1m+8 y+3 1+8 1+2 1+4 17+2 3c+d
             1+w 1i+2 1+h 1+6 a+1 t+2 1k 1+6 2+1 2+2 9 a+1 t+2 1k 1+4 4+1 2+2 3 u+1 3 b+2 1k 1+7 1+2 1+2 k+1 t+2
             1k 1+6 2+1 2+2 8+1 a+1 u 1n+4 3+2 1+3 9 14+3 1m+6 1+2 1+3 7+1 b+1 t+2 1k 1+6 1+2 1+3 7+1 b+1 t+2 1m+6
@@ -47,7 +61,7 @@ final class UnicodeTables {
             """);
 
     /** Punctuation: the ASCII symbols, and P of Unicode. */
-    static final UnicodeRanges PUNCTUATION = UnicodeRanges.parse("""
+    final UnicodeRanges punctuation = UnicodeRanges.parse("""
             x+e a+6 q+5 q+3 y 5 3 a+1 3 3 ji 8 cy+5 15+1 1f 1 2 2 18+1 k+1 1+1 d 2+1 22+3 2u 17+d 6h+2 1i+e v
             79+1 a an lf 2i a+1 4o+e 1 11+3 1z 22+4 4+1 33+5 4r h0+8 47 h8+1 18+1 26+2 1z+1 4d+2 1+2 11+a 8p+1
             60+1 3k+6 1+5 4s+6 4b+3 1n+4 1q+1 1s+7 b n0+n 8+j 1+c 1+b u+1 e+1 hl+3 t+1 u5+d 27+1 v+9 b7+l 1r+3
@@ -58,14 +72,14 @@ final class UnicodeTables {
             """);
 
     /** Younger than the reference normaliser's tables: left alone by, and a wall to, NFD and NFC. */
-    static final UnicodeRanges NEWER_THAN_CANONICAL = UnicodeRanges.parse("""
+    final UnicodeRanges newerThanCanonical = UnicodeRanges.parse("""
             1kt 49+8 16+9 8a fx 72+1 al 1ne q1+f mf+4 rap iho 8 7 9 1fj+3 1t+4 8t+1 28+2 1y+a 1d+3 6i ju 1y+3 5
             2 1+1 12 2 6 2 1+2 4+2 3x re+1 6t 4 2 4+1 4 4c 2b i 29 iw 1+1 29 bt+1 d0b+b 5 2er 3+3 hx+1 m8t 4g+6
             af 1p+3 e4+3 72+1
             """);
 
     /** The same for NFKD and NFKC. */
-    static final UnicodeRanges NEWER_THAN_COMPATIBILITY = UnicodeRanges.parse("""
+    final UnicodeRanges newerThanCompatibility = UnicodeRanges.parse("""
             1kt 49+8 16+9 8a fx 72+1 al 1ne q1+f mf+4 45g n3m+2 1j n0 hun 8 7 9 bg+4 1+15 1+8 12h+3 1t+4 8t+1
             28+2 1y+a 1d+3 6i ju 1y+3 5 2 1+1 12 2 6 2 1+2 4+2 3x re+1 6t 4 2 4+1 4 4c 2b i 29 iw 1+1 29 bt+1
             d0b+b 5 2er 3+3 hx+1 ick+z 3sm+1p x 4g+6 af 1p+3 e4+3 72+1 29o 22r+9
