@@ -125,33 +125,37 @@ final class Starved {
     private void starve(int number) {
         RandomGenerator random = random(number);
         while (starving) {
-            attempt(random.nextInt(KINDS), 1 + random.nextInt(40));
+            attempt(random.nextInt(KINDS), 1 + random.nextInt(40), true);
         }
     }
 
     private void recovered(int i) {
-        attempt(i % KINDS, 1 + i);
+        attempt(i % KINDS, 1 + i, false);
     }
 
-    /** One runtime from opening to closing, with a few runs. */
-    private void attempt(int kind, int rows) {
+    /**
+     * One runtime from opening to closing, with a few runs.
+     *
+     * @param full whether the heap was full when it began, so that a refusal is right
+     */
+    private void attempt(int kind, int rows, boolean full) {
         try {
             use(kind, rows);
             good.incrementAndGet();
         } catch (TenonException e) {
             refused.incrementAndGet();
-            if (!starving) {
+            if (!full) {
                 fault(e);
             }
         } catch (OutOfMemoryError e) {
             refused.incrementAndGet();
-            if (!starving) {
+            if (!full) {
                 fault(e);
             }
         } catch (IllegalArgumentException e) {
             // the JVM throws one and the same error when it has no memory for another: a body and its close() may meet
             // it
-            if (!starving || !"Self-suppression not permitted".equals(e.getMessage())) {
+            if (!full || !"Self-suppression not permitted".equals(e.getMessage())) {
                 fault(e);
             }
         } catch (Throwable e) {
