@@ -24,7 +24,7 @@ final class MemoryTrend {
         return name;
     }
 
-    /** Adds a sample; negative numbers say that there is none. */
+    /** Adds a sample; a negative number means that the system does not report the quantity. */
     void add(double seconds, long bytes) {
         if (seconds >= warmUpSeconds && bytes >= 0) {
             samples.add(new double[] {seconds, bytes});

@@ -80,7 +80,9 @@ final class CompiledStage {
             Headroom.require("the first run of a plan");
         }
         Map<String, Tensor> named = run(context, inputs, stay && stage.rest() == null);
-        ran = true;
+        if (!ran) { // a volatile write for the first run only
+            ran = true;
+        }
         loops.forEach(loop -> loop.run(context, named));
         results.putAll(named);
         Stage.Rest rest = stage.rest();

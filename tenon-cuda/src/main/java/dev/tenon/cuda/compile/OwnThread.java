@@ -37,7 +37,7 @@ final class OwnThread<T> implements Runnable {
         return body.outcome();
     }
 
-    /** The thread's end is the signal, and neither it nor these assignments allocate: an exhausted heap leaves nobody waiting. */
+    /** The thread's end is the signal, and neither it nor these assignments allocate: an exhausted heap leaves no caller waiting. */
     @Override
     public void run() {
         try {
