@@ -1,7 +1,9 @@
 /** The {@code tenon} command. */
 module dev.tenon.cli {
+    requires dev.tenon.collective;
     requires dev.tenon.core;
     requires dev.tenon.cuda;
+    requires dev.tenon.cuda.check;
     requires dev.tenon.formats;
     requires dev.tenon.models;
     requires dev.tenon.nativelib;
@@ -12,5 +14,19 @@ module dev.tenon.cli {
     requires static org.jspecify;
 
     opens dev.tenon.cli to
+            info.picocli;
+    opens dev.tenon.cli.bench to
+            info.picocli;
+    opens dev.tenon.cli.console to
+            info.picocli;
+    opens dev.tenon.cli.kernels to
+            info.picocli;
+    opens dev.tenon.cli.machine to
+            info.picocli;
+    opens dev.tenon.cli.model to
+            info.picocli;
+    opens dev.tenon.cli.ranks to
+            info.picocli;
+    opens dev.tenon.cli.soak to
             info.picocli;
 }

@@ -4,6 +4,6 @@ module dev.tenon.cpu {
     requires jdk.incubator.vector;
     requires static org.jspecify;
 
-    provides dev.tenon.core.runtime.spi.Backend with
-            dev.tenon.cpu.CpuBackend;
+    provides dev.tenon.core.backend.Backend with
+            dev.tenon.cpu.device.CpuBackend;
 }

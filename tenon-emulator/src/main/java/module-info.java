@@ -6,7 +6,7 @@ module dev.tenon.emulator {
 
     exports dev.tenon.emulator;
 
-    provides dev.tenon.core.runtime.spi.Backend with
+    provides dev.tenon.core.backend.Backend with
             dev.tenon.emulator.EmulatorBackend;
     provides dev.tenon.cuda.port.GpuPlatform with
             dev.tenon.emulator.EmulatorPlatform;

@@ -9,13 +9,13 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -58,7 +58,7 @@ public final class OnnxRuntimeBench {
                 CompiledModel compiled = runtime.compile(
                         OnnxModel.load(file).graph(),
                         Weights.none(),
-                        dev.tenon.core.runtime.CompileOptions.defaults());
+                        dev.tenon.core.options.CompileOptions.defaults());
                 Session session = compiled.newSession()) {
             options.setIntraOpNumThreads(threads);
             options.setOptimizationLevel(OrtSession.SessionOptions.OptLevel.ALL_OPT);

@@ -1,18 +1,27 @@
 package dev.tenon.cli;
 
+import dev.tenon.cli.bench.BenchCommand;
+import dev.tenon.cli.console.Arguments;
+import dev.tenon.cli.console.Failures;
+import dev.tenon.cli.console.Output;
+import dev.tenon.cli.console.Values;
+import dev.tenon.cli.kernels.KernelsCommand;
+import dev.tenon.cli.machine.DevicesCommand;
+import dev.tenon.cli.machine.DoctorCommand;
+import dev.tenon.cli.model.EmbedCommand;
+import dev.tenon.cli.model.ExplainCommand;
+import dev.tenon.cli.model.FirstResult;
+import dev.tenon.cli.model.RunCommand;
+import dev.tenon.cli.ranks.AllReduceCommand;
+import dev.tenon.cli.ranks.LaunchCommand;
+import dev.tenon.cli.soak.SoakCommand;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.error.TenonException;
 import dev.tenon.core.error.Text;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
-import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -42,9 +51,6 @@ import picocli.CommandLine.Spec;
             BenchCommand.class
         })
 public final class Main implements Runnable {
-    /** When this class was loaded, in milliseconds of the clock. */
-    static final long BEGAN = System.currentTimeMillis();
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -70,12 +76,13 @@ public final class Main implements Runnable {
     }
 
     public static void main(String[] args) {
+        FirstResult.commandBegins();
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         String[] utf8;
         try {
             utf8 = Arguments.utf8(args);
         } catch (InputException e) {
-            err.println("tenon: " + line(e));
+            err.println("tenon: " + Failures.line(e));
             System.exit(CommandLine.ExitCode.USAGE);
             return;
         }
@@ -120,25 +127,7 @@ public final class Main implements Runnable {
         if (stacktrace) {
             e.printStackTrace(err);
         }
-        err.println(command.qualifiedName() + ": " + Text.message(line(e)));
+        err.println(command.qualifiedName() + ": " + Text.message(Failures.line(e)));
         return CommandLine.ExitCode.SOFTWARE;
-    }
-
-    /** One line that a user can act on. */
-    static String line(Throwable e) {
-        String message = String.valueOf(e.getMessage()).strip().replaceAll("\\s*\\R\\s*", " ");
-        return switch (e) {
-            case TenonException _ -> message;
-            case NoSuchFileException _ -> "no such file or folder, or none can be made there: " + message;
-            case FileAlreadyExistsException _ -> message + " is there already, and is not a folder";
-            case AccessDeniedException _ -> "no permission for " + message;
-            case InvalidPathException bad -> Values.FilePath.words(bad);
-            case IOException _ -> message;
-            case OutOfMemoryError _ ->
-                "the Java heap is too small: " + message + " (TENON_JAVA_OPTS=-Xmx… makes it larger)";
-            default ->
-                "unexpected " + e.getClass().getSimpleName() + ": " + message
-                        + " (please report it, with the output of --stacktrace)";
-        };
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import dev.tenon.cli.model.DefaultModel;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,9 +3,10 @@ package dev.tenon.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.ModelReport;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
@@ -307,7 +308,7 @@ final class CommandsTest {
                     .start();
             assertThat(process.waitFor()).isZero();
             assertThat(Files.readString(log))
-                    .contains("dev.tenon.cpu.CpuBackend")
+                    .contains("dev.tenon.cpu.device.CpuBackend")
                     .doesNotContain("jdk.incubator.vector.FloatVector");
             Files.delete(log);
         }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import java.io.IOException;

@@ -2,6 +2,9 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.KernelsTest;
+import dev.tenon.cpu.loops.Vectors;
 import java.util.List;
 
 /** The main class of {@link JvmFlagsTest}: every thirtieth case, kernels chosen as in production, then the kernels' own lengths; prints what ran. */

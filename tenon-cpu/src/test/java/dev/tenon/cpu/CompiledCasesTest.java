@@ -1,14 +1,15 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import java.util.ArrayList;
@@ -41,7 +42,7 @@ class CompiledCasesTest {
 
     private static List<NdArray> run(OpCase opCase, int firstConstant) {
         Map<String, Tensor> given = new LinkedHashMap<>();
-        Graph graph = Graph.build("case", g -> {
+        Graph graph = GraphBuilder.build("case", g -> {
             List<Value> operands = new ArrayList<>();
             for (NdArray input : opCase.inputs()) {
                 String name = "x" + operands.size();

@@ -1,22 +1,31 @@
 package dev.tenon.cpu;
 
-import dev.tenon.core.compiler.MemoryPlanner;
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.DeviceInfo;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cpu.device.CpuDevice;
+import dev.tenon.cpu.loops.HotLoop;
+import dev.tenon.cpu.loops.HotLoops;
+import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.plan.CpuContext;
+import dev.tenon.cpu.plan.CpuProgram;
+import dev.tenon.cpu.plan.CpuWeights;
+import dev.tenon.cpu.step.Frame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Runs single operations and small graphs on an open device, with every byte that a kernel might wrongly rely on set to 0xFF: NaN for floats, -1 or the largest number for integers. */
-final class CpuRun implements AutoCloseable {
+public final class CpuRun implements AutoCloseable {
     private final CpuDevice device;
 
     static {
@@ -24,22 +33,22 @@ final class CpuRun implements AutoCloseable {
     }
 
     /** Takes the vector loops into use at once, where there are any: tests are about what they compute. */
-    static void useVectors() {
+    public static void useVectors() {
         if (Vectors.available()) {
             HotLoops.all().forEach(HotLoop::adopt);
         }
     }
 
-    CpuRun(int threads) {
+    public CpuRun(int threads) {
         device = new CpuDevice(
                 new DeviceInfo("cpu", 0, "test", "", 0),
                 RuntimeOptions.defaults().withThreads(threads));
     }
 
     /** The operation on those inputs, of which the ones from {@code firstConstant} on are constants of the graph. */
-    List<NdArray> run(Op op, List<NdArray> inputs, int firstConstant) {
+    public List<NdArray> run(Op op, List<NdArray> inputs, int firstConstant) {
         List<NdArray> given = inputs.subList(0, Math.min(firstConstant, inputs.size()));
-        Graph graph = Graph.build("test", g -> {
+        Graph graph = GraphBuilder.build("test", g -> {
             List<Value> values = new ArrayList<>();
             for (int i = 0; i < inputs.size(); i++) {
                 values.add(
@@ -55,7 +64,7 @@ final class CpuRun implements AutoCloseable {
         return run(graph, given);
     }
 
-    List<NdArray> run(Graph graph, List<NdArray> inputs) {
+    public List<NdArray> run(Graph graph, List<NdArray> inputs) {
         try (CpuWeights weights = (CpuWeights) device.newWeights();
                 CpuContext context = (CpuContext) device.newContext()) {
             CpuProgram program = (CpuProgram)
@@ -90,7 +99,7 @@ final class CpuRun implements AutoCloseable {
         return Tensor.wrap(array.type(), segment);
     }
 
-    CpuDevice device() {
+    public CpuDevice device() {
         return device;
     }
 

@@ -3,25 +3,25 @@ package dev.tenon.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.FirstOf;
-import dev.tenon.core.ir.op.Loop;
-import dev.tenon.core.ir.op.NonZero;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.searching.FirstOf;
+import dev.tenon.core.ir.op.searching.NonZero;
+import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.PlanReport;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -58,7 +58,7 @@ class LoopTest {
 
     /** x + x + ... as often as is said. */
     private static Graph doubled() {
-        Graph body = Graph.build("body", g -> {
+        Graph body = GraphBuilder.build("body", g -> {
             g.input("i", COUNT);
             Value go = g.input("go", FLAG);
             Value state = g.input("state", DType.F32, Dim.named("n"));
@@ -68,7 +68,7 @@ class LoopTest {
             g.output("state", next);
             g.output("each", next);
         });
-        return Graph.build("doubled", g -> {
+        return GraphBuilder.build("doubled", g -> {
             Value times = g.input("times", COUNT);
             Value x = g.input("x", DType.F32, Dim.named("n"));
             Value zero = g.times(x, g.scalar(DType.F32, 0));
@@ -116,14 +116,14 @@ class LoopTest {
     @Test
     void shortLoopsAreUnrolled() {
         for (long times : new long[] {0, 1, 8, 9, 500}) {
-            Graph body = Graph.build("body", g -> {
+            Graph body = GraphBuilder.build("body", g -> {
                 Value i = g.input("i", COUNT);
                 Value go = g.input("go", FLAG);
                 Value state = g.input("state", COUNT);
                 g.output("go", go);
                 g.output("state", g.plus(state, i));
             });
-            Graph graph = Graph.build("known", g -> {
+            Graph graph = GraphBuilder.build("known", g -> {
                 Value state = g.input("state", COUNT);
                 Value known = g.constant(NdArray.of(COUNT, times).toConstant());
                 g.output(
@@ -142,7 +142,7 @@ class LoopTest {
     /** Collatz: how many steps to 1; a loop in a loop over many starts. */
     @Test
     void loopsNest() {
-        Graph inner = Graph.build("inner", g -> {
+        Graph inner = GraphBuilder.build("inner", g -> {
             g.input("i", COUNT);
             g.input("go", FLAG);
             Value n = g.input("n", COUNT);
@@ -156,7 +156,7 @@ class LoopTest {
             g.output("n", next);
             g.output("steps", g.plus(steps, one));
         });
-        Graph outer = Graph.build("outer", g -> {
+        Graph outer = GraphBuilder.build("outer", g -> {
             Value i = g.input("i", COUNT);
             Value go = g.input("go", FLAG);
             Value starts = g.input("starts", DType.I64, Dim.unknown());
@@ -167,7 +167,7 @@ class LoopTest {
             g.output("go", go);
             g.output("steps", results.get(1));
         });
-        Graph graph = Graph.build("collatz", g -> {
+        Graph graph = GraphBuilder.build("collatz", g -> {
             Value starts = g.input("starts", DType.I64, Dim.unknown());
             Value times = g.input("times", COUNT);
             g.output(
@@ -191,14 +191,14 @@ class LoopTest {
 
     @Test
     void faultsInABodyAreTheLoops() {
-        Graph body = Graph.build("body", g -> {
+        Graph body = GraphBuilder.build("body", g -> {
             Value i = g.input("i", COUNT);
             Value go = g.input("go", FLAG);
             Value x = g.input("x", DType.F32, Dim.of(3));
             g.output("go", go);
             g.output("y", g.gather(x, i, 0));
         });
-        Graph graph = Graph.build("faulty", g -> {
+        Graph graph = GraphBuilder.build("faulty", g -> {
             Value x = g.input("x", DType.F32, Dim.of(3));
             Value times = g.input("times", COUNT);
             g.output(
@@ -217,14 +217,14 @@ class LoopTest {
     @Test
     @Timeout(60)
     void anEndlessLoopEndsWithItsThread() throws InterruptedException {
-        Graph body = Graph.build("body", g -> {
+        Graph body = GraphBuilder.build("body", g -> {
             g.input("i", COUNT);
             Value go = g.input("go", FLAG);
             Value x = g.input("x", COUNT);
             g.output("go", go);
             g.output("x", g.plus(x, x));
         });
-        Graph graph = Graph.build("endless", g -> {
+        Graph graph = GraphBuilder.build("endless", g -> {
             Value x = g.input("x", COUNT);
             Value most = g.constant(NdArray.of(COUNT, Long.MAX_VALUE).toConstant());
             g.output("y", g.addAll(new Loop(body, 1), List.of(most, flag(g), x)).getFirst());
@@ -249,7 +249,7 @@ class LoopTest {
     /** What follows a search is planned for each number that was found. */
     @Test
     void whatIsFoundDecidesAboutShapes() {
-        Graph graph = Graph.build("search", g -> {
+        Graph graph = GraphBuilder.build("search", g -> {
             Value x = g.input("x", DType.F32, Dim.named("n"));
             g.output("found", g.add(new NonZero(), x));
             g.output("twice", g.plus(x, x));
@@ -270,7 +270,7 @@ class LoopTest {
 
     @Test
     void aCountPastTheAxisIsRefused() {
-        Graph graph = Graph.build("cut", g -> {
+        Graph graph = GraphBuilder.build("cut", g -> {
             Value x = g.input("x", DType.F32, Dim.of(3));
             g.output("y", g.add(new FirstOf(0), x, g.input("k", COUNT)));
         });

@@ -3,6 +3,7 @@ package dev.tenon.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
@@ -11,19 +12,19 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.If;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.ReshapeTo;
-import dev.tenon.core.ir.op.ShapeOf;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
-import dev.tenon.core.runtime.ShapeProfile;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.Test;
 /** Models, sessions and plans: what they hold, what they share, how they end. */
 final class ModelLifeTest {
     /** y = x w over named rows. */
-    private static final Graph LINEAR = Graph.build("linear", g -> {
+    private static final Graph LINEAR = GraphBuilder.build("linear", g -> {
         Value x = g.input("x", DType.F32, Dim.named("rows"), Dim.of(3));
         g.output("y", g.matmul(x, g.parameter("w", DType.F32, 3, 2)));
     });
@@ -138,7 +139,7 @@ final class ModelLifeTest {
 
     @Test
     void namedDimsAgreeAcrossInputs() {
-        Graph graph = Graph.build("sum", g -> {
+        Graph graph = GraphBuilder.build("sum", g -> {
             Value a = g.input("a", DType.F32, Dim.named("n"));
             g.output("y", g.plus(a, g.input("b", DType.F32, Dim.named("n"))));
         });
@@ -155,7 +156,7 @@ final class ModelLifeTest {
     /** The branch and then the shape hang on values of the run: three plans in a row, each cached by those values. */
     @Test
     void branchesAndShapesMayHangOnData() {
-        Graph flat = Graph.build(
+        Graph flat = GraphBuilder.build(
                 "flat",
                 g -> g.output(
                         "y",
@@ -163,16 +164,16 @@ final class ModelLifeTest {
                                 new ReshapeTo(false),
                                 g.input("v", DType.F32, Dim.of(2), Dim.of(3)),
                                 g.constant(NdArray.ofLongs(6).toConstant()))));
-        Graph twice = Graph.build(
+        Graph twice = GraphBuilder.build(
                 "twice",
                 g -> g.output("y", g.plus(g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.scalar(DType.F32, 100))));
-        Graph graph = Graph.build("data", g -> {
+        Graph graph = GraphBuilder.build("data", g -> {
             Value x = g.input("x", DType.F32, Dim.of(2), Dim.of(3));
             Value positive = g.compare(CompareFn.GT, g.reduce(ReduceFn.SUM, x, false, 0, 1), g.scalar(DType.F32, 0));
             Value chosen = g.add(new If(flat, twice), positive, x);
             g.output("shape", g.add(new ShapeOf(0, Long.MAX_VALUE), chosen));
             g.output("y", g.relu(chosen));
-            g.output("early", g.unary(dev.tenon.core.ir.op.UnaryFn.NEG, x));
+            g.output("early", g.unary(dev.tenon.core.ir.fn.UnaryFn.NEG, x));
         });
         Tensor up = Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3);
         Tensor down = Tensor.of(new float[] {-1, -2, -3, -4, -5, -6}, 2, 3);

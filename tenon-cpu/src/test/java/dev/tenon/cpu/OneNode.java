@@ -1,12 +1,21 @@
 package dev.tenon.cpu;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.cpu.loops.HotLoop;
+import dev.tenon.cpu.loops.MoveLoops;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.plan.CpuLowering;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,7 +26,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /** A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and scratch are poisoned, and a write past an output is found. */
-final class OneNode {
+public final class OneNode {
     private static final long GUARD = 64;
     /** NaN in every float type, and an index out of any range. */
     private static final byte POISON = (byte) 0xFF;
@@ -39,27 +48,27 @@ final class OneNode {
         this.inputs = inputs;
     }
 
-    static OneNode of(Op op, NdArray... inputs) {
+    public static OneNode of(Op op, NdArray... inputs) {
         return new OneNode(op, List.of(inputs));
     }
 
-    static OneNode of(Op op, List<NdArray> inputs) {
+    public static OneNode of(Op op, List<NdArray> inputs) {
         return new OneNode(op, inputs);
     }
 
-    OneNode threads(int count) {
+    public OneNode threads(int count) {
         threads = count;
         return this;
     }
 
     /** Gives all inputs but the first as constants of the graph. */
-    OneNode constants() {
+    public OneNode constants() {
         constants = true;
         return this;
     }
 
     /** What the backend gives. */
-    List<NdArray> run() {
+    public List<NdArray> run() {
         try (Arena arena = Arena.ofShared();
                 WorkerPool pool = new WorkerPool(threads)) {
             return run(arena, pool);

@@ -1,9 +1,9 @@
 package dev.tenon.cpu;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.ir.op.BitCast;
-import dev.tenon.core.ir.op.Primitive;
-import dev.tenon.core.ir.op.Reshape;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.op.movement.BitCast;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import java.util.stream.Stream;

@@ -2,19 +2,19 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Tolerance;
-import dev.tenon.core.ir.op.Primitive;
 import dev.tenon.core.testkit.Seeded;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
 /** What tests on random attributes share. */
-final class RandomOps {
+public final class RandomOps {
     private RandomOps() {}
 
     /** Runs an operation with one thread, with several, and with constant operands; compares each with the reference. */
-    static void check(Primitive op, long reductionLength, List<NdArray> inputs) {
+    public static void check(Primitive op, long reductionLength, List<NdArray> inputs) {
         List<NdArray> expected = op.evaluate(inputs);
         compare("one thread, " + op, expected, OneNode.of(op, inputs).run(), reductionLength);
         compare("threads, " + op, expected, OneNode.of(op, inputs).threads(3).run(), reductionLength);
@@ -30,12 +30,12 @@ final class RandomOps {
     }
 
     @SafeVarargs
-    static <T> T any(Seeded random, T... choices) {
+    public static <T> T any(Seeded random, T... choices) {
         return choices[(int) random.nextLong(0, choices.length - 1)];
     }
 
     /** {@code count} numbers of a range, both ends included. */
-    static List<Long> numbers(Seeded random, int count, long from, long to) {
+    public static List<Long> numbers(Seeded random, int count, long from, long to) {
         List<Long> numbers = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             numbers.add(random.nextLong(from, to));
@@ -43,7 +43,7 @@ final class RandomOps {
         return numbers;
     }
 
-    static long[] join(long first, long second, List<Long> rest) {
+    public static long[] join(long first, long second, List<Long> rest) {
         return LongStream.concat(LongStream.of(first, second), rest.stream().mapToLong(Long::longValue))
                 .toArray();
     }

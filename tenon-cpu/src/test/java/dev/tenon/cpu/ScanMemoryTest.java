@@ -3,19 +3,20 @@ package dev.tenon.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ class ScanMemoryTest {
 
     /** Counts a vector up; ends before {@code turns} turns where the body's own condition says so. */
     private static Graph counting(boolean conditional) {
-        Graph body = Graph.build("body", g -> {
+        Graph body = GraphBuilder.build("body", g -> {
             Value i = g.input("i", DType.I64);
             Value going = g.input("going", DType.BOOL);
             Value x = g.input("x", DType.F32, Dim.of(1000));
@@ -37,7 +38,7 @@ class ScanMemoryTest {
             g.output("next", next);
             g.output("each", next);
         });
-        return Graph.build("counting", g -> {
+        return GraphBuilder.build("counting", g -> {
             Value turns = g.input("turns", DType.I64);
             Value going = g.input("going", DType.BOOL);
             Value x = g.input("x", DType.F32, Dim.of(1000));

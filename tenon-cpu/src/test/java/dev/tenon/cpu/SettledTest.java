@@ -2,6 +2,8 @@ package dev.tenon.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.cpu.loops.HotLoop;
+import dev.tenon.cpu.loops.WarmUp;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;

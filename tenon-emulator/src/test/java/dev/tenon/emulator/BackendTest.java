@@ -1,6 +1,6 @@
 package dev.tenon.emulator;
 
-import dev.tenon.core.runtime.Execution;
+import dev.tenon.core.options.Execution;
 import dev.tenon.cuda.check.BackendChecks;
 import dev.tenon.cuda.check.SoakCheck;
 import java.util.stream.Stream;

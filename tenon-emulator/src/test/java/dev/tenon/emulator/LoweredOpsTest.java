@@ -3,8 +3,8 @@ package dev.tenon.emulator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.ir.op.Primitive;
-import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import dev.tenon.cuda.blas.Blas;

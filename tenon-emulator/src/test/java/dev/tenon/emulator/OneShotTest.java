@@ -3,7 +3,7 @@ package dev.tenon.emulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;

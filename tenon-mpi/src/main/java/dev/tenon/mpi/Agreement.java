@@ -1,6 +1,6 @@
 package dev.tenon.mpi;
 
-import dev.tenon.core.collective.Request;
+import dev.tenon.collective.Request;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;
 import java.lang.foreign.Arena;

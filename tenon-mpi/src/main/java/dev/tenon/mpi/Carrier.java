@@ -1,8 +1,8 @@
 package dev.tenon.mpi;
 
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.ReduceOp;
-import dev.tenon.core.collective.reduce.Kernel;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.ReduceOp;
+import dev.tenon.collective.reduce.Kernel;
 import dev.tenon.nativelib.mpi.MpiHandles;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

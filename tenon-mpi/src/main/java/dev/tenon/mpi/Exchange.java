@@ -1,6 +1,6 @@
 package dev.tenon.mpi;
 
-import dev.tenon.core.collective.HostBuffer;
+import dev.tenon.collective.HostBuffer;
 import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.nativelib.mpi.Mpi;

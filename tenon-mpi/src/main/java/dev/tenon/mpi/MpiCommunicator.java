@@ -1,13 +1,13 @@
 package dev.tenon.mpi;
 
-import dev.tenon.core.collective.Arguments;
-import dev.tenon.core.collective.Buffer;
-import dev.tenon.core.collective.Chunks;
-import dev.tenon.core.collective.Communicator;
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.ReduceOp;
-import dev.tenon.core.collective.Request;
-import dev.tenon.core.collective.reduce.Kernel;
+import dev.tenon.collective.Arguments;
+import dev.tenon.collective.Buffer;
+import dev.tenon.collective.Chunks;
+import dev.tenon.collective.Communicator;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.ReduceOp;
+import dev.tenon.collective.Request;
+import dev.tenon.collective.reduce.Kernel;
 import dev.tenon.core.error.InputException;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;

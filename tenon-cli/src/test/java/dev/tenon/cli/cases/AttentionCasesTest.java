@@ -6,10 +6,10 @@ import static java.lang.Double.NaN;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Attention;
-import dev.tenon.core.ir.op.AttentionMask;
-import dev.tenon.core.ir.op.Rope;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.AttentionMask;
+import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;

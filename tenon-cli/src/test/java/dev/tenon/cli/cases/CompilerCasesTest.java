@@ -7,17 +7,17 @@ import static java.lang.Double.NaN;
 import static java.lang.Double.POSITIVE_INFINITY;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.TopK;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,7 +85,7 @@ final class CompilerCasesTest {
                 });
     }
 
-    private static final Graph SHARED = Graph.build("shared", g -> {
+    private static final Graph SHARED = GraphBuilder.build("shared", g -> {
         Value x = g.input("x", DType.F32, dev.tenon.core.ir.Dim.of(2), dev.tenon.core.ir.Dim.of(2));
         Value a = g.relu(x);
         g.output("a", a);
@@ -131,7 +131,7 @@ final class CompilerCasesTest {
 
     /** Layers with residuals, views and values of many lifetimes. */
     private static Graph deep() {
-        return Graph.build("deep", g -> {
+        return GraphBuilder.build("deep", g -> {
             Value x = g.input("x", DType.F32, dev.tenon.core.ir.Dim.of(12), dev.tenon.core.ir.Dim.of(16));
             Value w = g.input("w", DType.F32, dev.tenon.core.ir.Dim.of(16), dev.tenon.core.ir.Dim.of(16));
             Value kept = g.softmax(x, 1);

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.GroupedMatMul;
-import dev.tenon.core.ir.op.MatMul;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.GroupedMatMul;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -3,25 +3,25 @@ package dev.tenon.cli.cases;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -117,7 +117,7 @@ final class Cpu {
     }
 
     static Graph graph(Body body, List<Tensor> inputs, boolean constant) {
-        return Graph.build("case", g -> {
+        return GraphBuilder.build("case", g -> {
             List<Value> x = new ArrayList<>();
             for (int i = 0; i < inputs.size(); i++) {
                 Tensor input = inputs.get(i);

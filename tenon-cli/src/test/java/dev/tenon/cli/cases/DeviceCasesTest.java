@@ -3,13 +3,14 @@ package dev.tenon.cli.cases;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,7 +28,7 @@ final class DeviceCasesTest {
     static final class WhatIsThere {
         public static void main(String[] args) {
             System.out.println(Target.best());
-            Graph graph = Graph.build("plus one", g -> {
+            Graph graph = GraphBuilder.build("plus one", g -> {
                 var x = g.input("x", DType.F32, Dim.of(3));
                 g.output("y", g.plus(x, g.scalar(DType.F32, 1)));
             });

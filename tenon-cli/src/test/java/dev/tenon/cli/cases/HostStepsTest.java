@@ -3,26 +3,27 @@ package dev.tenon.cli.cases;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.op.Conv;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.Pad;
-import dev.tenon.core.ir.op.PadMode;
-import dev.tenon.core.ir.op.ScatterElements;
-import dev.tenon.core.ir.op.ScatterFn;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.ir.fn.ScatterFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.indexing.ScatterElements;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.PadMode;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Execution;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
@@ -57,8 +58,8 @@ class HostStepsTest {
     @ParameterizedTest
     @EnumSource
     void emptyInput(Execution execution) {
-        Graph graph =
-                Graph.build("empty", g -> g.output("y", g.add(PAD, g.input("x", DType.F32, Dim.of(0), Dim.of(3)))));
+        Graph graph = GraphBuilder.build(
+                "empty", g -> g.output("y", g.add(PAD, g.input("x", DType.F32, Dim.of(0), Dim.of(3)))));
         Tensor y = only(graph, execution, Map.of("x", Tensor.zeros(DType.F32, 0, 3)));
         assertThat(y.toFloats()).containsExactly(0, 0, 0, 0, 0, 0);
     }
@@ -66,7 +67,7 @@ class HostStepsTest {
     @ParameterizedTest
     @EnumSource
     void emptyValueInBetween(Execution execution) {
-        Graph graph = Graph.build("empty", g -> {
+        Graph graph = GraphBuilder.build("empty", g -> {
             var x = g.input("x", DType.F32, Dim.of(0), Dim.of(3));
             g.output("y", g.add(PAD, g.unary(UnaryFn.NEG, x)));
         });
@@ -77,7 +78,7 @@ class HostStepsTest {
     @ParameterizedTest
     @EnumSource
     void packedElementsAreChosenOnTheHost(Execution execution) {
-        Graph graph = Graph.build("packed", g -> {
+        Graph graph = GraphBuilder.build("packed", g -> {
             var x = g.input("x", DType.I4, Dim.of(3));
             var z = g.input("z", DType.I4, Dim.of(3));
             g.output("y", g.where(g.input("c", DType.BOOL, Dim.of(3)), x, z));
@@ -92,7 +93,7 @@ class HostStepsTest {
     @ParameterizedTest
     @EnumSource
     void failureLeavesNoFaultToTheNextRun(Execution execution) {
-        Graph graph = Graph.build("scatter", g -> {
+        Graph graph = GraphBuilder.build("scatter", g -> {
             var x = g.input("x", DType.F32, Dim.of(4));
             var from = g.input("from", DType.I64, Dim.of(2));
             var to = g.input("to", DType.I64, Dim.of(2));
@@ -120,7 +121,7 @@ class HostStepsTest {
         for (int i = 0; i < filters.size(); i++) {
             filters.set(i, 1); // one number, which the CPU backend spreads out
         }
-        Graph graph = Graph.build("host", g -> {
+        Graph graph = GraphBuilder.build("host", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"), Dim.of(3), Dim.of(8), Dim.of(8));
             var weights = g.constant(filters.toConstant());
             g.output("y", g.add(conv, x, weights));

@@ -5,6 +5,7 @@ import static dev.tenon.cli.cases.Cpu.i64;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
@@ -14,12 +15,12 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -144,7 +145,7 @@ final class JvmCasesTest {
         }
     }
 
-    private static final Graph LAYERS = Graph.build("layers", g -> {
+    private static final Graph LAYERS = GraphBuilder.build("layers", g -> {
         var h = g.input("x", DType.F32, Dim.of(64), Dim.of(64));
         for (int i = 0; i < 8; i++) {
             h = g.softmax(g.matmul(h, h), 1);
@@ -221,7 +222,7 @@ final class JvmCasesTest {
     @DisplayName("JV-03 outputs outlive session, model and runtime; closing twice is nothing")
     void closing() {
         Runtime runtime = Runtime.open(Target.cpu());
-        CompiledModel model = runtime.compile(Graph.build("plus", g -> {
+        CompiledModel model = runtime.compile(GraphBuilder.build("plus", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("y", g.plus(x, x));
         }));

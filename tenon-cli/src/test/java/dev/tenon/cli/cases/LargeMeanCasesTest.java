@@ -1,15 +1,15 @@
 package dev.tenon.cli.cases;
 
+import dev.tenon.core.build.Ops;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.GroupNorm;
-import dev.tenon.core.ir.op.InstanceNorm;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.normalisation.GroupNorm;
+import dev.tenon.core.ir.op.normalisation.InstanceNorm;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.util.ArrayList;
 import java.util.Arrays;

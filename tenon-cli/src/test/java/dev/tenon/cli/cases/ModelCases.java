@@ -5,14 +5,15 @@ import static dev.tenon.cli.cases.Cpu.sizes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.op.Pool;
-import dev.tenon.core.ir.op.PoolFn;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import dev.tenon.formats.onnx.OnnxModel;
@@ -257,7 +258,7 @@ final class ModelCases {
     }
 
     private static Graph maxPool(long length, long kernel, long stride, long pad, boolean ceil) {
-        return Graph.build("pool", g -> {
+        return GraphBuilder.build("pool", g -> {
             List<Long> one = List.of(1L);
             Pool op = new Pool(
                     PoolFn.MAX, List.of(kernel), List.of(stride), List.of(pad), List.of(pad), one, ceil, false, 0);

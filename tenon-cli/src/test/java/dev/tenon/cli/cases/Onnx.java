@@ -1,6 +1,6 @@
 package dev.tenon.cli.cases;
 
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;

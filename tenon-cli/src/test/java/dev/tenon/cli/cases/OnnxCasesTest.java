@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.nio.file.Files;

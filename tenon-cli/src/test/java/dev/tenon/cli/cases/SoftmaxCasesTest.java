@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.LogSoftmax;
-import dev.tenon.core.ir.op.Softmax;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;

@@ -1,18 +1,19 @@
 package dev.tenon.cli.cases;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -190,7 +191,7 @@ final class Starved {
     }
 
     private static Graph graph(int kind) {
-        return Graph.build("kind" + kind, g -> {
+        return GraphBuilder.build("kind" + kind, g -> {
             Value x = g.input("x", DType.F32, Dim.named("rows"), Dim.of(8));
             Value ones = g.constant(ones());
             Value y = switch (kind) {

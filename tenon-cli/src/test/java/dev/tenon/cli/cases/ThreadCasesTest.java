@@ -4,18 +4,19 @@ import static dev.tenon.cli.cases.Cpu.f32;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 final class ThreadCasesTest {
-    private static final Graph PLUS_ONE = Graph.build("plus one", g -> {
+    private static final Graph PLUS_ONE = GraphBuilder.build("plus one", g -> {
         var x = g.input("x", DType.F32, Dim.named("n"));
         g.output("y", g.plus(x, g.scalar(DType.F32, 1)));
     });
@@ -137,7 +138,7 @@ final class ThreadCasesTest {
     @Test
     @DisplayName("TH-01 weights of a confined arena serve every thread, and only their owner compiles them")
     void confinedWeights() throws Exception {
-        Graph graph = Graph.build("weighted", g -> {
+        Graph graph = GraphBuilder.build("weighted", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("y", g.plus(x, g.parameter("w", DType.F32, 1)));
         });

@@ -2,21 +2,22 @@ package dev.tenon.cli.cases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
-import dev.tenon.core.runtime.RuntimeOptions;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class VectorCasesTest {
     /** The child of all tests here: every width from 0 to 67, cold and hot, against scalar loops. */
     static final class Widths {
-        private static final Graph GRAPH = Graph.build("widths", g -> {
+        private static final Graph GRAPH = GraphBuilder.build("widths", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             var y = g.input("y", DType.F32, Dim.named("n"));
             g.output("add", g.plus(x, y));
@@ -38,7 +39,7 @@ final class VectorCasesTest {
         });
 
         /** Apart, because they have no result for a width of 0. */
-        private static final Graph EXTREMES = Graph.build("extremes", g -> {
+        private static final Graph EXTREMES = GraphBuilder.build("extremes", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("max", g.reduce(ReduceFn.MAX, x, false, 0));
             g.output("min", g.reduce(ReduceFn.MIN, x, false, 0));

@@ -3,11 +3,11 @@ package dev.tenon.cli.cases;
 import static dev.tenon.cli.cases.Cpu.f32;
 import static dev.tenon.cli.cases.Cpu.sizes;
 
-import dev.tenon.core.ir.op.Conv;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.Pool;
-import dev.tenon.core.ir.op.PoolFn;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.util.Arrays;
 import java.util.List;

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.npy.Npy;
 import dev.tenon.formats.npy.NpyArray;
 import java.io.IOException;

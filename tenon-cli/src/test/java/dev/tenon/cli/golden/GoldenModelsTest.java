@@ -2,18 +2,18 @@ package dev.tenon.cli.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.backend.Backend;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Execution;
-import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
-import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.nio.file.Files;
 import java.nio.file.Path;

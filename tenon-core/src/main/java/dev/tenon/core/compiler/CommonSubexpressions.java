@@ -1,5 +1,8 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Op;

@@ -1,5 +1,17 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.fusion.FuseElementwise;
+import dev.tenon.core.compiler.fusion.FuseEpilogues;
+import dev.tenon.core.compiler.fusion.FuseResidualNorms;
+import dev.tenon.core.compiler.fusion.MergeParallelProducts;
+import dev.tenon.core.compiler.fusion.SpelledAttention;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.rewrite.DeadCode;
+import dev.tenon.core.compiler.rewrite.HalfStore;
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rule.Canonicalise;
+import dev.tenon.core.compiler.rule.SpelledForms;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;

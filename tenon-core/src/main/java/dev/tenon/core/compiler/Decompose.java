@@ -1,8 +1,11 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.op.Composite;
 
 /** {@code composite(x) → what it stands for}, unless the backend claims it whole. */
 final class Decompose implements Pass {

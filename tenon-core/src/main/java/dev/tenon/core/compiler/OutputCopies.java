@@ -1,5 +1,10 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.rewrite.Match;
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;

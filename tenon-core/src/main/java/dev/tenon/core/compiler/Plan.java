@@ -1,5 +1,6 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.memory.MemoryPlan;
 import dev.tenon.core.ir.Graph;
 
 /**

@@ -1,7 +1,7 @@
 package dev.tenon.core.compiler;
 
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.op.control.Loop;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

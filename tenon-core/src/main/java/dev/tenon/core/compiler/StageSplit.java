@@ -1,14 +1,14 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Control;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Control;
-import dev.tenon.core.ir.op.Deferred;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.op.control.Loop;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

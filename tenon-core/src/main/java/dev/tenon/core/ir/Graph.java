@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -17,7 +16,7 @@ import java.util.function.Function;
  *
  * <p>A graph may hold default values: constants that a run may replace, with {@link #overriding} for the graph that takes them as inputs.
  *
- * <p>Immutable and thread-safe. Made by a {@link GraphBuilder}.
+ * <p>Immutable and thread-safe. Made by a {@link PlainGraphBuilder}.
  */
 public final class Graph {
     private final String name;
@@ -56,13 +55,6 @@ public final class Graph {
         this.nodes = List.copyOf(nodes);
         this.outputs = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(outputs));
         this.defaults = defaults;
-    }
-
-    /** Builds and verifies a graph: {@code Graph.build("head", g -> { Value x = g.input(…); …; g.output("p", y); })}. */
-    public static Graph build(String name, Consumer<GraphBuilder> body) {
-        GraphBuilder builder = new GraphBuilder(name);
-        body.accept(builder);
-        return builder.build();
     }
 
     public String name() {

@@ -2,10 +2,6 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.ir.op.Composite;
-import dev.tenon.core.ir.op.Control;
-import dev.tenon.core.ir.op.Deferred;
-import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -70,9 +66,9 @@ public final class Interpreter {
         return results;
     }
 
-    private static List<NdArray> expand(List<NdArray> inputs, BiFunction<Ops, List<Value>, List<Value>> body) {
+    private static List<NdArray> expand(List<NdArray> inputs, BiFunction<OpBuilder, List<Value>, List<Value>> body) {
         Map<String, NdArray> given = new LinkedHashMap<>();
-        Graph graph = Graph.build("expansion", g -> {
+        Graph graph = PlainGraphBuilder.assemble("expansion", g -> {
             List<Value> stand = new ArrayList<>();
             for (NdArray input : inputs) {
                 String name = "in" + stand.size();

@@ -2,10 +2,6 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
-import dev.tenon.core.ir.op.Composite;
-import dev.tenon.core.ir.op.Control;
-import dev.tenon.core.ir.op.Deferred;
-import dev.tenon.core.ir.op.Primitive;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

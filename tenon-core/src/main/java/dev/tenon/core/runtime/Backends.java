@@ -1,9 +1,9 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Backend;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.core.lazy.Services;
-import dev.tenon.core.runtime.spi.Backend;
 import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceLoader;

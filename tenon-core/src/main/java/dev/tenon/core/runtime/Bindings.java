@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.DataException;
@@ -7,9 +8,11 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.op.control.Loop;
 import dev.tenon.core.lazy.LazyMap;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.report.PlanReport;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Text;
@@ -8,7 +9,13 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.lazy.LazyMap;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.options.CompileMode;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.ShapeProfile;
+import dev.tenon.core.report.ModelReport;
+import dev.tenon.core.report.PlanReport;
+import dev.tenon.core.tensor.LeakWatch;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,5 +1,7 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.OutOfMemoryException;
@@ -11,8 +13,9 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.lazy.LazyMap;
-import dev.tenon.core.runtime.spi.Device;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.report.PlanReport;
+import dev.tenon.core.tensor.Tensor;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;

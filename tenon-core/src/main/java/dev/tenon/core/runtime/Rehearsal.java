@@ -1,9 +1,11 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.tensor.Tensor;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,7 +25,7 @@ final class Rehearsal {
         if (DONE.contains(backend)) {
             return;
         }
-        Graph graph = Graph.build("rehearsal", g -> {
+        Graph graph = GraphBuilder.build("rehearsal", g -> {
             Value x = g.input("x", DType.F32, Dim.named("rows"), Dim.of(2));
             g.output("y", g.reshape(x, -1)); // a copy: no backend compiles a kernel for it
         });

@@ -1,10 +1,17 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.lazy.Headroom;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.options.CompileMode;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.core.tensor.LeakWatch;
+import dev.tenon.core.tensor.Tensor;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

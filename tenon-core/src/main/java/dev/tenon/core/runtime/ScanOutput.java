@@ -1,13 +1,15 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Loop;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /**

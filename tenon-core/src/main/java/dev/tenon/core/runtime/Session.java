@@ -1,7 +1,9 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.tensor.LeakWatch;
+import dev.tenon.core.tensor.Tensor;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 

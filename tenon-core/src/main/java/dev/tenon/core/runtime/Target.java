@@ -1,8 +1,9 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Backend;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.runtime.spi.Backend;
+import dev.tenon.core.report.DeviceInfo;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,11 +1,12 @@
 package dev.tenon.core.runtime;
 
-import dev.tenon.core.compiler.MemoryPlanner;
-import dev.tenon.core.compiler.Placement;
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.report.ValueReport;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

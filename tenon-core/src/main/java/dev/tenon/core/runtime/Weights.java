@@ -1,8 +1,9 @@
 package dev.tenon.core.runtime;
 
-import dev.tenon.core.compiler.HalfStore;
+import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
@@ -12,10 +14,10 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Binary;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.MatMul;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.testkit.Seeded;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class HalfPrecisionTest {
-    private static Value weight(dev.tenon.core.ir.GraphBuilder g, Seeded random, long... sizes) {
+    private static Value weight(dev.tenon.core.build.GraphBuilder g, Seeded random, long... sizes) {
         NdArray array = random.floats(DType.F32, -1, 1, sizes);
         return g.constant(array.toConstant());
     }
@@ -43,7 +45,7 @@ final class HalfPrecisionTest {
             names = {"F16", "BF16"})
     void carriesProductsAndKeepsWhatNeedsRange(DType half) {
         Seeded random = new Seeded(7);
-        Graph graph = Graph.build("head", g -> {
+        Graph graph = GraphBuilder.build("head", g -> {
             Value x = g.input("x", TensorType.of(DType.F32, 3, 8));
             Value keep = g.input("keep", TensorType.of(DType.F32, 1, 5));
             Value h = g.unary(UnaryFn.GELU, g.plus(g.matmul(x, weight(g, random, 8, 16)), weight(g, random, 16)));

@@ -2,20 +2,23 @@ package dev.tenon.core.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.rewrite.DeadCode;
+import dev.tenon.core.compiler.rewrite.Match;
+import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.FillTo;
-import dev.tenon.core.ir.op.If;
-import dev.tenon.core.ir.op.ReshapeTo;
-import dev.tenon.core.ir.op.ShapeOf;
-import dev.tenon.core.ir.op.SliceBy;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.filling.FillTo;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.SliceBy;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -26,7 +29,7 @@ final class PartialEvaluatorTest {
     }
 
     private static Graph flatten() {
-        return Graph.build("flatten", g -> {
+        return GraphBuilder.build("flatten", g -> {
             Value x = g.input("x", DType.F32, Dim.named("batch"), Dim.named("rows"), Dim.of(4));
             Value batch = g.add(new ShapeOf(0, 1), x);
             g.output("y", g.add(new ReshapeTo(false), x, g.concat(0, batch, longs(g, -1))));
@@ -47,7 +50,7 @@ final class PartialEvaluatorTest {
     /** OX-06: 4 GiB of twos are never written out. */
     @Test
     void hugeConstantsStaySplats() {
-        Graph graph = Graph.build("blowup", g -> {
+        Graph graph = GraphBuilder.build("blowup", g -> {
             Value x = g.input("x", DType.F32, Dim.of(1), Dim.of(4));
             Value two = g.add(
                     new FillTo(new ConstantData.Splat(TensorType.of(DType.F32, 1), Elements.fromDouble(DType.F32, 2))),
@@ -65,7 +68,7 @@ final class PartialEvaluatorTest {
 
     @Test
     void foldingIsBoundedByBytes() {
-        Graph graph = Graph.build("expand", g -> {
+        Graph graph = GraphBuilder.build("expand", g -> {
             NdArray row = NdArray.zeros(DType.F32, 1, 1024);
             row.set(1, 1.0);
             g.output("y", g.expand(g.constant(row.toConstant()), 1024, 1024));
@@ -79,10 +82,10 @@ final class PartialEvaluatorTest {
     void aBranchOnAShapeIsTakenWhenTheShapeIsKnown() {
         Graph twice = branch("then", 2);
         Graph thrice = branch("else", 3);
-        Graph graph = Graph.build("if", g -> {
+        Graph graph = GraphBuilder.build("if", g -> {
             Value x = g.input("x", DType.F32, Dim.named("n"));
             Value n = g.add(new ShapeOf(0, 1), x);
-            Value small = g.reshape(g.compare(dev.tenon.core.ir.op.CompareFn.LT, n, longs(g, 10)));
+            Value small = g.reshape(g.compare(dev.tenon.core.ir.fn.CompareFn.LT, n, longs(g, 10)));
             g.output("y", g.add(new If(twice, thrice), small, x));
         });
         Graph bound = PartialEvaluator.evaluate(graph, Map.of("x", TensorType.of(DType.F32, 5)), Map.of());
@@ -94,7 +97,7 @@ final class PartialEvaluatorTest {
     }
 
     private static Graph branch(String name, double factor) {
-        return Graph.build(
+        return GraphBuilder.build(
                 name,
                 g -> g.output("y", g.times(g.input("x", DType.F32, Dim.named("n")), g.scalar(DType.F32, factor))));
     }
@@ -102,7 +105,7 @@ final class PartialEvaluatorTest {
     /** A reshape to sizes that only the run knows cuts the graph in two. */
     @Test
     void shapesOutOfTheRunCutTheGraph() {
-        Graph graph = Graph.build("cut", g -> {
+        Graph graph = GraphBuilder.build("cut", g -> {
             Value x = g.input("x", DType.F32, Dim.of(6));
             Value sizes = g.input("sizes", DType.I64, Dim.of(2));
             Value doubled = g.times(x, g.scalar(DType.F32, 2));

@@ -15,7 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever the passes do to a graph, its results stay. */
-final class PassesTest {
+public final class PassesTest {
+    PassesTest() {}
+
     private static final int GRAPHS = 150;
 
     @ParameterizedTest
@@ -60,7 +62,7 @@ final class PassesTest {
         assertThat(dumped.keySet()).containsExactlyElementsOf(Compiler.passNames());
     }
 
-    static Plan plan(Graph graph, CompilerOptions options) {
+    public static Plan plan(Graph graph, CompilerOptions options) {
         Compiler compiler = new Compiler(options, node -> false);
         Map<String, TensorType> types = new LinkedHashMap<>();
         for (Value input : graph.inputs()) {

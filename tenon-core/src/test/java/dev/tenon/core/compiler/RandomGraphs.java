@@ -1,17 +1,17 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.Copy;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /** Seeded graphs over f32 matrices that reach every pass: shared values, views, broadcasts, constants worth folding, matrix products with bias and activation, dead nodes, outputs that alias. */
-final class RandomGraphs {
+public final class RandomGraphs {
     private static final int[] SIZES = {1, 2, 3, 5};
 
     private final SplittableRandom random;
@@ -31,12 +31,12 @@ final class RandomGraphs {
         this.g = new GraphBuilder("random" + seed);
     }
 
-    static Graph graph(long seed) {
+    public static Graph graph(long seed) {
         return new RandomGraphs(seed).build();
     }
 
     /** Inputs for a graph, NaN and infinities among them now and then. */
-    static Map<String, NdArray> inputs(Graph graph, long seed) {
+    public static Map<String, NdArray> inputs(Graph graph, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         Map<String, NdArray> inputs = new LinkedHashMap<>();
         for (Value input : graph.inputs()) {

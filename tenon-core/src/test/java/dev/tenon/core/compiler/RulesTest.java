@@ -2,19 +2,26 @@ package dev.tenon.core.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.fusion.FuseElementwise;
+import dev.tenon.core.compiler.fusion.FuseEpilogues;
+import dev.tenon.core.compiler.rewrite.DeadCode;
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rule.Canonicalise;
+import dev.tenon.core.compiler.rule.SpelledForms;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.Dequantize;
-import dev.tenon.core.ir.op.MatMul;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.Region;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.quantisation.Dequantize;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
@@ -28,7 +35,8 @@ final class RulesTest {
     }
 
     private static Graph graph(BiFunction<GraphBuilder, Value, Value> body) {
-        return Graph.build("test", g -> g.output("y", body.apply(g, g.input("x", DType.F32, Dim.of(3), Dim.of(4)))));
+        return GraphBuilder.build(
+                "test", g -> g.output("y", body.apply(g, g.input("x", DType.F32, Dim.of(3), Dim.of(4)))));
     }
 
     private static List<String> ops(Graph graph) {
@@ -88,7 +96,7 @@ final class RulesTest {
                         graph((g, x) -> g.binary(BinaryFn.POW, x, g.scalar(DType.F32, 2))),
                         new PassContext(node -> false, null));
         assertThat(graph.nodes()).hasSize(1);
-        assertThat(graph.nodes().getFirst().op()).isEqualTo(new dev.tenon.core.ir.op.Binary(BinaryFn.MUL));
+        assertThat(graph.nodes().getFirst().op()).isEqualTo(new dev.tenon.core.ir.op.elementwise.Binary(BinaryFn.MUL));
     }
 
     @Test

@@ -2,12 +2,13 @@ package dev.tenon.core.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.op.control.Loop;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class UnrollTest {
     private static final TensorType COUNT = TensorType.of(DType.I64);
 
     private static Graph body(Graph inner) {
-        return Graph.build("body", g -> {
+        return GraphBuilder.build("body", g -> {
             Value i = g.input("i", COUNT);
             Value go = g.input("go", TensorType.of(DType.BOOL));
             Value x = g.input("x", COUNT);
@@ -28,14 +29,14 @@ class UnrollTest {
         });
     }
 
-    private static Value loop(dev.tenon.core.ir.Ops g, Graph body, Value x) {
+    private static Value loop(dev.tenon.core.build.Ops g, Graph body, Value x) {
         Value times = g.constant(NdArray.of(COUNT, 8L).toConstant());
         Value go = g.constant(NdArray.of(TensorType.of(DType.BOOL), 1L).toConstant());
         return g.addAll(new Loop(body, 1), List.of(times, go, x)).getFirst();
     }
 
     private static Stage plan(Graph body) {
-        Graph graph = Graph.build("g", g -> g.output("y", loop(g, body, g.input("x", COUNT))));
+        Graph graph = GraphBuilder.build("g", g -> g.output("y", loop(g, body, g.input("x", COUNT))));
         Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false);
         return compiler.plan(compiler.prepare(graph, Map.of()), Map.of("x", COUNT), Map.of());
     }

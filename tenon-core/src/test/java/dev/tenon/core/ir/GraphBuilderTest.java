@@ -3,9 +3,10 @@ package dev.tenon.core.ir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.ir.op.Copy;
+import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ class GraphBuilderTest {
 
     /** x + w * w, of which w is a constant 3 unless it is given. */
     private static Graph squared(boolean given) {
-        return Graph.build("squared", g -> {
+        return GraphBuilder.build("squared", g -> {
             Value x = g.input("x", DType.I64, Dim.of(2));
             Value w = given
                     ? g.input("w", DType.I64, Dim.of(1))

@@ -3,26 +3,27 @@ package dev.tenon.core.ir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.VerificationException;
-import dev.tenon.core.ir.op.Attention;
-import dev.tenon.core.ir.op.AttentionMask;
-import dev.tenon.core.ir.op.Binary;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.FillTo;
-import dev.tenon.core.ir.op.If;
-import dev.tenon.core.ir.op.Loop;
-import dev.tenon.core.ir.op.MatMul;
-import dev.tenon.core.ir.op.Region;
-import dev.tenon.core.ir.op.Rnn;
-import dev.tenon.core.ir.op.RnnActivation;
-import dev.tenon.core.ir.op.RnnDirection;
-import dev.tenon.core.ir.op.Scan;
-import dev.tenon.core.ir.op.TopK;
-import dev.tenon.core.ir.op.Transpose;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.AttentionMask;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.control.Scan;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.filling.FillTo;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.core.ir.op.state.RnnActivation;
+import dev.tenon.core.ir.op.state.RnnDirection;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import java.lang.foreign.Arena;
@@ -51,7 +52,7 @@ class GraphTextTest {
             """;
 
     private static Graph head() {
-        return Graph.build("head", g -> {
+        return GraphBuilder.build("head", g -> {
             Value x = g.input("x", DType.F32, Dim.named("batch"), Dim.of(3));
             Value w = g.parameter("w", DType.F32, 3, 2);
             Value half = g.constant("half", new ConstantData.Splat(TensorType.of(DType.F32), 0x3F000000));
@@ -101,7 +102,7 @@ class GraphTextTest {
 
     @Test
     void attributesOfEveryKind() {
-        roundTrips(Graph.build("kinds", g -> {
+        roundTrips(GraphBuilder.build("kinds", g -> {
             Value x = g.input("x y:0", DType.F32, Dim.of(1), Dim.of(2), Dim.named("a+1"), Dim.of(8));
             Value a = g.add(new Attention(true, 5, AttentionMask.NONE, Double.NaN, 1e-300), x, x, x);
             Region region = new Region(
@@ -117,7 +118,7 @@ class GraphTextTest {
             g.output("t", g.cast(t, DType.BF16));
             g.output("filled", filled);
         }));
-        roundTrips(Graph.build("recurrent", g -> {
+        roundTrips(GraphBuilder.build("recurrent", g -> {
             Rnn op = new Rnn(
                     RnnDirection.REVERSE,
                     4,
@@ -139,9 +140,9 @@ class GraphTextTest {
 
     @Test
     void graphsNest() {
-        Graph branch =
-                Graph.build("negated", g -> g.output("y", g.unary(UnaryFn.NEG, g.input("x", DType.F32, Dim.of(2)))));
-        Graph other = Graph.build("shifted", g -> {
+        Graph branch = GraphBuilder.build(
+                "negated", g -> g.output("y", g.unary(UnaryFn.NEG, g.input("x", DType.F32, Dim.of(2)))));
+        Graph other = GraphBuilder.build("shifted", g -> {
             Value x = g.input("x", DType.F32, Dim.of(2));
             g.output(
                     "y",
@@ -150,7 +151,7 @@ class GraphTextTest {
                             g.constant(NdArray.of(TensorType.of(DType.F32, 2), 1, 2)
                                     .toConstant())));
         });
-        Graph graph = Graph.build("choice", g -> {
+        Graph graph = GraphBuilder.build("choice", g -> {
             Value condition = g.input("c", DType.BOOL);
             Value x = g.input("x", DType.F32, Dim.of(2));
             g.output("y", g.add(new If(branch, other), condition, x));
@@ -161,7 +162,7 @@ class GraphTextTest {
 
     @Test
     void constantsKeepTheirBits() {
-        roundTrips(Graph.build("bits", g -> {
+        roundTrips(GraphBuilder.build("bits", g -> {
             for (DType dtype : DType.values()) {
                 MemorySegment segment = Arena.ofAuto().allocate(dtype.bytesFor(6));
                 for (int i = 0; i < 6; i++) {
@@ -175,7 +176,7 @@ class GraphTextTest {
             g.output("none", g.constant(new ConstantData.Dense(TensorType.of(DType.F32, 0), MemorySegment.NULL)));
         }));
         MemorySegment nan = MemorySegment.ofArray(new int[] {0x7FC00001, 0x7FC00000});
-        Graph graph = Graph.build(
+        Graph graph = GraphBuilder.build(
                 "nan", g -> g.output("y", g.constant(new ConstantData.Dense(TensorType.of(DType.F32, 2), nan))));
         assertThat(graph.toString()).contains("= [0x7fc00001, NaN]");
         Value again = Objects.requireNonNull(
@@ -205,7 +206,7 @@ class GraphTextTest {
 
     @Test
     void largeConstantsStayOutside() {
-        Graph graph = Graph.build("large", g -> {
+        Graph graph = GraphBuilder.build("large", g -> {
             NdArray table = NdArray.zeros(DType.I32, 20);
             table.set(3, 1L);
             g.output("y", g.cast(g.constant(table.toConstant()), DType.F32));
@@ -247,7 +248,7 @@ class GraphTextTest {
 
     @Test
     void aThousandNodesAreQuick() {
-        Graph graph = Graph.build("long", g -> {
+        Graph graph = GraphBuilder.build("long", g -> {
             Value x = g.input("x", DType.F32, Dim.named("n"));
             for (int i = 0; i < 5000; i++) {
                 x = g.relu(x);

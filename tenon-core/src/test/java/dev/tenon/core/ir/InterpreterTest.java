@@ -3,10 +3,11 @@ package dev.tenon.core.ir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.ir.op.ReshapeTo;
-import dev.tenon.core.ir.op.ShapeOf;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.testkit.Seeded;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class InterpreterTest {
     @Test
     void resolvesShapeArithmetic() {
-        Graph graph = Graph.build("flatten", g -> {
+        Graph graph = GraphBuilder.build("flatten", g -> {
             Value x = g.input("x", DType.F32, Dim.named("batch"), Dim.of(2), Dim.of(3));
             Value batch = g.add(new ShapeOf(0, 1), x);
             Value sizes = g.concat(0, batch, g.constant(NdArray.ofLongs(-1).toConstant()));
@@ -29,7 +30,7 @@ class InterpreterTest {
 
     @Test
     void bindsNamedDims() {
-        Graph graph = Graph.build("sum", g -> {
+        Graph graph = GraphBuilder.build("sum", g -> {
             Value a = g.input("a", DType.F32, Dim.named("n"));
             Value b = g.input("b", DType.F32, Dim.named("n"));
             g.output("y", g.plus(a, b));
@@ -47,7 +48,7 @@ class InterpreterTest {
 
     @Test
     void namesWhatIsMissingOrDoesNotFit() {
-        Graph graph = Graph.build("identity", g -> g.output("y", g.input("x", DType.F32, Dim.of(2))));
+        Graph graph = GraphBuilder.build("identity", g -> g.output("y", g.input("x", DType.F32, Dim.of(2))));
         assertThatThrownBy(() -> Interpreter.run(graph, Map.of()))
                 .isInstanceOf(InputException.class)
                 .hasMessageContaining("%x: f32[2]");
@@ -58,12 +59,12 @@ class InterpreterTest {
 
     @Test
     void faultsNameTheirNode() {
-        Graph graph = Graph.build("lookup", g -> {
+        Graph graph = GraphBuilder.build("lookup", g -> {
             Value table = g.parameter("table", DType.F32, 3, 2);
             Value ids = g.input("ids", DType.I64, Dim.of(1));
             g.output(
                     "y",
-                    g.add("/embed", new dev.tenon.core.ir.op.Gather(0), List.of(table, ids))
+                    g.add("/embed", new dev.tenon.core.ir.op.indexing.Gather(0), List.of(table, ids))
                             .getFirst());
         });
         Map<String, NdArray> given = Map.of("table", NdArray.zeros(DType.F32, 3, 2), "ids", NdArray.ofLongs(3));

@@ -3,9 +3,9 @@ package dev.tenon.core.testkit;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Attention;
-import dev.tenon.core.ir.op.AttentionMask;
-import dev.tenon.core.ir.op.Rope;
+import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.AttentionMask;
+import dev.tenon.core.ir.op.attention.Rope;
 import java.util.ArrayList;
 import java.util.List;
 

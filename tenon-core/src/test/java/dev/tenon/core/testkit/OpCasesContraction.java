@@ -2,13 +2,13 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.op.Einsum;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.GroupedMatMul;
-import dev.tenon.core.ir.op.MatMul;
-import dev.tenon.core.ir.op.MatMulInteger;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Einsum;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.GroupedMatMul;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -4,9 +4,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.BitCast;
-import dev.tenon.core.ir.op.Cast;
-import dev.tenon.core.ir.op.Copy;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Copy;
+import dev.tenon.core.ir.op.movement.BitCast;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.tenon.core.testkit;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
@@ -8,24 +9,24 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.ExpandTo;
-import dev.tenon.core.ir.op.FillTo;
-import dev.tenon.core.ir.op.If;
-import dev.tenon.core.ir.op.OneHotBy;
-import dev.tenon.core.ir.op.PadBy;
-import dev.tenon.core.ir.op.PadMode;
-import dev.tenon.core.ir.op.RangeOf;
-import dev.tenon.core.ir.op.ReduceBy;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.ReshapeTo;
-import dev.tenon.core.ir.op.ShapeOf;
-import dev.tenon.core.ir.op.SizeOf;
-import dev.tenon.core.ir.op.SliceBy;
-import dev.tenon.core.ir.op.SplitBy;
-import dev.tenon.core.ir.op.SqueezeAxes;
-import dev.tenon.core.ir.op.TileBy;
-import dev.tenon.core.ir.op.TopKBy;
-import dev.tenon.core.ir.op.UnsqueezeAxes;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.filling.FillTo;
+import dev.tenon.core.ir.op.filling.RangeOf;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.filling.SizeOf;
+import dev.tenon.core.ir.op.indexing.OneHotBy;
+import dev.tenon.core.ir.op.movement.ExpandTo;
+import dev.tenon.core.ir.op.movement.PadBy;
+import dev.tenon.core.ir.op.movement.PadMode;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.SliceBy;
+import dev.tenon.core.ir.op.movement.SplitBy;
+import dev.tenon.core.ir.op.movement.SqueezeAxes;
+import dev.tenon.core.ir.op.movement.TileBy;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
+import dev.tenon.core.ir.op.reduction.ReduceBy;
+import dev.tenon.core.ir.op.reduction.TopKBy;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -166,12 +167,12 @@ final class OpCasesDeferred {
     }
 
     private void branches() {
-        Graph doubled = Graph.build("doubled", g -> {
+        Graph doubled = GraphBuilder.build("doubled", g -> {
             Value in = g.input("x", x.type());
             g.output("y", g.times(in, g.scalar(DType.F32, 2)));
             g.output("x", in);
         });
-        Graph shorter = Graph.build("shorter", g -> {
+        Graph shorter = GraphBuilder.build("shorter", g -> {
             Value in = g.input("x", x.type());
             g.output("y", g.narrow(in, 0, 0, 1));
             g.output("x", g.scalar(DType.F32, 7));

@@ -1,16 +1,17 @@
 package dev.tenon.core.testkit;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.Loop;
-import dev.tenon.core.ir.op.NonZero;
-import dev.tenon.core.ir.op.Scan;
-import dev.tenon.core.ir.op.ScanAxis;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.control.Scan;
+import dev.tenon.core.ir.op.control.ScanAxis;
+import dev.tenon.core.ir.op.searching.NonZero;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,7 +40,7 @@ final class OpCasesLoops {
 
     /** Adds a captured number to the state, and ends where the sum is not below a bound. */
     private static Graph sums(boolean bounded) {
-        return Graph.build("sums", g -> {
+        return GraphBuilder.build("sums", g -> {
             Value iteration = g.input("i", TensorType.of(DType.I64));
             Value condition = g.input("go", TensorType.of(DType.BOOL));
             Value state = g.input("state", TensorType.of(DType.F32, 2));
@@ -71,7 +72,7 @@ final class OpCasesLoops {
 
     /** A state that grows by what it finds. */
     private void growing() {
-        Graph body = Graph.build("grows", g -> {
+        Graph body = GraphBuilder.build("grows", g -> {
             g.input("i", TensorType.of(DType.I64));
             Value condition = g.input("go", TensorType.of(DType.BOOL));
             Value state = g.input("state", DType.I64, Dim.unknown());
@@ -82,18 +83,18 @@ final class OpCasesLoops {
                     g.concat(
                             0,
                             state,
-                            g.addAll(new dev.tenon.core.ir.op.SqueezeAxes(), List.of(found, zero(g)))
+                            g.addAll(new dev.tenon.core.ir.op.movement.SqueezeAxes(), List.of(found, zero(g)))
                                     .getFirst()));
         });
         cases.add(OpCase.exact("loop grows", new Loop(body, 1), times(11), condition(true), NdArray.ofLongs(0, 7)));
     }
 
-    private static Value zero(dev.tenon.core.ir.Ops g) {
+    private static Value zero(dev.tenon.core.build.Ops g) {
         return g.constant(NdArray.ofLongs(0).toConstant());
     }
 
     private void scans() {
-        Graph body = Graph.build("step", g -> {
+        Graph body = GraphBuilder.build("step", g -> {
             Value state = g.input("state", TensorType.of(DType.F32, 3));
             Value x = g.input("x", TensorType.of(DType.F32, 3));
             Value y = g.input("y", TensorType.of(DType.F32));

@@ -3,9 +3,9 @@ package dev.tenon.core.testkit;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Dequantize;
-import dev.tenon.core.ir.op.DynamicQuantize;
-import dev.tenon.core.ir.op.Quantize;
+import dev.tenon.core.ir.op.quantisation.Dequantize;
+import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
+import dev.tenon.core.ir.op.quantisation.Quantize;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,12 +2,12 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.op.ArgReduce;
-import dev.tenon.core.ir.op.Cumulative;
-import dev.tenon.core.ir.op.CumulativeFn;
-import dev.tenon.core.ir.op.Reduce;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.TopK;
+import dev.tenon.core.ir.fn.CumulativeFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.reduction.ArgReduce;
+import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.ir.op.reduction.TopK;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -2,12 +2,12 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.op.AspectPolicy;
-import dev.tenon.core.ir.op.CoordinateMode;
-import dev.tenon.core.ir.op.NearestMode;
-import dev.tenon.core.ir.op.Resize;
-import dev.tenon.core.ir.op.ResizeBy;
-import dev.tenon.core.ir.op.ResizeMode;
+import dev.tenon.core.ir.op.image.AspectPolicy;
+import dev.tenon.core.ir.op.image.CoordinateMode;
+import dev.tenon.core.ir.op.image.NearestMode;
+import dev.tenon.core.ir.op.image.Resize;
+import dev.tenon.core.ir.op.image.ResizeBy;
+import dev.tenon.core.ir.op.image.ResizeMode;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,16 +2,16 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.op.Bernoulli;
-import dev.tenon.core.ir.op.Dft;
-import dev.tenon.core.ir.op.DftBy;
-import dev.tenon.core.ir.op.MelWeights;
-import dev.tenon.core.ir.op.Multinomial;
-import dev.tenon.core.ir.op.Random;
-import dev.tenon.core.ir.op.RandomFn;
-import dev.tenon.core.ir.op.RandomTo;
-import dev.tenon.core.ir.op.Sample;
-import dev.tenon.core.ir.op.Stft;
+import dev.tenon.core.ir.op.random.Bernoulli;
+import dev.tenon.core.ir.op.random.Multinomial;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.RandomFn;
+import dev.tenon.core.ir.op.random.RandomTo;
+import dev.tenon.core.ir.op.random.Sample;
+import dev.tenon.core.ir.op.signal.Dft;
+import dev.tenon.core.ir.op.signal.DftBy;
+import dev.tenon.core.ir.op.signal.MelWeights;
+import dev.tenon.core.ir.op.signal.Stft;
 import java.util.ArrayList;
 import java.util.List;
 

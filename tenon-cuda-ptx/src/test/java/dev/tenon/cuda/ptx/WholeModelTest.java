@@ -2,15 +2,15 @@ package dev.tenon.cuda.ptx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.runtime.CompileOptions;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.report.StepReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Precision;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
-import dev.tenon.core.runtime.StepReport;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
 import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.OutOfMemoryException;
-import dev.tenon.core.runtime.spi.MemoryLedger;
 import dev.tenon.cuda.blas.ScratchMemory;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;

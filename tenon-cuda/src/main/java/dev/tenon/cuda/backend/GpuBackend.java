@@ -1,10 +1,10 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.runtime.DeviceInfo;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.spi.Backend;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceProperties;

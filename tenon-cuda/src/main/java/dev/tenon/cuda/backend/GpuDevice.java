@@ -1,17 +1,17 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.DeviceInfo;
-import dev.tenon.core.runtime.MemoryReport;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.spi.Device;
-import dev.tenon.core.runtime.spi.MemoryLedger;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.lower.GpuLowering;

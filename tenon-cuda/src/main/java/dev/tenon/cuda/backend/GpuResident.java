@@ -1,7 +1,7 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.runtime.spi.Resident;
+import dev.tenon.core.tensor.Resident;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;

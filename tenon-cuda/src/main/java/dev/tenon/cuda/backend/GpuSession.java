@@ -1,11 +1,11 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.Program;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.spi.Device;
-import dev.tenon.core.runtime.spi.MemoryLedger;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.Frame;

@@ -1,13 +1,13 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.spi.Device;
-import dev.tenon.core.runtime.spi.MemoryLedger;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.options.CompileOptions;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.backend;
 
-import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import java.util.Objects;

@@ -1,11 +1,11 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.core.lazy.Services;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.spi.Backend;
-import dev.tenon.core.runtime.spi.Device;
+import dev.tenon.core.options.RuntimeOptions;
 import java.util.Optional;
 import java.util.ServiceLoader;
 

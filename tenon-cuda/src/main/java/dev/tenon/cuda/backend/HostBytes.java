@@ -1,6 +1,6 @@
 package dev.tenon.cuda.backend;
 
-import dev.tenon.core.runtime.spi.MemoryLedger;
+import dev.tenon.core.backend.MemoryLedger;
 
 /** What a model or session holds in the CPU backend, in the books of its own device. Used by one thread at a time. */
 final class HostBytes {

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.PinnedBuffer;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Buffer;
+import dev.tenon.collective.Buffer;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.port.DeviceBuffer;

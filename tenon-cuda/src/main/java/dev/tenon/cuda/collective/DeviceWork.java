@@ -1,7 +1,7 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Chunks;
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.Chunks;
+import dev.tenon.collective.ReduceOp;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.nativelib.nccl.Nccl;
 import dev.tenon.nativelib.nccl.NcclConstants;

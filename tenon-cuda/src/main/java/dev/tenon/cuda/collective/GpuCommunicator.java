@@ -1,10 +1,10 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Buffer;
-import dev.tenon.core.collective.Communicator;
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.ReduceOp;
-import dev.tenon.core.collective.Request;
+import dev.tenon.collective.Buffer;
+import dev.tenon.collective.Communicator;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.ReduceOp;
+import dev.tenon.collective.Request;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Arguments;
+import dev.tenon.collective.Arguments;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;

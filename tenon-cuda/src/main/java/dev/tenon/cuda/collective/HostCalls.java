@@ -1,9 +1,9 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Chunks;
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.ReduceOp;
-import dev.tenon.core.collective.Request;
+import dev.tenon.collective.Chunks;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.ReduceOp;
+import dev.tenon.collective.Request;
 import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;

@@ -1,12 +1,12 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Arguments;
-import dev.tenon.core.collective.Buffer;
-import dev.tenon.core.collective.Chunks;
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.Operation;
-import dev.tenon.core.collective.ReduceOp;
-import dev.tenon.core.collective.Request;
+import dev.tenon.collective.Arguments;
+import dev.tenon.collective.Buffer;
+import dev.tenon.collective.Chunks;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.Operation;
+import dev.tenon.collective.ReduceOp;
+import dev.tenon.collective.Request;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 

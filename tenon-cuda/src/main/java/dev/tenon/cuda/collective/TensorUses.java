@@ -1,12 +1,12 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.Buffer;
-import dev.tenon.core.collective.TensorBuffer;
+import dev.tenon.collective.Buffer;
+import dev.tenon.collective.TensorBuffer;
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.backend.GpuResident;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.DeviceProperties;

@@ -1,8 +1,8 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 
 /** The numbers by which kernels know functions of two numbers, comparisons, and functions of one integer: {@code binary_fn.cuh}, with which a test compares them. */
 public final class BinaryCodes {

@@ -3,7 +3,7 @@ package dev.tenon.cuda.kernel;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;

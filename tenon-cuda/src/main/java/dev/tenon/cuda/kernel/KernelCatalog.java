@@ -8,7 +8,7 @@ import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -2,7 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.core.ir.op.Unary;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;

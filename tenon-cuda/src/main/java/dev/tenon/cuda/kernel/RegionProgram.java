@@ -1,13 +1,13 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.op.Binary;
-import dev.tenon.core.ir.op.Cast;
-import dev.tenon.core.ir.op.Compare;
-import dev.tenon.core.ir.op.Primitive;
-import dev.tenon.core.ir.op.Region;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.Where;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Compare;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.elementwise.Region;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 
 /** The numbers by which kernels know the functions of one float: {@code unary_fn.cuh}, with which a test compares them. They are stated, not counted, so that a new function does not renumber the others. */
 public final class UnaryCodes {

@@ -3,15 +3,15 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Binary;
-import dev.tenon.core.ir.op.Cast;
-import dev.tenon.core.ir.op.Primitive;
-import dev.tenon.core.ir.op.Region;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.ir.op.Where;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
@@ -31,7 +31,7 @@ final class ElementwiseLowering {
                 : "no integer is 0 to the power of " + operand + "; expected an exponent of 0 or more";
     }
 
-    static Step lower(Node node, LoweringContext context) {
+    public static Step lower(Node node, LoweringContext context) {
         long elements = node.output().shape().elements();
         if (elements == 0) {
             return new NoWork(node.op().mnemonic());

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;

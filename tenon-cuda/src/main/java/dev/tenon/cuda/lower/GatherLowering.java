@@ -3,8 +3,8 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.Gather;
-import dev.tenon.core.ir.op.GatherElements;
+import dev.tenon.core.ir.op.indexing.Gather;
+import dev.tenon.core.ir.op.indexing.GatherElements;
 import dev.tenon.cuda.kernel.GatherKernels;
 
 /** Reads from places that indices name. */

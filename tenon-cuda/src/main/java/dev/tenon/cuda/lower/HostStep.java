@@ -1,16 +1,16 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.compiler.MemoryPlanner;
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.runtime.Tensor;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 

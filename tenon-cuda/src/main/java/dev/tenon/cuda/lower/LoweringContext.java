@@ -1,9 +1,9 @@
 package dev.tenon.cuda.lower;
 
+import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.runtime.Precision;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.Kernels;
 

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.RegionUses;

@@ -6,8 +6,8 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Reduce;
-import dev.tenon.core.ir.op.ReduceFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.cuda.kernel.ReduceKernels;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,7 @@ final class ReductionLowering {
         }
     }
 
-    static Step lower(Reduce op, Node node, LoweringContext context) {
+    public static Step lower(Reduce op, Node node, LoweringContext context) {
         Value x = node.input(0);
         if (node.output().shape().elements() == 0) {
             return new NoWork(op.mnemonic());

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.op.Epilogue;
+import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.MatMulLowering.Slots;

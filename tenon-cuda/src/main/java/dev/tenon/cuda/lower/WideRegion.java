@@ -1,8 +1,8 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.op.Cast;
-import dev.tenon.core.ir.op.Region;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.cuda.kernel.RegionProgram;
 import java.util.ArrayList;
 import java.util.List;

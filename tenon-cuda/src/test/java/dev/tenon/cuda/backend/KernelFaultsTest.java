@@ -3,6 +3,10 @@ package dev.tenon.cuda.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Plan;
@@ -13,14 +17,11 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Softmax;
-import dev.tenon.core.ir.op.Transpose;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.StepReport;
-import dev.tenon.core.runtime.spi.Backend;
-import dev.tenon.core.runtime.spi.Device;
-import dev.tenon.core.runtime.spi.Program;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.StepReport;
 import dev.tenon.cuda.port.FakeGpu;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ class KernelFaultsTest {
 
     private static Plan plan() {
         TensorType type = TensorType.of(DType.F32, 33, 65);
-        Graph graph = Graph.build("two", g -> {
+        Graph graph = GraphBuilder.build("two", g -> {
             Value turned = g.add("turn", new Transpose(List.of(1, 0)), List.of(g.input("x", type)))
                     .getFirst();
             g.output("y", g.add("soft", new Softmax(1), List.of(turned)).getFirst());

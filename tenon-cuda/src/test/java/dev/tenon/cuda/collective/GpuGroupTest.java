@@ -3,9 +3,9 @@ package dev.tenon.cuda.collective;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tenon.core.collective.Chunks;
-import dev.tenon.core.collective.HostBuffer;
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.Chunks;
+import dev.tenon.collective.HostBuffer;
+import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.CollectiveMismatchException;
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.error.InputException;

@@ -2,12 +2,12 @@ package dev.tenon.cuda.collective;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
-import dev.tenon.cuda.driver.CudaDriver;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.testkit.RequiredGpus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -18,15 +18,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * Several GPUs as one group, and numbers in their memory. Tests without enough GPUs are skipped, counted and printed; where {@code TENON_REQUIRE_GPUS} says how many there must be, they fail instead.
  */
 final class Gpus implements AutoCloseable {
-    private static final AtomicInteger SKIPPED = new AtomicInteger();
     private static final int LONGEST_SECONDS = 25;
 
     final GpuPlatform platform = GpuPlatforms.named("cuda");
@@ -47,21 +43,7 @@ final class Gpus implements AutoCloseable {
 
     /** Skips the test where there are fewer GPUs, or no NCCL. */
     static void require(int count) {
-        CudaDriver driver = new CudaDriver();
-        String reason = !driver.unavailable().isEmpty()
-                ? driver.unavailable()
-                : driver.devices().size() < count
-                        ? count + " GPUs are needed, there are "
-                                + driver.devices().size()
-                        : GpuGroup.unavailable();
-        if (!reason.isEmpty()) {
-            String required = System.getenv("TENON_REQUIRE_GPUS");
-            if (required != null && Integer.parseInt(required) >= count) {
-                Assertions.fail("TENON_REQUIRE_GPUS=" + required + " and " + reason);
-            }
-            System.out.println("test of several GPUs skipped (" + SKIPPED.incrementAndGet() + " so far): " + reason);
-            Assumptions.abort(reason);
-        }
+        RequiredGpus.group(count);
     }
 
     static Gpus open(int count) {

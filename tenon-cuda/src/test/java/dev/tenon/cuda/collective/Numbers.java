@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.ReduceOp;
 
 /** Elements whose reductions are exact in every type and order: small whole numbers, for products powers of two. */
 final class Numbers {

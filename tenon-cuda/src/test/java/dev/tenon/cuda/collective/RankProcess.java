@@ -1,10 +1,10 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.core.collective.ReduceOp;
+import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.driver.CudaDriver;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;

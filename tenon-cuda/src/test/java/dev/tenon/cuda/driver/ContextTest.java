@@ -10,6 +10,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.testkit.RequiredGpus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -98,7 +99,7 @@ class ContextTest {
 
     @Test
     void twoDevicesAlternatelyOnOneThread() {
-        Gpu.require(1);
+        RequiredGpus.device(1);
         try (Gpu first = Gpu.open(0);
                 Gpu second = Gpu.open(1)) {
             for (int i = 0; i < 20; i++) {

@@ -11,19 +11,16 @@ import dev.tenon.cuda.port.ImageRejected;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.LaunchShape;
+import dev.tenon.cuda.testkit.RequiredGpus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 
 /** A device with the kernels of these tests. Tests without one are skipped, counted, and fail instead where {@code TENON_REQUIRE_GPU=1}. */
 public final class Gpu implements AutoCloseable {
-    private static final AtomicInteger SKIPPED = new AtomicInteger();
-
     static final String SOURCE = """
             #include "tenon.cuh"
             // y = a x + b
@@ -91,25 +88,7 @@ public final class Gpu implements AutoCloseable {
 
     /** Skips the test where there is no device. */
     public static void require() {
-        require(0);
-    }
-
-    static void require(int ordinal) {
-        CudaDriver driver = new CudaDriver();
-        String reason = driver.unavailable();
-        if (reason.isEmpty() && driver.devices().size() <= ordinal) {
-            reason = "only " + driver.devices().size() + " devices";
-        }
-        if (!reason.isEmpty()) {
-            boolean wanted = ordinal == 0
-                    ? "1".equals(System.getenv("TENON_REQUIRE_GPU"))
-                    : System.getenv().getOrDefault("TENON_REQUIRE_GPUS", "1").compareTo(Integer.toString(ordinal)) > 0;
-            if (wanted) {
-                Assertions.fail("the environment requires this many GPUs, and " + reason);
-            }
-            System.out.println("GPU test of the driver skipped (" + SKIPPED.incrementAndGet() + " so far): " + reason);
-            Assumptions.abort(reason);
-        }
+        RequiredGpus.device(0);
     }
 
     static Gpu open() {
@@ -117,7 +96,7 @@ public final class Gpu implements AutoCloseable {
     }
 
     static Gpu open(int ordinal) {
-        require(ordinal);
+        RequiredGpus.device(ordinal);
         return unchecked(ordinal);
     }
 

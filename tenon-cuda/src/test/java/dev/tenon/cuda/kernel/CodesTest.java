@@ -3,9 +3,9 @@ package dev.tenon.cuda.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import org.junit.jupiter.api.Test;
 
 /** The numbers of types and functions are those that the headers state. */

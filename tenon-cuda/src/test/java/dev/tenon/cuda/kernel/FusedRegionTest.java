@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.Binary;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.Region;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.TreeMap;

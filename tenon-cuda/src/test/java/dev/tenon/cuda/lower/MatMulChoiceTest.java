@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
-import dev.tenon.core.runtime.Precision;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.MatMulChoice.Libraries;
 import dev.tenon.cuda.lower.MatMulChoice.Tier;

@@ -1,10 +1,10 @@
 package dev.tenon.formats.onnx;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.mapping.Attributes;

@@ -1,6 +1,6 @@
 package dev.tenon.formats.onnx;
 
-import dev.tenon.core.ir.GraphBuilder;
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.Value;
 import java.util.HashMap;
 import java.util.Map;

@@ -4,7 +4,7 @@ import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -10,7 +10,7 @@ import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.Loop;
+import dev.tenon.core.ir.op.control.Loop;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.json.JsonObject;
 import dev.tenon.formats.safetensors.Safetensors;
 import java.nio.file.Files;

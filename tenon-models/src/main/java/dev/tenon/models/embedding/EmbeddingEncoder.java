@@ -7,7 +7,7 @@ import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Runtime;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
-import dev.tenon.core.runtime.Tensor;
+import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import dev.tenon.models.tokenizer.Tokenizer;
 import java.io.IOException;

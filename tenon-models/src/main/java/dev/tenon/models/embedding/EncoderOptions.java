@@ -1,9 +1,9 @@
 package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.runtime.CompileOptions;
-import dev.tenon.core.runtime.RuntimeOptions;
-import dev.tenon.core.runtime.ShapePolicy;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.Weights;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

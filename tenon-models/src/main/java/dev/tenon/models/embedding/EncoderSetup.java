@@ -2,7 +2,7 @@ package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.ir.op.DynamicQuantize;
+import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.formats.onnx.OnnxModel;
 import dev.tenon.models.tokenizer.Tokenizer;
 import dev.tenon.models.tokenizer.Truncation;

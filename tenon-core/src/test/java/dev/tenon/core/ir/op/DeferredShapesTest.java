@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.ShapeException;
@@ -19,6 +20,16 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.filling.FillTo;
+import dev.tenon.core.ir.op.filling.RangeOf;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.SqueezeAxes;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
+import dev.tenon.core.ir.op.reduction.ReduceBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -84,7 +95,7 @@ class DeferredShapesTest {
 
     @Test
     void fillsOfAnySizeCostNothing() {
-        Graph graph = Graph.build("fill", g -> {
+        Graph graph = GraphBuilder.build("fill", g -> {
             FillTo fill =
                     new FillTo(new ConstantData.Splat(TensorType.of(DType.F32), Elements.fromDouble(DType.F32, 2)));
             NdArray sizes = NdArray.ofLongs(32768, 32768);
@@ -103,16 +114,16 @@ class DeferredShapesTest {
 
     @Test
     void branchesAgreeOnWhatTheyCan() {
-        Graph three = Graph.build(
+        Graph three = GraphBuilder.build(
                 "three",
                 g -> g.output("y", g.constant(NdArray.zeros(DType.F32, 2, 3).toConstant())));
-        Graph four = Graph.build(
+        Graph four = GraphBuilder.build(
                 "four",
                 g -> g.output("y", g.constant(NdArray.zeros(DType.F32, 2, 4).toConstant())));
-        Graph flat = Graph.build(
+        Graph flat = GraphBuilder.build(
                 "flat",
                 g -> g.output("y", g.constant(NdArray.zeros(DType.F32, 2).toConstant())));
-        Graph whole = Graph.build(
+        Graph whole = GraphBuilder.build(
                 "whole",
                 g -> g.output("y", g.constant(NdArray.zeros(DType.I64, 2).toConstant())));
         TensorType condition = TensorType.of(DType.BOOL);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -11,19 +12,19 @@ import java.util.stream.LongStream;
 import org.assertj.core.data.Offset;
 
 /** Arrays and checks in few words. */
-final class Nd {
+public final class Nd {
     private Nd() {}
 
-    static NdArray f32(Shape shape, double... values) {
+    public static NdArray f32(Shape shape, double... values) {
         return NdArray.of(new TensorType(DType.F32, shape), values);
     }
 
     /** A vector. */
-    static NdArray f32(double... values) {
+    public static NdArray f32(double... values) {
         return f32(Shape.of(values.length), values);
     }
 
-    static NdArray full(Shape shape, double value) {
+    public static NdArray full(Shape shape, double value) {
         NdArray array = NdArray.zeros(new TensorType(DType.F32, shape));
         for (int i = 0; i < array.size(); i++) {
             array.set(i, value);
@@ -32,7 +33,7 @@ final class Nd {
     }
 
     /** 1, 2, 3… as f32. */
-    static NdArray counting(Shape shape) {
+    public static NdArray counting(Shape shape) {
         NdArray array = NdArray.zeros(new TensorType(DType.F32, shape));
         for (int i = 0; i < array.size(); i++) {
             array.set(i, i + 1.0);
@@ -40,16 +41,16 @@ final class Nd {
         return array;
     }
 
-    static NdArray ints(DType dtype, Shape shape, long... values) {
+    public static NdArray ints(DType dtype, Shape shape, long... values) {
         return NdArray.of(new TensorType(dtype, shape), values);
     }
 
-    static NdArray run(Primitive op, NdArray... inputs) {
+    public static NdArray run(Primitive op, NdArray... inputs) {
         return op.evaluate(List.of(inputs)).getFirst();
     }
 
     /** Within 1e-6 of those values, relative where they are large, NaN equal to NaN. */
-    static void check(NdArray array, Shape shape, double... values) {
+    public static void check(NdArray array, Shape shape, double... values) {
         assertThat(array.shape()).isEqualTo(shape);
         assertThat(array.toDoubles()).hasSize(values.length);
         for (int i = 0; i < values.length; i++) {
@@ -63,11 +64,11 @@ final class Nd {
         }
     }
 
-    static Shape shape(long... sizes) {
+    public static Shape shape(long... sizes) {
         return Shape.of(sizes);
     }
 
-    static List<Long> longs(long... values) {
+    public static List<Long> longs(long... values) {
         return LongStream.of(values).boxed().toList();
     }
 }

@@ -2,6 +2,8 @@ package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.ir.Control;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;

@@ -2,7 +2,11 @@ package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.ir.Composite;
+import dev.tenon.core.ir.Control;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Primitive;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

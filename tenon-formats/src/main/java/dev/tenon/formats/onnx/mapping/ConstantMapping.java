@@ -6,9 +6,9 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.RangeOf;
-import dev.tenon.core.ir.op.Trilu;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.filling.RangeOf;
+import dev.tenon.core.ir.op.movement.Trilu;
 import java.util.List;
 
 /** Values that the model itself holds or that follow from sizes alone. */

@@ -1,9 +1,9 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Einsum;
-import dev.tenon.core.ir.op.Epilogue;
-import dev.tenon.core.ir.op.MatMul;
+import dev.tenon.core.ir.op.contraction.Einsum;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import java.util.List;
 
 /** Matrix products. */

@@ -2,7 +2,7 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.If;
+import dev.tenon.core.ir.op.control.If;
 import dev.tenon.formats.onnx.schema.GraphProto;
 import java.util.ArrayList;
 import java.util.List;

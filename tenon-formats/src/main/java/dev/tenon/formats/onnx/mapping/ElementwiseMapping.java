@@ -3,12 +3,12 @@ package dev.tenon.formats.onnx.mapping;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.BinaryFn;
-import dev.tenon.core.ir.op.BitCast;
-import dev.tenon.core.ir.op.Cast;
-import dev.tenon.core.ir.op.CompareFn;
-import dev.tenon.core.ir.op.Unary;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.movement.BitCast;
 import java.util.List;
 import java.util.function.BinaryOperator;
 

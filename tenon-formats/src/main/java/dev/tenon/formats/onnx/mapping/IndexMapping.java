@@ -6,19 +6,19 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Gather;
-import dev.tenon.core.ir.op.GatherElements;
-import dev.tenon.core.ir.op.GatherNd;
-import dev.tenon.core.ir.op.Pad;
-import dev.tenon.core.ir.op.PadBy;
-import dev.tenon.core.ir.op.PadMode;
-import dev.tenon.core.ir.op.ScatterElements;
-import dev.tenon.core.ir.op.ScatterFn;
-import dev.tenon.core.ir.op.ScatterNd;
-import dev.tenon.core.ir.op.Slice;
-import dev.tenon.core.ir.op.SliceBy;
-import dev.tenon.core.ir.op.Split;
-import dev.tenon.core.ir.op.SplitBy;
+import dev.tenon.core.ir.fn.ScatterFn;
+import dev.tenon.core.ir.op.indexing.Gather;
+import dev.tenon.core.ir.op.indexing.GatherElements;
+import dev.tenon.core.ir.op.indexing.GatherNd;
+import dev.tenon.core.ir.op.indexing.ScatterElements;
+import dev.tenon.core.ir.op.indexing.ScatterNd;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.PadBy;
+import dev.tenon.core.ir.op.movement.PadMode;
+import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.SliceBy;
+import dev.tenon.core.ir.op.movement.Split;
+import dev.tenon.core.ir.op.movement.SplitBy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -207,7 +207,7 @@ final class IndexMapping {
     }
 
     private static Value equalParts(NodeContext n, Value x, int axis, int parts) {
-        Value dim = n.add(new dev.tenon.core.ir.op.ShapeOf(axis, axis + 1L), x);
+        Value dim = n.add(new dev.tenon.core.ir.op.filling.ShapeOf(axis, axis + 1L), x);
         Value size = n.div(n.plus(dim, n.longs(parts - 1L)), n.longs(parts));
         List<Value> sizes = new ArrayList<>(Collections.nCopies(parts - 1, size));
         sizes.add(n.minus(dim, n.times(size, n.longs(parts - 1L))));

@@ -1,7 +1,7 @@
 package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.GatedDeltaNet;
+import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.tenon.formats.onnx.mapping;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
@@ -7,9 +8,9 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Loop;
-import dev.tenon.core.ir.op.Scan;
-import dev.tenon.core.ir.op.ScanAxis;
+import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.control.Scan;
+import dev.tenon.core.ir.op.control.ScanAxis;
 import dev.tenon.formats.onnx.schema.GraphProto;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -89,7 +90,7 @@ final class LoopMapping {
                 each,
                 directions.stream().map(d -> new ScanAxis(0, d != 0)).toList(),
                 Collections.nCopies(results - states, new ScanAxis(0, false)));
-        Graph row = Graph.build(each.name() + ":row", g -> {
+        Graph row = GraphBuilder.build(each.name() + ":row", g -> {
             List<Value> operands = new ArrayList<>();
             for (TensorType type : rows) {
                 operands.add(g.input("in" + operands.size(), type));

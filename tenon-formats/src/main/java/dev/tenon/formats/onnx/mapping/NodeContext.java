@@ -1,12 +1,12 @@
 package dev.tenon.formats.onnx.mapping;
 
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.build.Ops;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
-import dev.tenon.core.ir.Ops;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;

@@ -2,10 +2,10 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Dequantize;
-import dev.tenon.core.ir.op.DynamicQuantize;
-import dev.tenon.core.ir.op.MatMulInteger;
-import dev.tenon.core.ir.op.Quantize;
+import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.core.ir.op.quantisation.Dequantize;
+import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
+import dev.tenon.core.ir.op.quantisation.Quantize;
 import java.util.ArrayList;
 import java.util.List;
 

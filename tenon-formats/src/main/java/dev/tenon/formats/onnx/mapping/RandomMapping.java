@@ -2,11 +2,11 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Bernoulli;
-import dev.tenon.core.ir.op.Multinomial;
-import dev.tenon.core.ir.op.Random;
-import dev.tenon.core.ir.op.RandomFn;
-import dev.tenon.core.ir.op.RandomTo;
+import dev.tenon.core.ir.op.random.Bernoulli;
+import dev.tenon.core.ir.op.random.Multinomial;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.RandomFn;
+import dev.tenon.core.ir.op.random.RandomTo;
 import java.util.List;
 
 /** Random numbers. A node without a seed gets one from its name: a model gives the same numbers in every run and on every device. */

@@ -2,12 +2,12 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Gru;
-import dev.tenon.core.ir.op.Lstm;
-import dev.tenon.core.ir.op.Rnn;
-import dev.tenon.core.ir.op.RnnActivation;
-import dev.tenon.core.ir.op.RnnDirection;
-import dev.tenon.core.ir.op.UnaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.state.Gru;
+import dev.tenon.core.ir.op.state.Lstm;
+import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.core.ir.op.state.RnnActivation;
+import dev.tenon.core.ir.op.state.RnnDirection;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Compress;
-import dev.tenon.core.ir.op.NonMaxSuppression;
-import dev.tenon.core.ir.op.NonZero;
-import dev.tenon.core.ir.op.Unique;
+import dev.tenon.core.ir.op.searching.Compress;
+import dev.tenon.core.ir.op.searching.NonMaxSuppression;
+import dev.tenon.core.ir.op.searching.NonZero;
+import dev.tenon.core.ir.op.searching.Unique;
 import java.util.List;
 
 /** Operators whose results are as large as what they find. */

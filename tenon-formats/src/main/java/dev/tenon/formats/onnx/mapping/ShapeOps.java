@@ -2,19 +2,20 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.Concat;
-import dev.tenon.core.ir.op.Reduce;
-import dev.tenon.core.ir.op.ReduceFn;
-import dev.tenon.core.ir.op.Reshape;
-import dev.tenon.core.ir.op.ReshapeTo;
-import dev.tenon.core.ir.op.ShapeOf;
-import dev.tenon.core.ir.op.SqueezeAxes;
-import dev.tenon.core.ir.op.Transpose;
-import dev.tenon.core.ir.op.UnsqueezeAxes;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.SqueezeAxes;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
+import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -80,8 +81,7 @@ final class ShapeOps {
         return reshaped(n, x, Shape.of(dims), new SqueezeAxes(), axes);
     }
 
-    private static Value reshaped(
-            NodeContext n, Value x, Shape shape, dev.tenon.core.ir.op.Deferred otherwise, List<Long> axes) {
+    private static Value reshaped(NodeContext n, Value x, Shape shape, Deferred otherwise, List<Long> axes) {
         return shape.isConcrete()
                 ? n.reshape(x, shape.sizes())
                 : n.addTyped(otherwise, new TensorType(x.dtype(), shape), x, n.longs(axes));

@@ -2,9 +2,9 @@ package dev.tenon.formats.onnx.mapping;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.DftBy;
-import dev.tenon.core.ir.op.MelWeights;
-import dev.tenon.core.ir.op.Stft;
+import dev.tenon.core.ir.op.signal.DftBy;
+import dev.tenon.core.ir.op.signal.MelWeights;
+import dev.tenon.core.ir.op.signal.Stft;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package dev.tenon.formats.onnx.mapping;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.ir.GraphBuilder;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.formats.onnx.schema.GraphProto;

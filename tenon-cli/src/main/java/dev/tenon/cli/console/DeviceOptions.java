@@ -1,0 +1,41 @@
+package dev.tenon.cli.console;
+
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.runtime.Target;
+import picocli.CommandLine.Option;
+
+/** Where to run. */
+public final class DeviceOptions {
+    @Option(
+            names = "--device",
+            paramLabel = "D",
+            defaultValue = "best",
+            converter = Values.Device.class,
+            description = "cpu, cuda, cuda:N, emulator or best (the default).")
+    String device = "best";
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "0",
+            converter = Values.Threads.class,
+            description = "Worker threads of the CPU backend; up to 4096; 0 (the default): one a core.")
+    public int threads;
+
+    @Option(
+            names = "--memory-limit",
+            paramLabel = "BYTES",
+            defaultValue = "0",
+            converter = Values.Size.class,
+            description = "Cap on the bytes held on the device; 0 (the default): none.")
+    long memoryLimit;
+
+    public Target target() {
+        return Target.parse(device);
+    }
+
+    public RuntimeOptions options() {
+        RuntimeOptions options = RuntimeOptions.defaults().withThreads(threads);
+        return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
+    }
+}

@@ -1,0 +1,128 @@
+package dev.tenon.cli.kernels;
+
+import dev.tenon.cli.console.GpuOptions;
+import dev.tenon.cli.console.Json;
+import dev.tenon.cli.console.Progress;
+import dev.tenon.cli.console.Values;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.cuda.check.KernelCase;
+import dev.tenon.cuda.check.KernelCases;
+import dev.tenon.cuda.check.KernelStage;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuPlatform;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs the kernels' cases. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        description = "Runs every kernel's cases on a device and compares with float64; exit code 1 when one is wrong.")
+final class KernelsRunCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only cases whose names contain one of these.")
+    List<String> filters = List.of();
+
+    @Option(
+            names = "--every",
+            paramLabel = "N",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "Only every Nth case (1: all).")
+    int every;
+
+    @Option(
+            names = "--first",
+            paramLabel = "K",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "With --every: begin at the Kth case, so that N processes share the work (${DEFAULT-VALUE}).")
+    int first;
+
+    @Option(names = "--json", description = "One object a case.")
+    boolean json;
+
+    @Mixin
+    GpuOptions gpu = new GpuOptions();
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        List<KernelCase> chosen =
+                KernelCases.all().stream().filter(this::wanted).toList();
+        if (chosen.isEmpty()) { // or a misspelt filter would pass
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "no case's name contains one of " + filters + "; a name is, for example, \""
+                            + KernelCases.all().getFirst() + "\"");
+        }
+        GpuPlatform platform = gpu.platform();
+        boolean emulated = platform.name().equals("emulator");
+        int passed = 0;
+        int failed = 0;
+        int left = 0;
+        try (Progress progress = new Progress(spec.commandLine().getErr());
+                GpuContext context = gpu.open(platform);
+                KernelStage stage = new KernelStage(context, platform.compiler())) {
+            for (int i = 0; i < chosen.size(); i++) {
+                KernelCase one = chosen.get(i);
+                if (i % every != (first - 1) % every || one.heavy() && emulated) {
+                    left++;
+                    continue;
+                }
+                progress.say(i + 1 + "/" + chosen.size() + " " + one);
+                String fault = fault(stage, one);
+                passed += fault.isEmpty() ? 1 : 0;
+                failed += fault.isEmpty() ? 0 : 1;
+                if (json) {
+                    Json.print(out, object(one, fault));
+                } else if (!fault.isEmpty()) {
+                    out.println("FAIL " + one + ": " + fault);
+                }
+                if (!context.healthy()) {
+                    break; // every later case would only repeat the fault
+                }
+            }
+            if (!json) {
+                out.println(passed + " passed, " + failed + " failed, " + left + " left out, on "
+                        + context.device().name());
+            }
+        }
+        return failed == 0 ? 0 : 1;
+    }
+
+    private boolean wanted(KernelCase one) {
+        return filters.isEmpty() || filters.stream().anyMatch(one.toString()::contains);
+    }
+
+    private static String fault(KernelStage stage, KernelCase one) {
+        try {
+            stage.run(one);
+            return "";
+        } catch (AssertionError | TenonException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private static Map<String, Object> object(KernelCase one, String fault) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("kernel", one.kernel());
+        object.put("case", one.what());
+        object.put("status", fault.isEmpty() ? "pass" : "fail");
+        object.put("detail", fault);
+        return object;
+    }
+}

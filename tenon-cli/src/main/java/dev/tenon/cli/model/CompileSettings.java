@@ -1,0 +1,59 @@
+package dev.tenon.cli.model;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.runtime.Weights;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** How a model is compiled for the device. A word that is none of those offered is wrong usage. */
+public final class CompileSettings {
+    @Option(
+            names = "--mode",
+            paramLabel = "stream|graph",
+            defaultValue = "stream",
+            description =
+                    "On a GPU: enqueue each step at every run (stream), or record a plan's work once and replay it"
+                            + " (graph).")
+    public Execution mode = Execution.STREAM;
+
+    @Option(
+            names = "--precision",
+            paramLabel = "fast|strict",
+            defaultValue = "fast",
+            description = "Whether f32 products may run in TF32 on a GPU (fast), or not (strict).")
+    public Precision precision = Precision.FAST;
+
+    @Option(
+            names = "--weights",
+            paramLabel = "f32|f16|bf16",
+            defaultValue = "f32",
+            description = "Keep the weights, and most of what is computed from them, in 16 bits.")
+    public Stored weights = Stored.F32;
+
+    /** The types that weights are kept in. */
+    enum Stored {
+        F32,
+        F16,
+        BF16
+    }
+
+    /** A choice as it is written on the command line. */
+    public static String word(Enum<?> choice) {
+        return choice.name().toLowerCase(Locale.ROOT);
+    }
+
+    public CompileOptions apply(CompileOptions options) {
+        return options.withExecution(mode).withPrecision(precision);
+    }
+
+    public Weights stored() {
+        return switch (weights) {
+            case F32 -> Weights.none();
+            case F16 -> Weights.none().half(DType.F16);
+            case BF16 -> Weights.none().half(DType.BF16);
+        };
+    }
+}

@@ -1,0 +1,72 @@
+package dev.tenon.core.backend;
+
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.core.tensor.Tensor;
+
+/** An open device. Thread-safe. */
+public interface Device extends AutoCloseable {
+    DeviceInfo info();
+
+    /**
+     * Whether the device runs this node, of concrete types, whole, rather than the pieces that stand for it: a composite that would otherwise be decomposed, or a primitive (an attention) that a pass would put in the place of smaller ones.
+     */
+    boolean claims(Node whole);
+
+    /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
+    Weights newWeights();
+
+    /**
+     * Makes a plan runnable.
+     *
+     * @param options those of the model: precision, execution
+     * @throws dev.tenon.core.error.UnsupportedException naming the node that the device cannot run
+     */
+    Program compile(Plan plan, Weights weights, CompileOptions options);
+
+    /** What one session needs: an arena that grows to its largest plan, a stream. */
+    Context newContext();
+
+    /** The same elements in the device's own memory, where it has one; else the tensor itself. */
+    default Tensor upload(Tensor tensor) {
+        return tensor;
+    }
+
+    /** Zeros in the device's own memory, where it has one. */
+    default Tensor zeros(TensorType type) {
+        return Tensor.zeros(type);
+    }
+
+    /** Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up to now have asked for it. */
+    default boolean settled() {
+        return true;
+    }
+
+    /** What is held now. */
+    MemoryReport memory();
+
+    @Override
+    void close();
+
+    /** The prepared constants of a model; closed with it. Thread-safe. */
+    interface Weights extends AutoCloseable {
+        /** Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file) counts nothing. */
+        long bytes();
+
+        @Override
+        void close();
+    }
+
+    /** A session's state. Used by one thread at a time. */
+    interface Context extends AutoCloseable {
+        /** Bytes of the arena and the workspace. */
+        long bytes();
+
+        @Override
+        void close();
+    }
+}

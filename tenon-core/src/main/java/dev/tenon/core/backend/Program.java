@@ -1,0 +1,29 @@
+package dev.tenon.core.backend;
+
+import dev.tenon.core.report.StepReport;
+import dev.tenon.core.tensor.Tensor;
+import java.util.List;
+
+/** A compiled plan: immutable, shared by the sessions of its model, each with a context of its own. */
+public interface Program {
+    /**
+     * Runs the plan once.
+     *
+     * @param context one that the same device made, used by no other thread meanwhile
+     * @param inputs in the order of the graph's inputs, of exactly its types; not written
+     * @return in the order of the graph's outputs, in memory that belongs to the caller
+     * @throws dev.tenon.core.error.DataException for values that have no result; the context stays usable
+     */
+    Tensor[] run(Device.Context context, Tensor[] inputs);
+
+    /** The same, with results that may stay in the device's memory ({@link Tensor#resident()}); by default they do not. */
+    default Tensor[] runOnDevice(Device.Context context, Tensor[] inputs) {
+        return run(context, inputs);
+    }
+
+    /** One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it took and why others were passed over. */
+    List<StepReport> steps();
+
+    /** Bytes of scratch memory that a context needs beside the plan's arena. */
+    long workspaceBytes();
+}

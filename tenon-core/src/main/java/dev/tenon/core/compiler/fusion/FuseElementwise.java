@@ -1,0 +1,143 @@
+package dev.tenon.core.compiler.fusion;
+
+import dev.tenon.core.compiler.rewrite.DeadCode;
+import dev.tenon.core.compiler.rewrite.Pass;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Compare;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code f(g(x), h(y)) → region{g; h; f}(x, y)}: elementwise nodes that feed only one another become one pass over memory. A node joins the group of its consumers when all of them are in one group and it has the group's shape; so the
+ * result of a region is that of its last node, and no path can leave a region and come back.
+ */
+public final class FuseElementwise implements Pass {
+    static final int MAX_STEPS = 64;
+    static final int MAX_INPUTS = 16;
+
+    /** Nodes in reverse order while it grows: the first is the one whose result leaves the region. */
+    private static final class Group {
+        final List<Node> members = new ArrayList<>();
+        final Set<Value> inputs = new LinkedHashSet<>();
+
+        void add(Node node) {
+            members.add(node);
+            inputs.remove(node.output());
+            inputs.addAll(node.inputs());
+        }
+
+        boolean hasRoomFor(Node node) {
+            Set<Value> after = new HashSet<>(inputs);
+            after.remove(node.output());
+            after.addAll(node.inputs());
+            return members.size() < MAX_STEPS && after.size() <= MAX_INPUTS;
+        }
+    }
+
+    @Override
+    public String name() {
+        return "fuse-elementwise";
+    }
+
+    @Override
+    public Graph apply(Graph graph, PassContext context) {
+        Map<Node, Group> groups = group(graph);
+        Map<Node, Region> regions = new HashMap<>();
+        for (Group group : new HashSet<>(groups.values())) {
+            if (group.members.size() > 1) {
+                regions.put(group.members.getFirst(), region(group));
+            }
+        }
+        if (regions.isEmpty()) {
+            return graph;
+        }
+        Graph fused = Rewriter.rewrite(graph, (node, into) -> {
+            Region region = regions.get(node);
+            if (region == null) {
+                return null;
+            }
+            Group group = java.util.Objects.requireNonNull(groups.get(node));
+            return into.addAll(region, into.map(List.copyOf(group.inputs)));
+        });
+        return new DeadCode().apply(fused, context);
+    }
+
+    private static Map<Node, Group> group(Graph graph) {
+        Map<Value, List<Node>> consumers = new HashMap<>();
+        for (Node node : graph.nodes()) {
+            new LinkedHashSet<>(node.inputs())
+                    .forEach(value -> consumers
+                            .computeIfAbsent(value, key -> new ArrayList<>())
+                            .add(node));
+        }
+        Set<Value> outputs = new HashSet<>(graph.outputs().values());
+        Map<Node, Group> groups = new LinkedHashMap<>();
+        for (Node node : graph.nodes().reversed()) {
+            if (!isElementwise(node)) {
+                continue;
+            }
+            Group group = outputs.contains(node.output())
+                    ? null
+                    : commonGroup(consumers.getOrDefault(node.output(), List.of()), groups);
+            if (group == null
+                    || !group.hasRoomFor(node)
+                    || !group.members
+                            .getFirst()
+                            .output()
+                            .shape()
+                            .equals(node.output().shape())) {
+                group = new Group();
+            }
+            group.add(node);
+            groups.put(node, group);
+        }
+        return groups;
+    }
+
+    private static @Nullable Group commonGroup(List<Node> consumers, Map<Node, Group> groups) {
+        Group common = consumers.isEmpty() ? null : groups.get(consumers.getFirst());
+        return common != null && consumers.stream().allMatch(consumer -> groups.get(consumer) == common)
+                ? common
+                : null;
+    }
+
+    private static boolean isElementwise(Node node) {
+        return node.output().shape().isConcrete()
+                && (node.op() instanceof Unary
+                        || node.op() instanceof Binary
+                        || node.op() instanceof Compare
+                        || node.op() instanceof Where
+                        || node.op() instanceof Cast);
+    }
+
+    private static Region region(Group group) {
+        Map<Value, Integer> positions = new HashMap<>();
+        group.inputs.forEach(value -> positions.put(value, positions.size()));
+        List<Region.Step> steps = new ArrayList<>();
+        for (Node node : group.members.reversed()) {
+            List<Integer> arguments = node.inputs().stream()
+                    .map(value -> java.util.Objects.requireNonNull(positions.get(value)))
+                    .toList();
+            steps.add(new Region.Step((Primitive) node.op(), arguments));
+            positions.put(node.output(), group.inputs.size() + steps.size() - 1);
+        }
+        return new Region(steps, List.of(steps.size() - 1));
+    }
+}

@@ -1,0 +1,60 @@
+package dev.tenon.core.compiler.rewrite;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.HostMemory;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Constants that passes make out of the constants of one model, each made once, whatever the number of plans. Thread-safe. */
+public final class ConstantStore {
+    /** Empty. */
+    public ConstantStore() {}
+
+    private record Joined(List<ConstantData> parts, int axis) {}
+
+    private final Map<Joined, ConstantData> made = new ConcurrentHashMap<>();
+
+    /**
+     * Constants one behind the other along an axis, in memory that is freed when unreachable.
+     *
+     * @param parts of one type of whole bytes; equal in all other axes
+     */
+    public ConstantData joined(List<ConstantData> parts, int axis) {
+        return made.computeIfAbsent(new Joined(List.copyOf(parts), axis), ConstantStore::join);
+    }
+
+    private static ConstantData join(Joined joined) {
+        int axis = joined.axis;
+        TensorType first = joined.parts.getFirst().type();
+        long size = joined.parts.stream()
+                .mapToLong(part -> part.type().shape().size(axis))
+                .sum();
+        Shape shape = first.shape().with(axis, Dim.of(size));
+        TensorType type = new TensorType(first.dtype(), shape);
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        long rows = shape.elements(0, axis);
+        long rowBytes = rows == 0 ? 0 : type.bytes() / rows;
+        long at = 0;
+        for (ConstantData part : joined.parts) {
+            MemorySegment from = elements(part);
+            long bytes = rows == 0 ? 0 : from.byteSize() / rows;
+            for (long row = 0; row < rows; row++) {
+                MemorySegment.copy(from, row * bytes, to, row * rowBytes + at, bytes);
+            }
+            at += bytes;
+        }
+        return new ConstantData.Dense(type, to);
+    }
+
+    private static MemorySegment elements(ConstantData data) {
+        return switch (data) {
+            case ConstantData.Dense dense -> dense.segment();
+            case ConstantData.Splat splat -> splat.materialise();
+        };
+    }
+}

@@ -1,0 +1,26 @@
+package dev.tenon.core.compiler.rewrite;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What passes may know beside the graph.
+ *
+ * @param claims whether the backend runs a node whole, rather than the pieces that stand for it
+ * @param half where the model's weights are kept in 16 bits; null where they stay as they are
+ * @param constants what passes make out of the model's constants
+ */
+public record PassContext(Predicate<Node> claims, @Nullable HalfStore half, ConstantStore constants) {
+    /** For a model of which nothing was made yet. */
+    public PassContext(Predicate<Node> claims, @Nullable HalfStore half) {
+        this(claims, half, new ConstantStore());
+    }
+
+    /** Whether the backend runs the node that makes a value whole. */
+    public boolean claimed(Value result) {
+        Node whole = Match.producer(result);
+        return whole != null && claims.test(whole);
+    }
+}

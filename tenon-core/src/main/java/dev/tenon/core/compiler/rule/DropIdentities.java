@@ -1,0 +1,71 @@
+package dev.tenon.core.compiler.rule;
+
+import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Copy;
+import dev.tenon.core.ir.op.movement.BitCast;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** {@code f(x) → x} where f moves, converts or reduces nothing. */
+final class DropIdentities implements Rule {
+    @Override
+    public @Nullable List<Value> apply(Node node, Rewriter into) {
+        if (node.inputs().isEmpty()
+                || !node.output().type().equals(node.input(0).type())) {
+            return null;
+        }
+        return isIdentity(node.op(), node) ? List.of(into.map(node.input(0))) : null;
+    }
+
+    private static boolean isIdentity(Op op, Node node) {
+        // with the type unchanged, what is left to check is the order of the elements
+        if (op instanceof Concat) {
+            return node.inputs().size() == 1;
+        }
+        if (op instanceof Transpose(List<Integer> permutation)) {
+            return isInOrder(permutation);
+        }
+        if (op instanceof Slice slice) {
+            return slice.steps().stream().allMatch(step -> step > 0);
+        }
+        if (op instanceof Pad pad) {
+            return pad.before().stream().allMatch(count -> count == 0)
+                    && pad.after().stream().allMatch(count -> count == 0);
+        }
+        if (op instanceof Reduce reduce) {
+            return reduce.axes().isEmpty() && keepsElements(reduce);
+        }
+        return op instanceof Copy
+                || op instanceof Cast
+                || op instanceof BitCast
+                || op instanceof Reshape
+                || op instanceof Expand;
+    }
+
+    private static boolean keepsElements(Reduce reduce) {
+        return switch (reduce.fn()) {
+            case SUM, MEAN, MAX, MIN, PROD, ANY, ALL -> true;
+            case L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE -> false;
+        };
+    }
+
+    private static boolean isInOrder(List<Integer> permutation) {
+        for (int i = 0; i < permutation.size(); i++) {
+            if (permutation.get(i) != i) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,159 @@
+package dev.tenon.core.ir;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.error.TenonException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Makes one graph of operations given as records, front to back. Types are inferred and checked as nodes are added, so a fault is reported at the node that has it. {@code build.GraphBuilder} adds operations in words.
+ *
+ * <p>Makes one graph: after {@link #build} every further use is a {@link ClosedException}. Not thread-safe.
+ */
+public class PlainGraphBuilder implements OpBuilder {
+    private final String name;
+    private final List<Value> inputs = new ArrayList<>();
+    private final List<Value> parameters = new ArrayList<>();
+    private final List<Node> nodes = new ArrayList<>();
+    private final Map<String, Value> outputs = new LinkedHashMap<>();
+    private final Set<String> names = new HashSet<>();
+    private int counter;
+    private Graph.Defaults defaults = Graph.Defaults.NONE;
+    private boolean built;
+
+    public PlainGraphBuilder(String name) {
+        this.name = name;
+    }
+
+    /** Builds and verifies a graph. */
+    public static Graph assemble(String name, Consumer<PlainGraphBuilder> body) {
+        PlainGraphBuilder builder = new PlainGraphBuilder(name);
+        body.accept(builder);
+        return builder.build();
+    }
+
+    /** A value that each run gives. */
+    public final Value input(String name, TensorType type) {
+        requireOpen();
+        Value value = new Value(claim(name), type, new Value.Origin.Input());
+        inputs.add(value);
+        return value;
+    }
+
+    public final Value input(String name, DType dtype, Dim... dims) {
+        return input(name, new TensorType(dtype, Shape.of(dims)));
+    }
+
+    /** A value that is given once, when the graph is compiled. */
+    public final Value parameter(String name, DType dtype, long... sizes) {
+        requireOpen();
+        Value value = new Value(claim(name), TensorType.of(dtype, sizes), new Value.Origin.Parameter());
+        parameters.add(value);
+        return value;
+    }
+
+    public final Value constant(String name, ConstantData data) {
+        requireOpen();
+        return new Value(unique(name), data.type(), new Value.Origin.Constant(data));
+    }
+
+    @Override
+    public final Value constant(ConstantData data) {
+        return constant("const", data);
+    }
+
+    /** Adds a node with the given name for its messages; the results in order. */
+    public final List<Value> add(String nodeName, Op op, List<Value> operands) {
+        return add(nodeName, op, operands, List.of());
+    }
+
+    /** Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the types. */
+    public final List<Value> add(String nodeName, Op op, List<Value> operands, List<String> wantedNames) {
+        try {
+            List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
+            List<String> names = new ArrayList<>();
+            for (int i = 0; i < types.size(); i++) {
+                names.add(i < wantedNames.size() ? wantedNames.get(i) : op.mnemonic());
+            }
+            return addTyped(nodeName, op, operands, names, types);
+        } catch (TenonException e) {
+            throw e.at(nodeName);
+        }
+    }
+
+    /** Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks the types. */
+    public final List<Value> addTyped(
+            String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
+        requireOpen();
+        Node node = new Node(
+                nodeName, op, operands, resultNames.stream().map(this::unique).toList(), types);
+        nodes.add(node);
+        return node.outputs();
+    }
+
+    @Override
+    public final List<Value> addAll(Op op, List<Value> operands) {
+        return add("", op, operands);
+    }
+
+    /** Makes a value a result of the graph. @throws ShapeException when the name is taken */
+    public final void output(String outputName, Value value) {
+        requireOpen();
+        if (outputs.putIfAbsent(outputName, value) != null) {
+            throw new ShapeException("graph \"" + name + "\" has two outputs named \"" + outputName + "\"");
+        }
+    }
+
+    /**
+     * Says which constants are defaults that a run may replace.
+     *
+     * @param types of the values that may be given, by name
+     * @param overriding makes the graph that takes those of the given names as inputs; called once for each set of names
+     */
+    public final void defaults(SequencedMap<String, TensorType> types, Function<Set<String>, Graph> overriding) {
+        requireOpen();
+        defaults = new Graph.Defaults(types, overriding);
+    }
+
+    /**
+     * Verifies the graph and ends building.
+     *
+     * @throws dev.tenon.core.error.VerificationException with all findings
+     */
+    public final Graph build() {
+        requireOpen();
+        built = true;
+        Graph graph = new Graph(name, inputs, parameters, nodes, outputs, defaults);
+        Verifier.verify(graph);
+        return graph;
+    }
+
+    private void requireOpen() {
+        if (built) {
+            throw new ClosedException("graph \"" + name + "\" is built; expected a new builder for another graph");
+        }
+    }
+
+    private String claim(String wanted) {
+        if (!names.add(wanted)) {
+            throw new ShapeException("graph \"" + name + "\" has two values named \"" + wanted + "\"");
+        }
+        return wanted;
+    }
+
+    private String unique(String wanted) {
+        String candidate = wanted;
+        while (!names.add(candidate)) {
+            candidate = wanted + "." + counter++;
+        }
+        return candidate;
+    }
+}

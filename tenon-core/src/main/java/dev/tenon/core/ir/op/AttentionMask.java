@@ -1,8 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** The kind of mask that an attention takes. */
-public enum AttentionMask {
-    NONE,
-    BOOLEAN,
-    ADDITIVE
-}

@@ -1,7 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** Running reductions. */
-public enum CumulativeFn {
-    SUM,
-    PROD
-}

@@ -1,7 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** Distributions, each of two parameters: the ends of a range, the upper one left out; mean and standard deviation. */
-public enum RandomFn {
-    UNIFORM,
-    NORMAL
-}

@@ -1,8 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** How a resampled element is made from its neighbours. */
-public enum ResizeMode {
-    NEAREST,
-    LINEAR,
-    CUBIC
-}

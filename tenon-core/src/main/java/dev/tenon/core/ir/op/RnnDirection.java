@@ -1,8 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** Which way a recurrent layer walks the sequence. */
-public enum RnnDirection {
-    FORWARD,
-    REVERSE,
-    BIDIRECTIONAL
-}

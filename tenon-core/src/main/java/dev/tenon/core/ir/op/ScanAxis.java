@@ -1,8 +1,0 @@
-package dev.tenon.core.ir.op;
-
-/** Along which axis, counted from the front, a {@link Scan} takes a value apart or puts one together, and from which end. */
-public record ScanAxis(int axis, boolean reverse) {
-    public ScanAxis {
-        Rules.fromFront("scan", axis);
-    }
-}

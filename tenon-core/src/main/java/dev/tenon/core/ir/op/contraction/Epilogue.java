@@ -1,0 +1,86 @@
+package dev.tenon.core.ir.op.contraction;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.ScalarMath;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.rule.Expect;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a contraction does to its result before writing it: add a bias (one number a column, or an output channel), apply an activation, add a residual of the result's shape; in that order.
+ *
+ * @param activation null for none; one of the functions whose result has its argument's type
+ */
+public record Epilogue(boolean bias, @Nullable Unary activation, boolean residual) {
+    public static final Epilogue NONE = new Epilogue(false, null, false);
+
+    public Epilogue {
+        if (activation != null) {
+            UnaryFn fn = activation.fn();
+            Expect.dtype(
+                    fn != UnaryFn.NOT && fn != UnaryFn.BIT_NOT && fn != UnaryFn.IS_NAN && fn != UnaryFn.IS_INF,
+                    "epilogue",
+                    () -> "the activation takes floats to floats; " + fn + " does not");
+        }
+    }
+
+    public Epilogue withBias() {
+        return new Epilogue(true, activation, residual);
+    }
+
+    public Epilogue withActivation(Unary applied) {
+        return new Epilogue(bias, applied, residual);
+    }
+
+    public Epilogue withResidual() {
+        return new Epilogue(bias, activation, true);
+    }
+
+    /** How many inputs beside the two operands: bias first, then the residual. */
+    public int inputs() {
+        return (bias ? 1 : 0) + (residual ? 1 : 0);
+    }
+
+    public boolean isEmpty() {
+        return !bias && activation == null && !residual;
+    }
+
+    /** Checks the type that the contraction gives; the operands' own are the contraction's to check. */
+    void checkType(String op, DType dtype) {
+        Expect.dtype(
+                activation == null || dtype.isFloat(),
+                op,
+                () -> "an activation in the epilogue takes floats; operands are " + dtype);
+    }
+
+    /** Checks the bias and the residual among a contraction's inputs, which follow the two operands. */
+    public void checkShapes(String op, List<Shape> inputs, Dim channels, Shape result) {
+        if (bias) {
+            Expect.same(op, "bias", inputs.get(2), Shape.of(channels));
+        }
+        if (residual) {
+            Expect.same(op, "residual", inputs.get(bias ? 3 : 2), result);
+        }
+    }
+
+    /** Applies itself to a contraction's result, in place; {@code channelOf} tells an element's index in the bias. */
+    public void apply(NdArray result, List<NdArray> inputs, IntUnaryOperator channelOf) {
+        for (int i = 0; i < result.size(); i++) {
+            int channel = bias ? channelOf.applyAsInt(i) : 0;
+            if (result.dtype().isFloat()) {
+                double value = result.get(i) + (bias ? inputs.get(2).get(channel) : 0);
+                value = activation == null ? value : ScalarMath.apply(activation, value);
+                result.set(i, value + (residual ? inputs.getLast().get(i) : 0));
+            } else {
+                long value = result.getLong(i) + (bias ? inputs.get(2).getLong(channel) : 0);
+                result.set(i, value + (residual ? inputs.getLast().getLong(i) : 0));
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Convolutions.
+ */
+@NullMarked
+package dev.tenon.core.ir.op.convolution;
+
+import org.jspecify.annotations.NullMarked;

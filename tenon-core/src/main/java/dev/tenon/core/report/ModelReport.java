@@ -1,0 +1,15 @@
+package dev.tenon.core.report;
+
+import java.util.List;
+
+/**
+ * What a compiled model holds and how it runs.
+ *
+ * @param weightBytes prepared constants; what is used where it lies in a mapped file counts nothing
+ * @param plans the plans in the cache, the most recently used one last
+ */
+public record ModelReport(String graph, String target, DeviceInfo device, long weightBytes, List<PlanReport> plans) {
+    public ModelReport {
+        plans = List.copyOf(plans);
+    }
+}

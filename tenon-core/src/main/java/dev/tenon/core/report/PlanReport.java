@@ -1,0 +1,29 @@
+package dev.tenon.core.report;
+
+import java.util.List;
+
+/**
+ * One compiled plan.
+ *
+ * @param inputs the types that it was made for, with the inputs' names
+ * @param steps in the order they run
+ * @param values every value between them, inputs and constants first
+ * @param arenaBytes the session's memory for values between steps
+ * @param unplannedBytes what that memory would be if no two values shared any
+ * @param workspaceBytes scratch memory beside it
+ * @param continues whether values of this run decide about a further plan
+ */
+public record PlanReport(
+        List<String> inputs,
+        List<StepReport> steps,
+        List<ValueReport> values,
+        long arenaBytes,
+        long unplannedBytes,
+        long workspaceBytes,
+        boolean continues) {
+    public PlanReport {
+        inputs = List.copyOf(inputs);
+        steps = List.copyOf(steps);
+        values = List.copyOf(values);
+    }
+}

@@ -1,0 +1,32 @@
+package dev.tenon.core.report;
+
+import dev.tenon.core.error.Text;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * One step of a program.
+ *
+ * @param op the operation's mnemonic
+ * @param node the name the model gave it, as {@link Text#name} shows it
+ * @param types inputs and outputs in short: {@code f32[2,3] f32[3,4] -> f32[2,4]}
+ * @param tier which implementation runs it
+ * @param passedOver each tier before it in the ladder, with the reason it was not taken
+ */
+public record StepReport(String op, String node, String types, String tier, List<String> passedOver) {
+    public StepReport {
+        passedOver = List.copyOf(passedOver);
+    }
+
+    /** The report of a node's step. */
+    public static StepReport of(Node node, String tier, List<String> passedOver) {
+        String types = types(node.inputs()) + " -> " + types(node.outputs());
+        return new StepReport(node.op().mnemonic(), Text.name(node.name()), types, tier, passedOver);
+    }
+
+    private static String types(List<Value> values) {
+        return values.stream().map(value -> value.type().toString()).collect(Collectors.joining(" "));
+    }
+}

@@ -1,0 +1,118 @@
+package dev.tenon.core.compiler.fusion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.testkit.Seeded;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class MergeParallelProductsTest {
+    private static final int KEY_HAS_NO_BIAS = 8;
+    private static final int KEY_IS_AN_OUTPUT = 16;
+
+    /** Bit 0: biases; bit 1: weights lie transposed; bit 2: a mask. */
+    private static Graph attention(int form) {
+        Seeded random = new Seeded(form);
+        return GraphBuilder.build("attention", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 5, 8));
+            Value q = projected(g, x, random, form, true);
+            Value k = projected(g, x, random, form, (form & KEY_HAS_NO_BIAS) == 0);
+            Value v = projected(g, x, random, form, true);
+            boolean mask = (form & 4) != 0;
+            List<Value> inputs =
+                    mask ? List.of(q, k, v, g.input("mask", TensorType.of(DType.F32, 5, 5))) : List.of(q, k, v);
+            g.output("y", g.add("", new PlainAttention(mask, 0.5), inputs).getFirst());
+            if ((form & KEY_IS_AN_OUTPUT) != 0) {
+                g.output("k", k);
+            }
+        });
+    }
+
+    private static Value projected(GraphBuilder g, Value x, Seeded random, int form, boolean mayHaveBias) {
+        boolean transposed = (form & 2) != 0;
+        boolean bias = (form & 1) != 0 && mayHaveBias;
+        Value w = g.constant(random.array(DType.F32, transposed ? 12 : 8, transposed ? 8 : 12)
+                .toConstant());
+        MatMul product = new MatMul(false, transposed, bias ? Epilogue.NONE.withBias() : Epilogue.NONE);
+        List<Value> operands =
+                bias ? List.of(x, w, g.constant(random.array(DType.F32, 12).toConstant())) : List.of(x, w);
+        return g.reshape(g.add("", product, operands).getFirst(), 2, 5, 3, 4);
+    }
+
+    private static Compiler compiler(Predicate<Node> claims) {
+        return new Compiler(CompilerOptions.defaults(), claims);
+    }
+
+    private static Graph planned(Graph graph, Compiler compiler) {
+        Map<String, TensorType> types = new java.util.HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                .plan()
+                .graph();
+    }
+
+    private static long products(Graph graph) {
+        return graph.nodes().stream()
+                .filter(node -> node.op() instanceof MatMul)
+                .count();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
+    void threeProjectionsBecomeOne(int form) {
+        Graph graph = attention(form);
+        Graph merged = planned(graph, compiler(node -> node.op() instanceof PlainAttention));
+        assertThat(products(merged)).as("%s", merged).isEqualTo(1);
+        assertThat(merged.nodes()).anyMatch(node -> node.op() instanceof PlainAttention op && op.packed());
+        Seeded random = new Seeded(form + 100);
+        Map<String, NdArray> inputs = new java.util.HashMap<>();
+        graph.inputs()
+                .forEach(input -> inputs.put(
+                        input.name(), random.array(input.dtype(), input.shape().sizes())));
+        assertThat(Interpreter.run(merged, inputs).get("y").toDoubles())
+                .containsExactly(Interpreter.run(graph, inputs).get("y").toDoubles(), within(1e-5));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1 + KEY_HAS_NO_BIAS, KEY_IS_AN_OUTPUT})
+    void differentOrOtherwiseUsedProjectionsStay(int form) {
+        assertThat(products(planned(attention(form), compiler(node -> node.op() instanceof PlainAttention))))
+                .isEqualTo(3);
+    }
+
+    @Test
+    void onlyWhereTheBackendTakesThemPacked() {
+        Predicate<Node> separate = node -> node.op() instanceof PlainAttention op && !op.packed();
+        assertThat(products(planned(attention(1), compiler(separate)))).isEqualTo(3);
+    }
+
+    @Test
+    void joinedConstantsAreMadeOnce() {
+        Graph graph = attention(1);
+        Compiler compiler = compiler(node -> node.op() instanceof PlainAttention);
+        Graph prepared = compiler.prepare(graph, Map.of());
+        Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 2, 5, 8));
+        Graph one = compiler.plan(prepared, types, Map.of()).plan().graph();
+        Graph other = compiler.plan(prepared, types, Map.of()).plan().graph();
+        assertThat(one.constants().stream().map(Value::constant).toList())
+                .isEqualTo(other.constants().stream().map(Value::constant).toList());
+    }
+}

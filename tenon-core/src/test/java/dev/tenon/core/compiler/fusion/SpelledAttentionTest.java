@@ -1,0 +1,81 @@
+package dev.tenon.core.compiler.fusion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.testkit.Seeded;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class SpelledAttentionTest {
+    private static final Predicate<Node> EVERYTHING = node -> true;
+
+    /** As BERT is exported: projections [B,L,H*D] seen as heads, a divided score, a mask that is broadcast. */
+    private static Graph spelled(boolean mask, boolean division, boolean keyTransposed) {
+        return GraphBuilder.build("spelled", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 5, 12));
+            Value heads = g.reshape(x, 2, 5, 3, 4);
+            Value q = g.transpose(heads, 0, 2, 1, 3);
+            Value v = g.transpose(g.unary(UnaryFn.NEG, heads), 0, 2, 1, 3);
+            Value scores = keyTransposed
+                    ? g.matmul(q, g.transpose(heads, 0, 2, 3, 1))
+                    : g.add(new MatMul(false, true, Epilogue.NONE), q, g.transpose(heads, 0, 2, 1, 3));
+            Value scaled = division ? g.div(scores, g.scalar(DType.F32, 2)) : g.times(g.scalar(DType.F32, 0.5), scores);
+            Value seen = mask ? g.plus(g.input("mask", TensorType.of(DType.F32, 2, 1, 1, 5)), scaled) : scaled;
+            Value mixed = g.transpose(g.matmul(g.softmax(seen, 3), v), 0, 2, 1, 3);
+            g.output("y", g.reshape(mixed, 2, 5, 12));
+        });
+    }
+
+    private static Graph fused(Graph graph, Predicate<Node> claims) {
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims);
+        Map<String, TensorType> types = new HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                .plan()
+                .graph();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7})
+    void becomesOneOperationWithoutTransposes(int form) {
+        Graph graph = spelled((form & 1) != 0, (form & 2) != 0, (form & 4) != 0);
+        Graph fused = fused(graph, EVERYTHING);
+        assertThat(fused.nodes().stream().filter(node -> node.op() instanceof PlainAttention))
+                .as("%s", fused)
+                .hasSize(1);
+        assertThat(fused.nodes().stream().map(node -> node.op().mnemonic())).doesNotContain("transpose", "softmax");
+        Seeded random = new Seeded(form);
+        Map<String, NdArray> inputs = new HashMap<>();
+        graph.inputs()
+                .forEach(input -> inputs.put(
+                        input.name(), random.array(input.dtype(), input.shape().sizes())));
+        double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
+        double[] actual = Interpreter.run(fused, inputs).get("y").toDoubles();
+        assertThat(actual).containsExactly(expected, within(1e-6));
+    }
+
+    @Test
+    void staysAsItIsWhereTheBackendDoesNotRunIt() {
+        assertThat(fused(spelled(true, true, true), node -> false).nodes())
+                .noneMatch(node -> node.op() instanceof PlainAttention);
+    }
+}

@@ -1,8 +1,0 @@
-package dev.tenon.cpu;
-
-/** A loop that may be cut anywhere. Steps implement it themselves, so that handing one to the pool allocates nothing. */
-@FunctionalInterface
-interface RangeTask {
-    /** Does the iterations [from, to); {@code worker} (0 to threads - 1) is used by no other thread meanwhile. */
-    void run(Frame frame, long from, long to, int worker);
-}

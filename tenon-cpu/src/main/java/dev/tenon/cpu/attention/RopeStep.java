@@ -1,0 +1,129 @@
+package dev.tenon.cpu.attention;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+
+/** Turns pairs of elements of each row by its angles. */
+final class RopeStep implements Step, RangeTask {
+    private final boolean interleaved;
+    private final DType dtype;
+    private final long rows;
+    private final int size;
+    private final int pairs;
+    private final Broadcast angles;
+    private final int x;
+    private final int cos;
+    private final int sin;
+    private final int y;
+    private final int width;
+    private final long cosAt;
+    private final long sinAt;
+    private final long scratchBytes;
+
+    RopeStep(
+            boolean interleaved,
+            DType dtype,
+            long rows,
+            int size,
+            int pairs,
+            Broadcast angles,
+            int x,
+            int cos,
+            int sin,
+            int y) {
+        this.interleaved = interleaved;
+        this.dtype = dtype;
+        this.rows = rows;
+        this.size = size;
+        this.pairs = pairs;
+        this.angles = angles;
+        this.x = x;
+        this.cos = cos;
+        this.sin = sin;
+        this.y = y;
+        this.width = TileKind.of(dtype).bytes();
+        Layout layout = new Layout();
+        layout.take((long) width * size);
+        cosAt = layout.take((long) width * pairs);
+        sinAt = layout.take((long) width * pairs);
+        scratchBytes = layout.bytes();
+    }
+
+    @Override
+    public void run(Frame frame) {
+        frame.parallel(this, rows, Math.max(1, 4096 / Math.max(1, size)));
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        MemorySegment row = frame.scratch(worker);
+        for (long r = from; r < to; r++) {
+            Convert.load(dtype, frame.at(x), r * size, row, 0, size);
+            if (pairs > 0) {
+                load(frame.at(cos), 0, r, row, cosAt);
+                load(frame.at(sin), 1, r, row, sinAt);
+                if (dtype == DType.F64) {
+                    turnDoubles(row);
+                } else {
+                    turn(row);
+                }
+            }
+            Convert.store(dtype, row, 0, frame.at(y), r * size, size);
+        }
+    }
+
+    private void load(MemorySegment from, int value, long row, MemorySegment to, long offset) {
+        long first = angles.at(value, row * pairs);
+        if (pairs > 1 && angles.at(value, row * pairs + 1) == first) {
+            for (int i = 0; i < pairs; i++) {
+                Convert.load(dtype, from, first, to, offset + (long) i * width, 1);
+            }
+        } else {
+            Convert.load(dtype, from, first, to, offset, pairs);
+        }
+    }
+
+    private void turn(MemorySegment row) {
+        long second = interleaved ? 4 : 4L * pairs;
+        long step = interleaved ? 8 : 4;
+        for (int i = 0; i < pairs; i++) {
+            float a = row.get(Kernels.F32, step * i);
+            float b = row.get(Kernels.F32, step * i + second);
+            float c = row.get(Kernels.F32, cosAt + 4L * i);
+            float s = row.get(Kernels.F32, sinAt + 4L * i);
+            row.set(Kernels.F32, step * i, a * c - b * s);
+            row.set(Kernels.F32, step * i + second, a * s + b * c);
+        }
+    }
+
+    private void turnDoubles(MemorySegment row) {
+        long second = interleaved ? 8 : 8L * pairs;
+        long step = interleaved ? 16 : 8;
+        for (int i = 0; i < pairs; i++) {
+            double a = row.get(Convert.F64, step * i);
+            double b = row.get(Convert.F64, step * i + second);
+            double c = row.get(Convert.F64, cosAt + 8L * i);
+            double s = row.get(Convert.F64, sinAt + 8L * i);
+            row.set(Convert.F64, step * i, a * c - b * s);
+            row.set(Convert.F64, step * i + second, a * s + b * c);
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "rows";
+    }
+
+    @Override
+    public long scratchBytes() {
+        return scratchBytes;
+    }
+}

@@ -1,0 +1,78 @@
+package dev.tenon.cpu.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.convolution.ConvInteger;
+import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.window.Windows3;
+
+/** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
+public final class ConvLowering {
+    private ConvLowering() {}
+
+    public static Step lower(Conv op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        ConvShape shape = ConvShape.of(
+                Windows3.of(
+                        node,
+                        node.input(0).shape(),
+                        node.output().shape(),
+                        Windows3.kernel(weights),
+                        op.strides(),
+                        op.padsBefore(),
+                        op.padsAfter(),
+                        op.dilations()),
+                node.input(0).shape(),
+                node.output().shape(),
+                op.groups());
+        ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+        if (node.output().dtype() != DType.F32) {
+            return new DirectConvStep(shape, epilogue, node, context);
+        }
+        return shape.channelsIn() == 1 && shape.channelsOut() == 1
+                ? new DepthwiseConvStep(shape, epilogue, node, context)
+                : new GemmConvStep(shape, epilogue, node, context);
+    }
+
+    public static Step lower(ConvTranspose op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        // the windows of the convolution whose gradient this is: they slide over the output
+        Windows3 windows = Windows3.of(
+                node,
+                node.output().shape(),
+                node.input(0).shape(),
+                Windows3.kernel(weights),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        ConvShape shape =
+                ConvShape.of(windows, node.input(0).shape(), node.output().shape(), op.groups());
+        ConvEpilogue epilogue = new ConvEpilogue(op.epilogue(), node, context);
+        return node.output().dtype() == DType.F32
+                ? new GemmConvTransposeStep(shape, epilogue, node, context)
+                : new DirectConvTransposeStep(shape, epilogue, node, context);
+    }
+
+    public static Step lower(ConvInteger op, Node node, LoweringContext context) {
+        Shape weights = node.input(1).shape();
+        ConvShape shape = ConvShape.of(
+                Windows3.of(
+                        node,
+                        node.input(0).shape(),
+                        node.output().shape(),
+                        Windows3.kernel(weights),
+                        op.strides(),
+                        op.padsBefore(),
+                        op.padsAfter(),
+                        op.dilations()),
+                node.input(0).shape(),
+                node.output().shape(),
+                op.groups());
+        return new ConvIntegerStep(op, shape, node, context);
+    }
+}

@@ -1,0 +1,66 @@
+package dev.tenon.cpu.convolution;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.window.WindowRowStep;
+import dev.tenon.cpu.window.Windows3;
+import java.lang.foreign.MemorySegment;
+
+/** Convolution of f32 where each channel has a filter of its own. */
+final class DepthwiseConvStep extends WindowRowStep {
+    private final ConvShape shape;
+    private final ConvEpilogue epilogue;
+    private final Kernels kernels = Kernels.current();
+    private final Filters weights;
+
+    DepthwiseConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+        super("depthwise rows", shape.windows(), node, context);
+        this.shape = shape;
+        this.epilogue = epilogue;
+        this.weights = new Filters(node.input(1), context);
+    }
+
+    @Override
+    public void begin(Frame frame, long plane, MemorySegment target, long to) {
+        float start = epilogue.start(frame, plane % shape.groups());
+        kernels.fill(target, to * 4, start, windows.width().output());
+    }
+
+    @Override
+    public void collect(
+            Frame frame,
+            long plane,
+            MemorySegment source,
+            long from,
+            int lines,
+            long step,
+            int cell,
+            int taps,
+            MemorySegment target,
+            long to,
+            int count) {
+        Windows3.Axis width = windows.width();
+        long filter = plane % shape.groups() * windows.cells() + cell;
+        rows.correlate(
+                source,
+                from * 4,
+                lines,
+                step * 4,
+                weights.of(frame),
+                filter * 4,
+                4L * width.kernel(),
+                taps,
+                width.dilation(),
+                width.stride(),
+                target,
+                to * 4,
+                count);
+    }
+
+    @Override
+    public void finish(Frame frame, int startD, int startH, MemorySegment target, long to) {
+        epilogue.finish(frame, kernels, target, to, windows.width().output());
+    }
+}

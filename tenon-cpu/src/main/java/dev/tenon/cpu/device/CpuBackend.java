@@ -1,0 +1,41 @@
+package dev.tenon.cpu.device;
+
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.cpu.loops.CpuInfo;
+import dev.tenon.cpu.loops.Vectors;
+import java.util.List;
+
+/** The CPU, always there: device 0. */
+public final class CpuBackend implements Backend {
+    @Override
+    public String name() {
+        return "cpu";
+    }
+
+    @Override
+    public int preference() {
+        return 0;
+    }
+
+    @Override
+    public List<DeviceInfo> devices() {
+        return List.of(CpuInfo.read(Vectors.presence()));
+    }
+
+    @Override
+    public String unavailable() {
+        return "";
+    }
+
+    @Override
+    public Device open(int ordinal, RuntimeOptions options) {
+        if (ordinal != 0) {
+            throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
+        }
+        return new CpuDevice(CpuInfo.read(Vectors.width()), options);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.tenon.cpu.device;
+
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.loops.WarmUp;
+import dev.tenon.cpu.plan.CpuContext;
+import dev.tenon.cpu.plan.CpuProgram;
+import dev.tenon.cpu.plan.CpuWeights;
+import dev.tenon.cpu.step.WorkerPool;
+
+/** The CPU, open: its workers and its books. Thread-safe. */
+public final class CpuDevice implements Device {
+    private final DeviceInfo info;
+    private final MemoryLedger ledger;
+    private final WorkerPool pool;
+
+    public CpuDevice(DeviceInfo info, RuntimeOptions options) {
+        this.info = info;
+        this.ledger = new MemoryLedger("cpu", options.memoryLimit());
+        this.pool = new WorkerPool(
+                options.threads() > 0 ? options.threads() : Runtime.getRuntime().availableProcessors());
+    }
+
+    @Override
+    public DeviceInfo info() {
+        return info;
+    }
+
+    /** None: decompositions fuse into regions, which run as fast. */
+    @Override
+    public boolean claims(Node whole) {
+        return false;
+    }
+
+    @Override
+    public Weights newWeights() {
+        return new CpuWeights(ledger);
+    }
+
+    @Override
+    public Program compile(Plan plan, Weights weights, CompileOptions options) {
+        if (!(weights instanceof CpuWeights own)) {
+            throw new InputException("the weights were made by another device");
+        }
+        return new CpuProgram(plan, own, pool);
+    }
+
+    @Override
+    public Context newContext() {
+        return new CpuContext(ledger, pool);
+    }
+
+    @Override
+    public boolean settled() {
+        return !Vectors.available() || WarmUp.pending() == 0;
+    }
+
+    @Override
+    public MemoryReport memory() {
+        return ledger.report();
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

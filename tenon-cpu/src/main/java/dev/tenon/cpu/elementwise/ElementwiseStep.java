@@ -1,0 +1,207 @@
+package dev.tenon.cpu.elementwise;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Registers;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Runs a {@link TileProgram} over all elements, tile by tile, tiles in parallel. */
+final class ElementwiseStep implements Step, RangeTask {
+    /** Elements that are worth a piece of work for another thread: some microseconds of it. */
+    private static final long GRAIN = 16_384;
+
+    private final TileProgram program;
+    private final int[] inputSlots;
+    private final int[] outputSlots;
+    private final long elements;
+    private final long tilesPerRow;
+
+    ElementwiseStep(TileProgram program, int[] inputSlots, int[] outputSlots, long elements) {
+        this.program = program;
+        this.inputSlots = inputSlots;
+        this.outputSlots = outputSlots;
+        this.elements = elements;
+        this.tilesPerRow = Math.ceilDiv(program.broadcast.inner(), program.tile);
+    }
+
+    @Override
+    public void run(Frame frame) {
+        if (elements == 0) {
+            return;
+        }
+        long tiles = program.byRow
+                ? elements / program.broadcast.inner() * tilesPerRow
+                : Math.ceilDiv(elements, program.tile);
+        frame.parallel(this, tiles, Math.max(1, GRAIN / program.tile));
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        Kernels kernels = Kernels.current();
+        Registers registers = frame.registers(worker);
+        registers.ensure(program.types.length);
+        place(frame, worker, registers);
+        for (long t = from; t < to; t++) {
+            long start;
+            long end;
+            if (program.byRow) {
+                long inner = program.broadcast.inner();
+                long row = t / tilesPerRow * inner;
+                start = row + t % tilesPerRow * program.tile;
+                end = Math.min(start + program.tile, row + inner);
+            } else {
+                start = t * program.tile;
+                end = Math.min(start + program.tile, elements);
+            }
+            tile(frame, kernels, registers, start, (int) (end - start));
+        }
+    }
+
+    /** Buffers, and what is in them for all tiles. */
+    private void place(Frame frame, int worker, Registers registers) {
+        MemorySegment scratch = frame.scratch(worker);
+        for (int value = 0; value < program.types.length; value++) {
+            switch (program.homes[value]) {
+                case BUFFER, SPLAT -> {
+                    registers.segments[value] = scratch;
+                    registers.offsets[value] = (long) program.buffers[value] * program.bufferBytes();
+                }
+                case MEMORY ->
+                    registers.segments[value] = value < program.inputs
+                            ? frame.at(inputSlots[value])
+                            : frame.at(outputSlots[program.resultIndex(value)]);
+                case UNUSED -> registers.segments[value] = MemorySegment.NULL;
+            }
+            if (program.homes[value] == TileProgram.Home.SPLAT) {
+                DType dtype = program.types[value];
+                long offset = registers.offsets[value];
+                Convert.load(dtype, frame.at(inputSlots[value]), 0, scratch, offset, 1);
+                repeat(dtype, scratch, offset, program.tile);
+            }
+        }
+    }
+
+    private void tile(Frame frame, Kernels kernels, Registers registers, long start, int n) {
+        MemorySegment[] segments = registers.segments;
+        long[] offsets = registers.offsets;
+        for (int value = 0; value < program.inputs; value++) {
+            switch (program.homes[value]) {
+                case MEMORY ->
+                    offsets[value] = TileKind.of(program.types[value]).bytes()
+                            * (program.byRow ? program.broadcast.at(value, start) : start);
+                case BUFFER -> gather(frame, registers, value, start, n);
+                case SPLAT, UNUSED -> {}
+            }
+        }
+        TileOp[] ops = program.ops;
+        int[] arguments = program.arguments;
+        for (int i = 0; i < ops.length; i++) {
+            if (!program.live[i]) {
+                continue;
+            }
+            int y = program.inputs + i;
+            if (program.homes[y] == TileProgram.Home.MEMORY) {
+                offsets[y] = TileKind.of(program.types[y]).bytes() * start;
+            }
+            int a = arguments[3 * i];
+            int b = arguments[3 * i + 1];
+            int c = arguments[3 * i + 2];
+            ops[i].run(
+                    kernels,
+                    segments[a],
+                    offsets[a],
+                    segments[b],
+                    offsets[b],
+                    segments[c],
+                    offsets[c],
+                    segments[y],
+                    offsets[y],
+                    n);
+        }
+        store(frame, registers, start, n);
+    }
+
+    /** Outputs that are not where their instruction wrote them: of another width, or the same value as an output before. */
+    private void store(Frame frame, Registers registers, long start, int n) {
+        for (int r = 0; r < outputSlots.length; r++) {
+            int value = program.results[r];
+            if (program.homes[value] != TileProgram.Home.MEMORY || program.resultIndex(value) != r) {
+                Convert.store(
+                        program.types[value],
+                        registers.segments[value],
+                        registers.offsets[value],
+                        frame.at(outputSlots[r]),
+                        start,
+                        n);
+            }
+        }
+    }
+
+    /** Fills an input's buffer with the elements that n elements of the result read. */
+    private void gather(Frame frame, Registers registers, int value, long start, int n) {
+        DType dtype = program.types[value];
+        MemorySegment from = frame.at(inputSlots[value]);
+        MemorySegment to = registers.segments[value];
+        long offset = registers.offsets[value];
+        if (program.broadcast.isWhole(value)) {
+            Convert.load(dtype, from, start, to, offset, n);
+            return;
+        }
+        int width = TileKind.of(dtype).bytes();
+        long inner = program.broadcast.inner();
+        long stride = program.broadcast.innerStride(value);
+        int done = 0;
+        while (done < n) {
+            long position = start + done;
+            int run = (int) Math.min(n - done, inner - position % inner);
+            long element = program.broadcast.at(value, position);
+            if (stride == 0) {
+                Convert.load(dtype, from, element, to, offset + (long) done * width, 1);
+                repeat(dtype, to, offset + (long) done * width, run);
+            } else {
+                Convert.load(dtype, from, element, to, offset + (long) done * width, run);
+            }
+            done += run;
+        }
+    }
+
+    /** Copies the first element of a tile over the n - 1 after it. */
+    private static void repeat(DType dtype, MemorySegment tile, long offset, int n) {
+        switch (TileKind.of(dtype)) {
+            case FLOAT -> {
+                float value = tile.get(ValueLayout.JAVA_FLOAT_UNALIGNED, offset);
+                for (int i = 1; i < n; i++) {
+                    tile.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i, value);
+                }
+            }
+            case DOUBLE, LONG -> {
+                long value = tile.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+                for (int i = 1; i < n; i++) {
+                    tile.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + 8L * i, value);
+                }
+            }
+            case BOOL -> {
+                byte value = tile.get(ValueLayout.JAVA_BYTE, offset);
+                for (int i = 1; i < n; i++) {
+                    tile.set(ValueLayout.JAVA_BYTE, offset + i, value);
+                }
+            }
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "tiles";
+    }
+
+    @Override
+    public long scratchBytes() {
+        return (long) program.bufferCount * program.bufferBytes();
+    }
+}

@@ -1,0 +1,85 @@
+package dev.tenon.cpu.elementwise;
+
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Compare;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.TileKind;
+import java.lang.foreign.MemorySegment;
+
+/** One elementwise operation on tiles. The result may be the very place of an operand. */
+interface TileOp {
+    /** Applies the operation to n elements: of the operands a, b, c (as many as it has), into y. */
+    void run(
+            Kernels kernels,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            MemorySegment y,
+            long yOffset,
+            int n);
+
+    /** The loop for an operation on operands of those types. {@code first} is the type of the first operand, or the second for {@link Where}. */
+    static TileOp of(Primitive op, DType first) {
+        TileKind kind = TileKind.of(first);
+        if (op instanceof Unary unary) {
+            return unary.fn() == UnaryFn.IS_NAN || unary.fn() == UnaryFn.IS_INF
+                    ? TileLoops.classify(unary, kind)
+                    : switch (kind) {
+                        case FLOAT -> (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
+                        case DOUBLE ->
+                            (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
+                        case LONG ->
+                            (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryLong(unary, first, a, ao, y, yo, n);
+                        case BOOL -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.not(a, ao, y, yo, n);
+                    };
+        }
+        if (op instanceof Binary binary) {
+            return switch (kind) {
+                case FLOAT ->
+                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.binary(binary.fn(), a, ao, b, bo, y, yo, n);
+                case DOUBLE ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(binary.fn(), a, ao, b, bo, y, yo, n);
+                case LONG ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) ->
+                            TileLoops.binaryLong(binary.fn(), first, a, ao, b, bo, y, yo, n);
+                case BOOL ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryBool(binary.fn(), a, ao, b, bo, y, yo, n);
+            };
+        }
+        if (op instanceof Compare compare) {
+            return switch (kind) {
+                case FLOAT ->
+                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.compare(compare.fn(), a, ao, b, bo, y, yo, n);
+                case DOUBLE ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(compare.fn(), a, ao, b, bo, y, yo, n);
+                case LONG ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) ->
+                            TileLoops.compareLong(compare.fn(), first, a, ao, b, bo, y, yo, n);
+                case BOOL ->
+                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareBool(compare.fn(), a, ao, b, bo, y, yo, n);
+            };
+        }
+        if (op instanceof Where) {
+            return switch (kind) {
+                case FLOAT -> (kernels, a, ao, b, bo, c, co, y, yo, n) -> kernels.select(a, ao, b, bo, c, co, y, yo, n);
+                case DOUBLE, LONG ->
+                    (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
+                case BOOL -> (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectBool(a, ao, b, bo, c, co, y, yo, n);
+            };
+        }
+        if (op instanceof Cast cast) {
+            return (_, a, ao, _, _, _, _, y, yo, n) -> TileCasts.cast(first, cast, a, ao, y, yo, n);
+        }
+        throw new UnsupportedException(op.mnemonic() + " is not elementwise");
+    }
+}

@@ -1,0 +1,64 @@
+package dev.tenon.cpu.image;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.image.Resize;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.WindowKernels;
+import dev.tenon.cpu.step.LoweringContext;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Resampling of f32, its lines in f32 too. */
+final class ResizeF32Step extends ResizeStep {
+    private final Kernels kernels = Kernels.current();
+
+    ResizeF32Step(Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
+        super("weighted f32 lines, " + Kernels.current().tier(), op, taps, node, context);
+    }
+
+    @Override
+    void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
+        if (first) {
+            kernels.affine(source, offset * 4, line, 0, (float) weight, 0, (int) count);
+        } else {
+            WindowKernels.current().multiplyAdd(source, offset * 4, (float) weight, line, 0, (int) count);
+        }
+    }
+
+    @Override
+    void store(MemorySegment line, boolean inside, long count, MemorySegment target, long to) {
+        if (inside) {
+            Raw.copy(line, 0, target, to * 4, count * 4);
+        } else {
+            kernels.fill(target, to * 4, (float) extrapolation, (int) count);
+        }
+    }
+
+    @Override
+    void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
+        if (!inside) {
+            kernels.fill(target, to * 4, (float) extrapolation, taps.size() * (int) block);
+            return;
+        }
+        int width = (int) block;
+        for (int element = 0; element < taps.size(); element++) {
+            int first = taps.first(element);
+            int count = taps.count(element);
+            long at = (to + (long) element * width) * 4;
+            if (count == 2 && width == 1) {
+                float a = line.get(Raw.F32, 4L * taps.index(first));
+                float b = line.get(Raw.F32, 4L * taps.index(first + 1));
+                target.set(Raw.F32, at, taps.weightF32(first) * a + taps.weightF32(first + 1) * b);
+                continue;
+            }
+            for (int i = 0; i < width; i++) {
+                float sum = count == 0 ? (float) extrapolation : 0;
+                for (int tap = first; tap < first + count; tap++) {
+                    sum += taps.weightF32(tap) * line.get(Raw.F32, 4L * ((long) taps.index(tap) * width + i));
+                }
+                target.set(Raw.F32, at + 4L * i, sum);
+            }
+        }
+    }
+}

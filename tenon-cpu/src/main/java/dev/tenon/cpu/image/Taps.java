@@ -1,0 +1,65 @@
+package dev.tenon.cpu.image;
+
+import dev.tenon.core.ir.op.image.ResizeTaps;
+
+/** The taps of one axis as flat arrays; an element without any has the extrapolation value. */
+final class Taps {
+    private final int[] starts;
+    private final int[] indices;
+    private final double[] weights;
+    private final float[] weightsF32;
+
+    Taps(ResizeTaps source) {
+        starts = new int[source.size() + 1];
+        for (int i = 0; i < source.size(); i++) {
+            starts[i + 1] = starts[i] + source.indices(i).length;
+        }
+        indices = new int[starts[source.size()]];
+        weights = new double[indices.length];
+        for (int i = 0; i < source.size(); i++) {
+            int count = starts[i + 1] - starts[i];
+            System.arraycopy(source.indices(i), 0, indices, starts[i], count);
+            System.arraycopy(source.weights(i), 0, weights, starts[i], count);
+        }
+        weightsF32 = new float[weights.length];
+        for (int tap = 0; tap < weights.length; tap++) {
+            weightsF32[tap] = (float) weights[tap];
+        }
+    }
+
+    int size() {
+        return starts.length - 1;
+    }
+
+    int count(int element) {
+        return starts[element + 1] - starts[element];
+    }
+
+    /** The number of an element's first tap. */
+    int first(int element) {
+        return starts[element];
+    }
+
+    /** Where in the input a tap is. */
+    int index(int tap) {
+        return indices[tap];
+    }
+
+    double weight(int tap) {
+        return weights[tap];
+    }
+
+    float weightF32(int tap) {
+        return weightsF32[tap];
+    }
+
+    /** Whether each element is that of the same index. */
+    boolean isIdentity() {
+        for (int i = 0; i < size(); i++) {
+            if (count(i) != 1 || index(i) != i || weight(i) != 1) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

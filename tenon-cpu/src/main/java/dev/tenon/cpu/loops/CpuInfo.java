@@ -1,0 +1,51 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.report.DeviceInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+
+/** What the operating system says about the processor. */
+public final class CpuInfo {
+    private CpuInfo() {}
+
+    /** @param vectors a phrase about them */
+    public static DeviceInfo read(String vectors) {
+        int cores = Runtime.getRuntime().availableProcessors();
+        return new DeviceInfo("cpu", 0, model(), cores + " cores, " + vectors, memoryBytes());
+    }
+
+    /** The model as Linux names it, elsewhere the architecture as Java does. */
+    private static String model() {
+        return lines("/proc/cpuinfo")
+                .filter(line -> line.startsWith("model name"))
+                .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                .findFirst()
+                .orElse(System.getProperty("os.arch", "unknown"));
+    }
+
+    private static long memoryBytes() {
+        ToLongFunction<String> kilobytes = line -> Arrays.stream(line.split("\\D+"))
+                .filter(part -> !part.isEmpty())
+                .mapToLong(Long::parseLong)
+                .findFirst()
+                .orElse(0);
+        return lines("/proc/meminfo")
+                .filter(line -> line.startsWith("MemTotal:"))
+                .mapToLong(line -> kilobytes.applyAsLong(line) * 1024)
+                .findFirst()
+                .orElse(Runtime.getRuntime().maxMemory());
+    }
+
+    private static Stream<String> lines(String path) {
+        try {
+            return Files.readAllLines(Path.of(path)).stream();
+        } catch (IOException | RuntimeException e) {
+            return List.<String>of().stream();
+        }
+    }
+}

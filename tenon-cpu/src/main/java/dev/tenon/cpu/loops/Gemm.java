@@ -1,0 +1,199 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.ir.SizeMath;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Products of f32 matrices, one thread's worth: what matmul, convolution and attention share. The right operand is packed in panels of {@link #NR} columns: element (row, column) of B is at {@code panel * k * NR + row * NR + column % NR},
+ * the columns past the last are zero.
+ *
+ * <p>Offsets are in bytes, counts and strides in elements.
+ */
+public final class Gemm {
+    /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
+    public static final int NR = Vectors.available() ? VectorKernels.PANEL : 16;
+
+    /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
+    private static final int K_BLOCK = 512;
+
+    /** Bytes of scratch that {@link #multiply} wants for the tiles that stick out on the right, or begin at something. */
+    public static final long EDGE_BYTES = 8L * 4 * NR;
+
+    private Gemm() {}
+
+    /** Bytes of a packed B. */
+    public static long packedBytes(long k, long n) {
+        return SizeMath.product("matmul", Math.ceilDiv(n, NR) * NR * 4, k);
+    }
+
+    /** Packs B[k, n], whose element (row, column) is at {@code row * rowStride + column * columnStride}. */
+    public static void pack(
+            MemorySegment b,
+            long bOffset,
+            long rowStride,
+            long columnStride,
+            int k,
+            int n,
+            MemorySegment to,
+            long toOffset) {
+        for (int column = 0; column < n; column += NR) {
+            packPanel(
+                    b,
+                    bOffset + 4L * column * columnStride,
+                    rowStride,
+                    columnStride,
+                    k,
+                    Math.min(NR, n - column),
+                    to,
+                    toOffset + 4L * column * k);
+        }
+    }
+
+    private static void packPanel(
+            MemorySegment b,
+            long bOffset,
+            long rowStride,
+            long columnStride,
+            int k,
+            int columns,
+            MemorySegment to,
+            long toOffset) {
+        if (columns < NR) {
+            to.asSlice(toOffset, 4L * k * NR).fill((byte) 0);
+        }
+        if (columnStride == 1) {
+            for (int row = 0; row < k; row++) {
+                MemorySegment.copy(b, bOffset + 4L * row * rowStride, to, toOffset + 4L * row * NR, 4L * columns);
+            }
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            long from = bOffset + 4L * j * columnStride;
+            long at = toOffset + 4L * j;
+            for (int row = 0; row < k; row++) {
+                to.set(Kernels.F32, at + 4L * row * NR, b.get(Kernels.F32, from + 4L * row * rowStride));
+            }
+        }
+    }
+
+    /**
+     * C[m, n] = start + A[m, k] B.
+     *
+     * @param a rows of k consecutive elements, {@code lda} from one to the next
+     * @param b packed
+     * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
+     * @param start {@link Kernels#ZERO}, {@link Kernels#ACCUMULATE} (C += A B: fill C with what is to be added first) or {@link Kernels#BIAS}
+     * @param bias for {@link Kernels#BIAS}: n elements, one a column; otherwise not read
+     * @param edge {@link #EDGE_BYTES} of scratch at {@code edgeOffset}
+     */
+    public static void multiply(
+            Kernels kernels,
+            int m,
+            int n,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset,
+            MemorySegment edge,
+            long edgeOffset) {
+        int from = 0;
+        do { // once for k = 0 too: C is then what it starts at
+            int depth = Math.min(K_BLOCK, k - from);
+            int begin = from == 0 ? start : Kernels.ACCUMULATE;
+            for (int column = 0; column < n; column += NR) {
+                panel(
+                        kernels,
+                        m,
+                        Math.min(NR, n - column),
+                        depth,
+                        a,
+                        aOffset + 4L * from,
+                        lda,
+                        b,
+                        bOffset + 4L * column * k + 4L * from * NR,
+                        c,
+                        cOffset + 4L * column,
+                        ldc,
+                        begin,
+                        bias,
+                        biasOffset + 4L * column,
+                        edge,
+                        edgeOffset);
+            }
+            from += depth;
+        } while (from < k);
+    }
+
+    /** All rows of one panel, of which {@code columns} are written. */
+    public static void panel(
+            Kernels kernels,
+            int m,
+            int columns,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset,
+            MemorySegment edge,
+            long edgeOffset) {
+        int most = kernels.rows();
+        boolean direct = columns == NR && start == Kernels.ZERO;
+        for (int row = 0; row < m; row += most) {
+            int rows = Math.min(most, m - row);
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
+            if (direct) {
+                kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                continue;
+            }
+            kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
+            if (columns < NR) {
+                copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
+            } else if (start == Kernels.BIAS) {
+                kernels.addTile(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
+            } else {
+                kernels.addTile(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
+            }
+        }
+    }
+
+    private static void copyEdge(
+            int rows,
+            int columns,
+            MemorySegment edge,
+            long edgeOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset) {
+        for (int row = 0; row < rows; row++) {
+            for (int j = 0; j < columns; j++) {
+                float value = edge.get(Kernels.F32, edgeOffset + 4L * (row * NR + j));
+                long at = cOffset + 4 * (row * ldc + j);
+                if (start == Kernels.ACCUMULATE) {
+                    value += c.get(Kernels.F32, at);
+                } else if (start == Kernels.BIAS) {
+                    value += bias.get(Kernels.F32, biasOffset + 4L * j);
+                }
+                c.set(Kernels.F32, at, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.lazy.Lazy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * The vector loops of copies, windows and quantisation, each with dummy data to warm it up on. Loaded only where there is a Vector API.
+ *
+ * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
+ */
+public final class MoveLoops {
+    private static final Lazy<MoveLoops> LOOPS = new Lazy<>() {
+        @Override
+        protected MoveLoops make() {
+            return new MoveLoops();
+        }
+    };
+    private static final long B = 1 << 14;
+    private static final long C = 2 << 14;
+    /** Whole vectors and a rest. */
+    private static final int N = 16 * 12 + 7;
+
+    private final WindowKernels scalar = new WindowKernels();
+    private final QuantKernels scalarQuant = new QuantKernels();
+    private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
+
+    final HotLoop copy = add("copy", this::vectorCopy, this::scalarCopy);
+    public final HotLoop spread = add("spread", () -> VectorMoves.spread(data, 0, 8, data, B, 1024), () -> {
+        for (int i = 0; i < 8; i++) {
+            MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
+        }
+    });
+    final HotLoop transpose = add(
+            "transpose",
+            () -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
+            () -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
+    final HotLoop sums = add(
+            "window sums",
+            () -> VectorWindowKernels.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
+            () -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
+    final HotLoop sumsOfSecond = add(
+            "window sums, stride 2",
+            () -> VectorWindowKernels.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
+            () -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
+    final HotLoop maxima = add(
+            "window maxima",
+            () -> VectorWindowKernels.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
+            () -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
+    final HotLoop maximaOfSecond = add(
+            "window maxima, stride 2",
+            () -> VectorWindowKernels.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
+            () -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
+    final HotLoop multiplyAdd = add(
+            "multiply and add",
+            () -> VectorWindowKernels.products(data, 0, 0.5f, data, B, N),
+            () -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
+    final HotLoop quantize = add(
+            "quantize",
+            () -> VectorQuantKernels.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
+            () -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
+    final HotLoop dequantize = add(
+            "dequantize",
+            () -> VectorQuantKernels.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
+            () -> scalarQuant.dequantize(data, 0, true, 0.5f, 3, data, B, N));
+    final HotLoop range = add(
+            "range",
+            () -> VectorQuantKernels.extremes(data, 0, N, data, B),
+            () -> scalarQuant.range(data, 0, N, data, B));
+
+    private MoveLoops() {}
+
+    public static MoveLoops get() {
+        return LOOPS.get();
+    }
+
+    private static HotLoop add(String name, Runnable vector, Runnable scalar) {
+        HotLoop loop = new HotLoop(name, vector, scalar);
+        switch (Vectors.mode()) {
+            case Vectors.VECTOR -> loop.adopt();
+            case Vectors.SCALAR -> loop.refuse();
+            default -> {}
+        }
+        return loop;
+    }
+
+    public static List<HotLoop> all() {
+        MoveLoops loops = get();
+        return List.of(
+                loops.copy,
+                loops.spread,
+                loops.transpose,
+                loops.sums,
+                loops.sumsOfSecond,
+                loops.maxima,
+                loops.maximaOfSecond,
+                loops.multiplyAdd,
+                loops.quantize,
+                loops.dequantize,
+                loops.range);
+    }
+
+    /** Lengths for each of the ways that there are to copy. */
+    private void vectorCopy() {
+        for (int i = 0; i < 8; i++) {
+            VectorMoves.copy(data, 512L * i, data, B, 224);
+            VectorMoves.copy(data, 512L * i, data, B, 56);
+            VectorMoves.copy(data, 512L * i, data, B, 28);
+        }
+    }
+
+    private void scalarCopy() {
+        for (int i = 0; i < 8; i++) {
+            Raw.scalarCopy(data, 512L * i, data, B, 224);
+            Raw.scalarCopy(data, 512L * i, data, B, 56);
+            Raw.scalarCopy(data, 512L * i, data, B, 28);
+        }
+    }
+}

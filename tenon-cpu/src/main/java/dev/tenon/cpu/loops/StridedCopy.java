@@ -1,0 +1,272 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A copy between two strided views of one box of elements: what transposes, slices, expansions and concatenations are.
+ *
+ * <p>Dims that lie one after another in both views are merged first, so that the loops below see the fewest and longest dims there are. What is left is cut into units of some ten kilobytes that may run in any order.
+ */
+public final class StridedCopy {
+    private static final long UNIT_BYTES = 32 * 1024;
+    /** A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache. */
+    private static final int TILE = 16;
+
+    private enum Kind {
+        /** Both innermost dims are contiguous. */
+        RUN,
+        /** One element repeated along the innermost dim. */
+        REPEAT,
+        /** The source is contiguous along the middle dim, the destination along the innermost. */
+        TILES,
+        STRIDED,
+        /** Two elements a byte: one at a time. */
+        PACKED
+    }
+
+    private record Axis(long size, long from, long to) {}
+
+    private final DType dtype;
+    private final Kind kind;
+    private final long fromOffset;
+    private final long toOffset;
+    private final Axis[] outer;
+    private final Axis middle;
+    private final Axis inner;
+    private final long middleChunk;
+    private final long innerChunk;
+    private final long middleChunks;
+    private final long innerChunks;
+    private final long units;
+
+    /**
+     * A copy of {@code sizes} elements.
+     *
+     * @param fromOffset the source's first element; strides are in elements and may be negative or 0
+     * @param toOffset the destination's first element; its strides are those of a row-major array, or of a box in one
+     */
+    public StridedCopy(
+            DType dtype, long[] sizes, long fromOffset, long[] fromStrides, long toOffset, long[] toStrides) {
+        this.dtype = dtype;
+        this.fromOffset = fromOffset;
+        this.toOffset = toOffset;
+        List<Axis> axes = merge(sizes, fromStrides, toStrides);
+        long elements = 1;
+        for (Axis axis : axes) {
+            elements *= axis.size();
+        }
+        Axis last = axes.isEmpty() ? new Axis(1, 1, 1) : axes.removeLast();
+        kind = Raw.isPacked(dtype) ? Kind.PACKED : kind(last, axes);
+        if (kind == Kind.TILES) {
+            axes.add(axes.remove(contiguous(axes)));
+        }
+        inner = last;
+        middle = axes.isEmpty() ? new Axis(1, 0, 0) : axes.removeLast();
+        outer = axes.toArray(Axis[]::new);
+        long chunkElements = Math.max(1, UNIT_BYTES * 8 / dtype.bits());
+        innerChunk = kind == Kind.PACKED ? inner.size() : Math.min(inner.size(), chunkElements);
+        long rows = Math.max(1, chunkElements / Math.max(1, innerChunk));
+        middleChunk = kind == Kind.PACKED
+                ? middle.size()
+                : Math.min(middle.size(), kind == Kind.TILES ? Math.ceilDiv(rows, TILE) * TILE : rows);
+        if (elements == 0) {
+            middleChunks = 0;
+            innerChunks = 0;
+            units = 0;
+        } else {
+            middleChunks = Math.ceilDiv(middle.size(), middleChunk);
+            innerChunks = Math.ceilDiv(inner.size(), innerChunk);
+            units = elements / middle.size() / inner.size() * middleChunks * innerChunks;
+        }
+    }
+
+    private static List<Axis> merge(long[] sizes, long[] from, long[] to) {
+        List<Axis> axes = new ArrayList<>();
+        for (int i = 0; i < sizes.length; i++) {
+            Axis axis = new Axis(sizes[i], from[i], to[i]);
+            Axis before = axes.isEmpty() ? null : axes.getLast();
+            if (before != null
+                    && before.from() == axis.from() * axis.size()
+                    && before.to() == axis.to() * axis.size()) {
+                axes.set(axes.size() - 1, new Axis(before.size() * axis.size(), axis.from(), axis.to()));
+            } else if (axis.size() != 1) {
+                axes.add(axis);
+            }
+        }
+        return axes;
+    }
+
+    private static Kind kind(Axis last, List<Axis> others) {
+        if (last.to() != 1) {
+            return Kind.STRIDED;
+        }
+        if (last.from() == 1) {
+            return Kind.RUN;
+        }
+        if (last.from() == 0) {
+            return Kind.REPEAT;
+        }
+        return contiguous(others) >= 0 ? Kind.TILES : Kind.STRIDED;
+    }
+
+    /** The axis along which the source is contiguous, or -1. */
+    private static int contiguous(List<Axis> axes) {
+        for (int i = 0; i < axes.size(); i++) {
+            if (axes.get(i).from() == 1) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    public long units() {
+        return units;
+    }
+
+    /** Elements in a unit, about. */
+    public long unitElements() {
+        return middleChunk * innerChunk;
+    }
+
+    /** Does the units [begin, end). */
+    public void run(MemorySegment from, MemorySegment to, long begin, long end) {
+        for (long unit = begin; unit < end; unit++) {
+            long innerIndex = unit % innerChunks * innerChunk;
+            long rest = unit / innerChunks;
+            long middleIndex = rest % middleChunks * middleChunk;
+            rest /= middleChunks;
+            long source = fromOffset + middleIndex * middle.from() + innerIndex * inner.from();
+            long target = toOffset + middleIndex * middle.to() + innerIndex * inner.to();
+            for (int i = outer.length - 1; i >= 0; i--) {
+                Axis axis = outer[i];
+                long index = rest % axis.size();
+                rest /= axis.size();
+                source += index * axis.from();
+                target += index * axis.to();
+            }
+            long rows = Math.min(middleChunk, middle.size() - middleIndex);
+            long columns = Math.min(innerChunk, inner.size() - innerIndex);
+            switch (kind) {
+                case RUN -> runs(from, source, to, target, rows, columns);
+                case REPEAT -> repeats(from, source, to, target, rows, columns);
+                case TILES -> tiles(from, source, to, target, rows, columns);
+                case STRIDED -> strided(from, source, to, target, rows, columns);
+                case PACKED -> packed(from, source, to, target, rows, columns);
+            }
+        }
+    }
+
+    private void runs(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        long width = dtype.bytes();
+        for (long row = 0; row < rows; row++) {
+            long sourceByte = (source + row * middle.from()) * width;
+            Raw.copy(from, sourceByte, to, (target + row * middle.to()) * width, columns * width);
+        }
+    }
+
+    private void repeats(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        for (long row = 0; row < rows; row++) {
+            long bits = Elements.bits(dtype, from, source + row * middle.from());
+            Raw.fillElements(dtype, to, target + row * middle.to(), columns, bits);
+        }
+    }
+
+    private void tiles(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        for (long column = 0; column < columns; column += TILE) {
+            int width = (int) Math.min(TILE, columns - column);
+            for (long row = 0; row < rows; row += TILE) {
+                int height = (int) Math.min(TILE, rows - row);
+                long tileSource = source + row + column * inner.from();
+                long tileTarget = target + row * middle.to() + column;
+                tile(from, tileSource, to, tileTarget, height, width);
+            }
+        }
+    }
+
+    private void tile(MemorySegment from, long source, MemorySegment to, long target, int rows, int columns) {
+        if (dtype.bits() != 32) {
+            for (int row = 0; row < rows; row++) {
+                line(from, source + row, inner.from(), to, target + row * middle.to(), 1, columns);
+            }
+            return;
+        }
+        boolean fast = Vectors.available()
+                && MoveLoops.get().transpose.ready()
+                && Segments.isNative(from)
+                && Segments.isNative(to);
+        long fromStep = inner.from() * 4;
+        long toStep = middle.to() * 4;
+        int done = fast ? rows & -4 : 0;
+        int doneColumns = fast ? columns & -4 : 0;
+        if (fast) {
+            VectorMoves.transpose4(from, source * 4, fromStep, to, target * 4, toStep, done, doneColumns);
+        }
+        long rightFrom = source * 4 + doneColumns * fromStep;
+        words(from, rightFrom, fromStep, to, (target + doneColumns) * 4, toStep, done, columns - doneColumns);
+        words(from, (source + done) * 4, fromStep, to, target * 4 + done * toStep, toStep, rows - done, columns);
+    }
+
+    /** What the transpose by vectors does, an element at a time; steps are in bytes. */
+    static void words(
+            MemorySegment from,
+            long fromByte,
+            long fromStep,
+            MemorySegment to,
+            long toByte,
+            long toStep,
+            int rows,
+            int columns) {
+        for (int row = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++) {
+                int value = from.get(Raw.I32, fromByte + 4L * row + column * fromStep);
+                to.set(Raw.I32, toByte + row * toStep + 4L * column, value);
+            }
+        }
+    }
+
+    private void strided(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        for (long row = 0; row < rows; row++) {
+            line(from, source + row * middle.from(), inner.from(), to, target + row * middle.to(), inner.to(), columns);
+        }
+    }
+
+    private void line(
+            MemorySegment from, long source, long sourceStep, MemorySegment to, long target, long step, long count) {
+        switch (dtype.bits()) {
+            case 64 -> {
+                for (long i = 0; i < count; i++) {
+                    to.set(Raw.I64, (target + i * step) * 8, from.get(Raw.I64, (source + i * sourceStep) * 8));
+                }
+            }
+            case 32 -> {
+                for (long i = 0; i < count; i++) {
+                    to.set(Raw.I32, (target + i * step) * 4, from.get(Raw.I32, (source + i * sourceStep) * 4));
+                }
+            }
+            case 16 -> {
+                for (long i = 0; i < count; i++) {
+                    to.set(Raw.I16, (target + i * step) * 2, from.get(Raw.I16, (source + i * sourceStep) * 2));
+                }
+            }
+            default -> {
+                for (long i = 0; i < count; i++) {
+                    to.set(Raw.I8, target + i * step, from.get(Raw.I8, source + i * sourceStep));
+                }
+            }
+        }
+    }
+
+    private void packed(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
+        for (long row = 0; row < rows; row++) {
+            long first = source + row * middle.from();
+            long put = target + row * middle.to();
+            for (long i = 0; i < columns; i++) {
+                Elements.setBits(dtype, to, put + i * inner.to(), Elements.bits(dtype, from, first + i * inner.from()));
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+package dev.tenon.cpu.loops;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The matrix micro-kernel: up to eight rows by two vectors of accumulators, which live in registers over the whole of k. Eight rows want 16 accumulators, two vectors of B and one of A, of the 32 registers that AVX-512 and
+ * NEON have; where there are 16 (vectors of 8 floats: AVX2) four rows are the most that does not spill. One method a number of rows: vectors that cross a method which is not inlined are boxed.
+ *
+ * <p>The accumulators begin at zero; what a product begins at is added afterwards by {@link #add}. Loading them made tile8 too large: C1 gave up on it, and a method that C1 gives up on may never reach C2.
+ */
+final class VectorTile {
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
+    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    private static final long BYTES = 4L * SPECIES.length();
+    /** Bytes from a row of a panel to the next; a constant, or the bounds checks stay in the loops. */
+    private static final long STEP = 2 * BYTES;
+
+    private static final ValueLayout.OfFloat F32 = Kernels.F32;
+    private static final Class<?> NATIVE = Segments.NATIVE;
+
+    /** The most rows at once. */
+    static final int ROWS = SPECIES.length() == 8 ? 4 : 8;
+
+    private VectorTile() {}
+
+    /** See {@link Kernels#tile}. */
+    static void run(
+            int rows,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        int row = 0;
+        while (row < rows) {
+            long aRow = aOffset + 4L * row * lda;
+            long cRow = cOffset + 4L * row * ldc;
+            int left = rows - row;
+            if (left >= 8) {
+                tile8(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                row += 8;
+            } else if (left >= 4) {
+                tile4(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                row += 4;
+            } else if (left >= 2) {
+                tile2(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                row += 2;
+            } else {
+                tile1(k, a, aRow, b, bOffset, c, cRow);
+                row++;
+            }
+        }
+    }
+
+    private static void tile8(
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        long a1 = aOffset + 4 * lda;
+        long a2 = a1 + 4 * lda;
+        long a3 = a2 + 4 * lda;
+        long a4 = a3 + 4 * lda;
+        long a5 = a4 + 4 * lda;
+        long a6 = a5 + 4 * lda;
+        long a7 = a6 + 4 * lda;
+        long c1 = cOffset + 4 * ldc;
+        long c2 = c1 + 4 * ldc;
+        long c3 = c2 + 4 * ldc;
+        long c4 = c3 + 4 * ldc;
+        long c5 = c4 + 4 * ldc;
+        long c6 = c5 + 4 * ldc;
+        long c7 = c6 + 4 * ldc;
+        FloatVector s00 = FloatVector.zero(SPECIES);
+        FloatVector s01 = FloatVector.zero(SPECIES);
+        FloatVector s10 = FloatVector.zero(SPECIES);
+        FloatVector s11 = FloatVector.zero(SPECIES);
+        FloatVector s20 = FloatVector.zero(SPECIES);
+        FloatVector s21 = FloatVector.zero(SPECIES);
+        FloatVector s30 = FloatVector.zero(SPECIES);
+        FloatVector s31 = FloatVector.zero(SPECIES);
+        FloatVector s40 = FloatVector.zero(SPECIES);
+        FloatVector s41 = FloatVector.zero(SPECIES);
+        FloatVector s50 = FloatVector.zero(SPECIES);
+        FloatVector s51 = FloatVector.zero(SPECIES);
+        FloatVector s60 = FloatVector.zero(SPECIES);
+        FloatVector s61 = FloatVector.zero(SPECIES);
+        FloatVector s70 = FloatVector.zero(SPECIES);
+        FloatVector s71 = FloatVector.zero(SPECIES);
+        for (int i = 0; i < k; i++) {
+            long at = bOffset + STEP * i;
+            FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
+            FloatVector b1 = FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER);
+            FloatVector x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i));
+            s00 = x.fma(b0, s00);
+            s01 = x.fma(b1, s01);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a1 + 4L * i));
+            s10 = x.fma(b0, s10);
+            s11 = x.fma(b1, s11);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a2 + 4L * i));
+            s20 = x.fma(b0, s20);
+            s21 = x.fma(b1, s21);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a3 + 4L * i));
+            s30 = x.fma(b0, s30);
+            s31 = x.fma(b1, s31);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a4 + 4L * i));
+            s40 = x.fma(b0, s40);
+            s41 = x.fma(b1, s41);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a5 + 4L * i));
+            s50 = x.fma(b0, s50);
+            s51 = x.fma(b1, s51);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a6 + 4L * i));
+            s60 = x.fma(b0, s60);
+            s61 = x.fma(b1, s61);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a7 + 4L * i));
+            s70 = x.fma(b0, s70);
+            s71 = x.fma(b1, s71);
+        }
+        s00.intoMemorySegment(c, cOffset, ORDER);
+        s01.intoMemorySegment(c, cOffset + BYTES, ORDER);
+        s10.intoMemorySegment(c, c1, ORDER);
+        s11.intoMemorySegment(c, c1 + BYTES, ORDER);
+        s20.intoMemorySegment(c, c2, ORDER);
+        s21.intoMemorySegment(c, c2 + BYTES, ORDER);
+        s30.intoMemorySegment(c, c3, ORDER);
+        s31.intoMemorySegment(c, c3 + BYTES, ORDER);
+        s40.intoMemorySegment(c, c4, ORDER);
+        s41.intoMemorySegment(c, c4 + BYTES, ORDER);
+        s50.intoMemorySegment(c, c5, ORDER);
+        s51.intoMemorySegment(c, c5 + BYTES, ORDER);
+        s60.intoMemorySegment(c, c6, ORDER);
+        s61.intoMemorySegment(c, c6 + BYTES, ORDER);
+        s70.intoMemorySegment(c, c7, ORDER);
+        s71.intoMemorySegment(c, c7 + BYTES, ORDER);
+    }
+
+    private static void tile4(
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        long a1 = aOffset + 4 * lda;
+        long a2 = a1 + 4 * lda;
+        long a3 = a2 + 4 * lda;
+        long c1 = cOffset + 4 * ldc;
+        long c2 = c1 + 4 * ldc;
+        long c3 = c2 + 4 * ldc;
+        FloatVector s00 = FloatVector.zero(SPECIES);
+        FloatVector s01 = FloatVector.zero(SPECIES);
+        FloatVector s10 = FloatVector.zero(SPECIES);
+        FloatVector s11 = FloatVector.zero(SPECIES);
+        FloatVector s20 = FloatVector.zero(SPECIES);
+        FloatVector s21 = FloatVector.zero(SPECIES);
+        FloatVector s30 = FloatVector.zero(SPECIES);
+        FloatVector s31 = FloatVector.zero(SPECIES);
+        for (int i = 0; i < k; i++) {
+            long at = bOffset + STEP * i;
+            FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
+            FloatVector b1 = FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER);
+            FloatVector x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i));
+            s00 = x.fma(b0, s00);
+            s01 = x.fma(b1, s01);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a1 + 4L * i));
+            s10 = x.fma(b0, s10);
+            s11 = x.fma(b1, s11);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a2 + 4L * i));
+            s20 = x.fma(b0, s20);
+            s21 = x.fma(b1, s21);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a3 + 4L * i));
+            s30 = x.fma(b0, s30);
+            s31 = x.fma(b1, s31);
+        }
+        s00.intoMemorySegment(c, cOffset, ORDER);
+        s01.intoMemorySegment(c, cOffset + BYTES, ORDER);
+        s10.intoMemorySegment(c, c1, ORDER);
+        s11.intoMemorySegment(c, c1 + BYTES, ORDER);
+        s20.intoMemorySegment(c, c2, ORDER);
+        s21.intoMemorySegment(c, c2 + BYTES, ORDER);
+        s30.intoMemorySegment(c, c3, ORDER);
+        s31.intoMemorySegment(c, c3 + BYTES, ORDER);
+    }
+
+    private static void tile2(
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        long a1 = aOffset + 4 * lda;
+        long c1 = cOffset + 4 * ldc;
+        FloatVector s00 = FloatVector.zero(SPECIES);
+        FloatVector s01 = FloatVector.zero(SPECIES);
+        FloatVector s10 = FloatVector.zero(SPECIES);
+        FloatVector s11 = FloatVector.zero(SPECIES);
+        for (int i = 0; i < k; i++) {
+            long at = bOffset + STEP * i;
+            FloatVector b0 = FloatVector.fromMemorySegment(SPECIES, b, at, ORDER);
+            FloatVector b1 = FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER);
+            FloatVector x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i));
+            s00 = x.fma(b0, s00);
+            s01 = x.fma(b1, s01);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, a1 + 4L * i));
+            s10 = x.fma(b0, s10);
+            s11 = x.fma(b1, s11);
+        }
+        s00.intoMemorySegment(c, cOffset, ORDER);
+        s01.intoMemorySegment(c, cOffset + BYTES, ORDER);
+        s10.intoMemorySegment(c, c1, ORDER);
+        s11.intoMemorySegment(c, c1 + BYTES, ORDER);
+    }
+
+    /** One row is bound by the latency of its two accumulators (4 cycles a step) unless k is split over four pairs. */
+    private static void tile1(
+            int k, MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment c, long cOffset) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        FloatVector s0 = FloatVector.zero(SPECIES);
+        FloatVector s1 = FloatVector.zero(SPECIES);
+        FloatVector t0 = FloatVector.zero(SPECIES);
+        FloatVector t1 = FloatVector.zero(SPECIES);
+        FloatVector u0 = FloatVector.zero(SPECIES);
+        FloatVector u1 = FloatVector.zero(SPECIES);
+        FloatVector v0 = FloatVector.zero(SPECIES);
+        FloatVector v1 = FloatVector.zero(SPECIES);
+        int i = 0;
+        for (; i + 3 < k; i += 4) {
+            long at = bOffset + STEP * i;
+            FloatVector x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i));
+            s0 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at, ORDER), s0);
+            s1 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER), s1);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i + 4));
+            at += STEP;
+            t0 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at, ORDER), t0);
+            t1 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER), t1);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i + 8));
+            at += STEP;
+            u0 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at, ORDER), u0);
+            u1 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER), u1);
+            x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i + 12));
+            at += STEP;
+            v0 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at, ORDER), v0);
+            v1 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER), v1);
+        }
+        for (; i < k; i++) {
+            long at = bOffset + STEP * i;
+            FloatVector x = FloatVector.broadcast(SPECIES, a.get(F32, aOffset + 4L * i));
+            s0 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at, ORDER), s0);
+            s1 = x.fma(FloatVector.fromMemorySegment(SPECIES, b, at + BYTES, ORDER), s1);
+        }
+        s0.add(t0).add(u0.add(v0)).intoMemorySegment(c, cOffset, ORDER);
+        s1.add(t1).add(u1.add(v1)).intoMemorySegment(c, cOffset + BYTES, ORDER);
+    }
+
+    /** See {@link Kernels#addTile}. */
+    static void add(
+            int rows,
+            MemorySegment x,
+            long xOffset,
+            MemorySegment start,
+            long startOffset,
+            long lds,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        if (x.getClass() != NATIVE || start.getClass() != NATIVE || c.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int row = 0; row < rows; row++) {
+            long at = xOffset + STEP * row;
+            long from = startOffset + 4 * lds * row;
+            long to = cOffset + 4 * ldc * row;
+            FloatVector.fromMemorySegment(SPECIES, x, at, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, start, from, ORDER))
+                    .intoMemorySegment(c, to, ORDER);
+            FloatVector.fromMemorySegment(SPECIES, x, at + BYTES, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, start, from + BYTES, ORDER))
+                    .intoMemorySegment(c, to + BYTES, ORDER);
+        }
+    }
+}

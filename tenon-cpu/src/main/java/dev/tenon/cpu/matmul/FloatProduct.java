@@ -1,0 +1,336 @@
+package dev.tenon.cpu.matmul;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.Gemm;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.LoweringContext;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One product C[m, n] = epilogue(A[m, k] B[k, n]) of f32 or short floats with f32 sums, by blocks of rows and columns: what the steps of matmul and its grouped form run.
+ *
+ * <p>f32 operands in order are read where they lie. Anything else passes through the worker's scratch: short floats and transposed rows of A, panels of a B that is not packed beforehand or is packed in a short type (so that a
+ * half-precision weight stays half as large in memory), and results of a short type.
+ */
+final class FloatProduct {
+    /** Bytes of a block of A: half of a second-level cache of 1 MiB, so that panels of B stream through the rest. */
+    private static final long A_BYTES = 512 * 1024;
+
+    private static final int MOST_ROWS = 256;
+
+    /** Bytes of the panels that a block of columns reads; they stay in the second-level cache from one block of rows to the next. */
+    private static final long B_BYTES = 256 * 1024;
+
+    private final DType dtype;
+    private final int k;
+    private final int n;
+    private final boolean transposeA;
+    private final boolean transposeB;
+    private final boolean packed;
+    private final boolean bias;
+    private final boolean residual;
+    private final @Nullable Unary activation;
+    private final int blockRows;
+    private final int blockColumns;
+    private final long edgeAt = 0;
+    private final long aAt;
+    private final long bAt;
+    private final long rawAt;
+    private final long cAt;
+    private final long biasAt;
+    private final long rowAt;
+    private final long scratchBytes;
+
+    /**
+     * @param packed whether B comes in panels ({@link #pack})
+     * @param units how many blocks are wanted at least, for that many pieces of parallel work
+     */
+    FloatProduct(
+            DType dtype,
+            long m,
+            int k,
+            int n,
+            boolean transposeA,
+            boolean transposeB,
+            boolean packed,
+            Epilogue epilogue,
+            long units) {
+        this.dtype = dtype;
+        this.k = k;
+        this.n = n;
+        this.transposeA = transposeA;
+        this.transposeB = transposeB;
+        this.packed = packed;
+        this.bias = epilogue.bias();
+        this.residual = epilogue.residual();
+        this.activation = epilogue.activation();
+        int rows = Math.clamp(A_BYTES / (4L * Math.max(k, 1)) / 8 * 8, 8, MOST_ROWS);
+        rows = (int) Math.min(rows, Math.max(m, 1));
+        int columns = Math.clamp(B_BYTES / (4L * Math.max(k, 1)) / Gemm.NR * Gemm.NR, Gemm.NR, 1 << 20);
+        columns = (int) Math.min(columns, Math.ceilDiv(Math.max(n, 1), Gemm.NR) * (long) Gemm.NR);
+        while (blocks(m, rows) * blocks(n, columns) < units && (rows > 32 || columns > Gemm.NR)) {
+            // B that is not packed is packed once for each block of rows: split those last
+            if (rows > 32 && (packed || columns <= Gemm.NR) && rows * 4 >= columns) {
+                rows = Math.ceilDiv(rows / 2, 8) * 8;
+            } else if (columns > Gemm.NR) {
+                columns = Math.max(Gemm.NR, Math.ceilDiv(columns / 2, Gemm.NR) * Gemm.NR);
+            } else {
+                rows = Math.ceilDiv(rows / 2, 8) * 8;
+            }
+        }
+        blockRows = rows;
+        blockColumns = columns;
+        Layout layout = new Layout();
+        layout.take(Gemm.EDGE_BYTES);
+        aAt = layout.take(aDirect() ? 0 : 4L * rows * k);
+        bAt = layout.take(packed && dtype == DType.F32 ? 0 : 4L * Gemm.NR * k);
+        rawAt = layout.take(dtype == DType.F32 ? 0 : 4L * Math.max(k, Gemm.NR));
+        cAt = layout.take(dtype == DType.F32 ? 0 : 4L * rows * columns);
+        biasAt = layout.take(bias && dtype != DType.F32 ? 4L * columns : 0);
+        rowAt = layout.take(residual && dtype != DType.F32 ? 4L * columns : 0);
+        scratchBytes = layout.bytes();
+    }
+
+    private static long blocks(long size, int block) {
+        return Math.ceilDiv(size, (long) block);
+    }
+
+    private boolean aDirect() {
+        return dtype == DType.F32 && !transposeA;
+    }
+
+    long rowBlocks(long m) {
+        return blocks(m, blockRows);
+    }
+
+    long columnBlocks() {
+        return blocks(n, blockColumns);
+    }
+
+    int blockRows() {
+        return blockRows;
+    }
+
+    long scratchBytes() {
+        return scratchBytes;
+    }
+
+    /** How a constant B of that type is prepared: for each matrix its panels, in its own type. */
+    static LoweringContext.Prepared pack(ConstantData data, MemorySegment dense, int k, int n, boolean transposed) {
+        int width = data.type().dtype().bytes();
+        long each = Gemm.packedBytes(k, n) / 4 * width;
+        long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
+        return new LoweringContext.Prepared(matrices * each, to -> {
+            for (long i = 0; i < matrices; i++) {
+                Panels.pack(width, dense, i * k * n, transposed ? 1 : n, transposed ? k : 1, k, n, to, i * each);
+            }
+        });
+    }
+
+    /** Bytes of one packed matrix. */
+    long packedBytes() {
+        return dtype.bytesFor(Gemm.packedBytes(k, n) / 4);
+    }
+
+    /**
+     * Computes one block.
+     *
+     * @param aFrom where A begins in its memory, in elements; {@code lda} from a row (of a transposed A: from a column) to the next
+     * @param bFrom where B begins: in elements, packed in bytes
+     * @param cFrom where C (and the residual) begins, in elements
+     */
+    void block(
+            MemorySegment a,
+            long aFrom,
+            long lda,
+            MemorySegment b,
+            long bFrom,
+            MemorySegment biases,
+            MemorySegment residuals,
+            MemorySegment c,
+            long cFrom,
+            long m,
+            long rowBlock,
+            long columnBlock,
+            MemorySegment scratch) {
+        Kernels kernels = Kernels.current();
+        long row = rowBlock * blockRows;
+        int rows = (int) Math.min(blockRows, m - row);
+        int column = (int) (columnBlock * blockColumns);
+        int columns = Math.min(blockColumns, n - column);
+        MemorySegment left = a;
+        long leftOffset = 4 * (aFrom + row * lda);
+        long leftStride = lda;
+        if (!aDirect()) {
+            loadRows(a, aFrom, lda, row, rows, scratch);
+            left = scratch;
+            leftOffset = aAt;
+            leftStride = k;
+        }
+        boolean f32 = dtype == DType.F32;
+        MemorySegment result = f32 ? c : scratch;
+        long resultOffset = f32 ? 4 * (cFrom + row * n + column) : cAt;
+        long resultStride = f32 ? n : columns;
+        MemorySegment start = MemorySegment.NULL;
+        long startOffset = 0;
+        if (bias) {
+            start = f32 ? biases : scratch;
+            startOffset = f32 ? 4L * column : biasAt;
+            if (!f32) {
+                Convert.load(dtype, biases, column, scratch, biasAt, columns);
+            }
+        }
+        for (int j = 0; j < columns; j += Gemm.NR) {
+            int width = Math.min(Gemm.NR, columns - j);
+            MemorySegment right = b;
+            long rightOffset = bFrom + 4L * (column + j) * k;
+            if (!packed || !f32) {
+                loadPanel(b, bFrom, column + j, width, scratch);
+                right = scratch;
+                rightOffset = bAt;
+            }
+            Gemm.panel(
+                    kernels,
+                    rows,
+                    width,
+                    k,
+                    left,
+                    leftOffset,
+                    leftStride,
+                    right,
+                    rightOffset,
+                    result,
+                    resultOffset + 4L * j,
+                    resultStride,
+                    bias ? Kernels.BIAS : Kernels.ZERO,
+                    start,
+                    startOffset + 4L * j,
+                    scratch,
+                    edgeAt);
+        }
+        finish(
+                kernels,
+                result,
+                resultOffset,
+                resultStride,
+                residuals,
+                c,
+                cFrom + row * n + column,
+                rows,
+                columns,
+                scratch);
+    }
+
+    private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment scratch) {
+        if (!transposeA) {
+            for (int r = 0; r < rows; r++) {
+                Convert.load(dtype, a, aFrom + (row + r) * lda, scratch, aAt + 4L * r * k, k);
+            }
+            return;
+        }
+        int width = dtype.bytes();
+        for (int i = 0; i < k; i++) {
+            long from = aFrom + i * lda + row;
+            if (width == 4) {
+                for (int r = 0; r < rows; r++) {
+                    scratch.set(Kernels.F32, aAt + 4L * ((long) r * k + i), a.get(Kernels.F32, 4 * (from + r)));
+                }
+            } else {
+                for (int r = 0; r < rows; r++) {
+                    Convert.load(dtype, a, from + r, scratch, aAt + 4L * ((long) r * k + i), 1);
+                }
+            }
+        }
+    }
+
+    /** A panel of B as f32, zero past its last column. */
+    private void loadPanel(MemorySegment b, long bFrom, int column, int width, MemorySegment scratch) {
+        if (packed) {
+            long first = bFrom / dtype.bytes() + (long) column * k;
+            Convert.load(dtype, b, first, scratch, bAt, k * Gemm.NR);
+            return;
+        }
+        long rowStride = transposeB ? 1 : n;
+        long columnStride = transposeB ? k : 1;
+        if (dtype == DType.F32) {
+            Gemm.pack(b, 4 * (bFrom + column * columnStride), rowStride, columnStride, k, width, scratch, bAt);
+            return;
+        }
+        if (width < Gemm.NR) {
+            scratch.asSlice(bAt, 4L * k * Gemm.NR).fill((byte) 0);
+        }
+        if (!transposeB) {
+            for (int i = 0; i < k; i++) {
+                Convert.load(dtype, b, bFrom + (long) i * n + column, scratch, bAt + 4L * i * Gemm.NR, width);
+            }
+            return;
+        }
+        for (int j = 0; j < width; j++) {
+            Convert.load(dtype, b, bFrom + (long) (column + j) * k, scratch, rawAt, k);
+            for (int i = 0; i < k; i++) {
+                scratch.set(Kernels.F32, bAt + 4L * (i * Gemm.NR + j), scratch.get(Kernels.F32, rawAt + 4L * i));
+            }
+        }
+    }
+
+    /** What comes after the sums, while the block is in the cache. */
+    private void finish(
+            Kernels kernels,
+            MemorySegment result,
+            long resultOffset,
+            long resultStride,
+            MemorySegment residuals,
+            MemorySegment c,
+            long cAtElement,
+            int rows,
+            int columns,
+            MemorySegment scratch) {
+        boolean f32 = dtype == DType.F32;
+        if (f32 && activation == null && !residual) {
+            return;
+        }
+        boolean whole = f32 && columns == n && (long) rows * columns <= Integer.MAX_VALUE;
+        int spans = whole ? 1 : rows;
+        int length = whole ? rows * columns : columns;
+        for (int r = 0; r < spans; r++) {
+            long at = resultOffset + 4L * r * resultStride;
+            long element = cAtElement + (long) r * n;
+            if (activation != null) {
+                kernels.unary(activation, result, at, result, at, length);
+            }
+            if (residual) {
+                MemorySegment other = residuals;
+                long otherOffset = 4 * element;
+                if (!f32) {
+                    Convert.load(dtype, residuals, element, scratch, rowAt, length);
+                    other = scratch;
+                    otherOffset = rowAt;
+                }
+                kernels.binary(BinaryFn.ADD, result, at, other, otherOffset, result, at, length);
+            }
+            if (!f32) {
+                Convert.store(dtype, result, at, c, element, length);
+            }
+        }
+    }
+
+    /** What a report says beside the kernels' name. */
+    String tier() {
+        List<String> words = new ArrayList<>();
+        words.add(packed ? "packed" : "packing");
+        words.add("gemm");
+        if (dtype != DType.F32) {
+            words.add("by way of f32");
+        }
+        return String.join(" ", words);
+    }
+}

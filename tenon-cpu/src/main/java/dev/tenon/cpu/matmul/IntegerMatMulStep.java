@@ -1,0 +1,275 @@
+package dev.tenon.cpu.matmul;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.Gemm;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Products of 8-bit integers, exact, on the f32 micro-kernel: a difference of 8-bit numbers is at most 255, so a sum of 256 products (255 * 255 * 256 < 2^24) is a whole number that f32 holds exactly. k is cut into such pieces, whose sums
+ * are added as integers.
+ *
+ * <p>Java has no instruction for sums of products of bytes; by this way they run at the speed of f32.
+ */
+final class IntegerMatMulStep implements Step, RangeTask {
+    /** Products a piece. */
+    private static final int DEPTH = 256;
+
+    private static final int ROWS = 64;
+    private static final int NR = Gemm.NR;
+
+    private final MatMulLowering.Sizes sizes;
+    private final DType typeA;
+    private final DType typeB;
+    private final boolean manyZerosA;
+    /** A, B, zero point of A, of B, result; -1 for what is not there. */
+    private final int[] slots;
+
+    private final @Nullable MemorySegment packed;
+    private final long rowBlocks;
+    private final long panels;
+    private final long aAt;
+    private final long bAt;
+    private final long cAt;
+    private final long scratchBytes;
+
+    private IntegerMatMulStep(
+            MatMulLowering.Sizes sizes,
+            DType typeA,
+            DType typeB,
+            boolean manyZerosA,
+            @Nullable MemorySegment packed,
+            int[] slots) {
+        this.sizes = sizes;
+        this.typeA = typeA;
+        this.typeB = typeB;
+        this.manyZerosA = manyZerosA;
+        this.packed = packed;
+        this.slots = slots;
+        rowBlocks = Math.ceilDiv(sizes.m(), ROWS);
+        panels = Math.ceilDiv(sizes.n(), NR);
+        Layout layout = new Layout();
+        aAt = layout.take(4L * ROWS * sizes.k());
+        bAt = layout.take(packed != null ? 0 : 4L * NR * sizes.k());
+        cAt = layout.take(4L * ROWS * NR);
+        scratchBytes = layout.bytes();
+    }
+
+    static Step of(MatMulInteger op, Node node, LoweringContext context) {
+        Value a = node.input(0);
+        Value b = node.input(1);
+        MatMulLowering.Sizes sizes =
+                MatMulLowering.Sizes.of(a.shape(), b.shape(), node.output().shape(), false);
+        @Nullable Value zeroA = op.zeroPointA() ? node.input(2) : null;
+        @Nullable Value zeroB = op.zeroPointB() ? node.inputs().getLast() : null;
+        boolean manyZerosA = zeroA != null && zeroA.shape().elements() > 1;
+        boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
+        boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == sizes.batches();
+        if (sharedB && rowsOfA && !manyZerosA) {
+            sizes = sizes.folded();
+        }
+        int[] slots = {
+            context.slot(a),
+            context.slot(b),
+            zeroA == null ? -1 : context.slot(zeroA),
+            zeroB == null ? -1 : context.slot(zeroB),
+            context.slot(node.output())
+        };
+        return new IntegerMatMulStep(sizes, a.dtype(), b.dtype(), manyZerosA, packed(b, zeroB, sizes, context), slots);
+    }
+
+    /** Constant weights with constant zero points: the differences as f32, in panels. */
+    private static @Nullable MemorySegment packed(
+            Value b, @Nullable Value zeroB, MatMulLowering.Sizes sizes, LoweringContext context) {
+        ConstantData data = b.constant();
+        ConstantData zeros = zeroB == null ? null : zeroB.constant();
+        if (!(data instanceof ConstantData.Dense dense) || (zeroB != null && zeros == null)) {
+            return null;
+        }
+        int k = sizes.k();
+        int n = sizes.n();
+        long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
+        long each = Gemm.packedBytes(k, n);
+        String layout = "f32 panels of " + NR + " " + k + "x" + n + " less " + (zeros == null ? "0" : zeros.toString());
+        return context.prepared(
+                data,
+                layout,
+                _ -> new LoweringContext.Prepared(matrices * each, to -> {
+                    for (long i = 0; i < matrices; i++) {
+                        for (int column = 0; column < n; column += NR) {
+                            loadPanel(
+                                    dense.segment(),
+                                    dense.type().dtype(),
+                                    i * k * n,
+                                    k,
+                                    n,
+                                    column,
+                                    zeros,
+                                    MemorySegment.NULL,
+                                    to,
+                                    i * each + 4L * column * k);
+                        }
+                    }
+                }));
+    }
+
+    private static int read(DType dtype, MemorySegment from, long index) {
+        byte value = from.get(ValueLayout.JAVA_BYTE, index);
+        return dtype == DType.U8 ? value & 0xFF : value;
+    }
+
+    /** Columns of B less their zero points as f32, zero past the last column. The zero points are constants, memory, or none. */
+    private static void loadPanel(
+            MemorySegment b,
+            DType dtype,
+            long bFrom,
+            int k,
+            int n,
+            int column,
+            @Nullable ConstantData constantZeros,
+            MemorySegment zeros,
+            MemorySegment to,
+            long toOffset) {
+        for (int j = 0; j < NR; j++) {
+            boolean inside = column + j < n;
+            int zero = inside ? zeroPoint(dtype, constantZeros, zeros, column + j) : 0;
+            for (int i = 0; i < k; i++) {
+                float value = inside ? read(dtype, b, bFrom + (long) i * n + column + j) - zero : 0;
+                to.set(Kernels.F32, toOffset + 4L * (i * NR + j), value);
+            }
+        }
+    }
+
+    private static int zeroPoint(DType dtype, @Nullable ConstantData constant, MemorySegment zeros, long index) {
+        return switch (constant) {
+            case ConstantData.Splat splat -> (int) Elements.toLong(dtype, splat.element());
+            case ConstantData.Dense dense ->
+                read(dtype, dense.segment(), dense.segment().byteSize() > 1 ? index : 0);
+            case null -> zeros.byteSize() == 0 ? 0 : read(dtype, zeros, zeros.byteSize() > 1 ? index : 0);
+        };
+    }
+
+    @Override
+    public void run(Frame frame) {
+        long blocks = sizes.batches() * rowBlocks * panels;
+        long perBlock = Math.max(1, sizes.work() / Math.max(1, blocks));
+        // a piece converts its rows of A again: not smaller than some ten microseconds of products
+        frame.parallel(this, blocks, Math.max(1, 500_000 / perBlock));
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        MemorySegment scratch = frame.scratch(worker);
+        Kernels kernels = Kernels.current();
+        long loaded = -1;
+        for (long unit = from; unit < to; unit++) {
+            long rowsOf = unit / panels; // batch and block of rows
+            long batch = rowsOf / rowBlocks;
+            long row = rowsOf % rowBlocks * ROWS;
+            int rows = (int) Math.min(ROWS, sizes.m() - row);
+            if (rowsOf != loaded) {
+                loadRows(frame, batch, row, rows, scratch);
+                loaded = rowsOf;
+            }
+            panel(frame, kernels, batch, row, rows, (int) (unit % panels) * NR, scratch);
+        }
+    }
+
+    private void loadRows(Frame frame, long batch, long row, int rows, MemorySegment scratch) {
+        MemorySegment a = frame.at(slots[0]);
+        int k = sizes.k();
+        long from = (sizes.batch().at(0, batch) * sizes.m() + row) * k;
+        for (int r = 0; r < rows; r++) {
+            int zero = slots[2] < 0 ? 0 : read(typeA, frame.at(slots[2]), manyZerosA ? row + r : 0);
+            long at = aAt + 4L * r * k;
+            long source = from + (long) r * k;
+            if (typeA == DType.U8) {
+                for (int i = 0; i < k; i++) {
+                    int value = a.get(ValueLayout.JAVA_BYTE, source + i) & 0xFF;
+                    scratch.set(Kernels.F32, at + 4L * i, value - zero);
+                }
+            } else {
+                for (int i = 0; i < k; i++) {
+                    int value = a.get(ValueLayout.JAVA_BYTE, source + i);
+                    scratch.set(Kernels.F32, at + 4L * i, value - zero);
+                }
+            }
+        }
+    }
+
+    private void panel(
+            Frame frame, Kernels kernels, long batch, long row, int rows, int column, MemorySegment scratch) {
+        int k = sizes.k();
+        int n = sizes.n();
+        MemorySegment b = packed != null ? packed : scratch;
+        long bOffset = bAt;
+        if (packed != null) {
+            bOffset = sizes.batch().at(1, batch) * Gemm.packedBytes(k, n) + 4L * column * k;
+        } else {
+            MemorySegment zeros = slots[3] < 0 ? MemorySegment.NULL : frame.at(slots[3]);
+            long bFrom = sizes.batch().at(1, batch) * k * n;
+            loadPanel(frame.at(slots[1]), typeB, bFrom, k, n, column, null, zeros, scratch, bAt);
+        }
+        MemorySegment c = frame.at(slots[4]);
+        int columns = Math.min(NR, n - column);
+        int depth = 0;
+        do {
+            int count = Math.min(DEPTH, k - depth);
+            Gemm.panel(
+                    kernels,
+                    rows,
+                    NR,
+                    count,
+                    scratch,
+                    aAt + 4L * depth,
+                    k,
+                    b,
+                    bOffset + 4L * depth * NR,
+                    scratch,
+                    cAt,
+                    NR,
+                    Kernels.ZERO,
+                    MemorySegment.NULL,
+                    0,
+                    scratch,
+                    0);
+            for (int r = 0; r < rows; r++) {
+                long to = 4 * ((batch * sizes.m() + row + r) * n + column);
+                addSums(scratch, cAt + 4L * r * NR, c, to, columns, depth == 0);
+            }
+            depth += count;
+        } while (depth < k);
+    }
+
+    private static void addSums(
+            MemorySegment sums, long offset, MemorySegment c, long cOffset, int columns, boolean first) {
+        for (int j = 0; j < columns; j++) {
+            int sum = (int) sums.get(Kernels.F32, offset + 4L * j);
+            int before = first ? 0 : c.get(Convert.I32, cOffset + 4L * j);
+            c.set(Convert.I32, cOffset + 4L * j, before + sum);
+        }
+    }
+
+    @Override
+    public String tier() {
+        return packed != null ? "exact f32 gemm, packed" : "exact f32 gemm, packing";
+    }
+
+    @Override
+    public long scratchBytes() {
+        return scratchBytes;
+    }
+}

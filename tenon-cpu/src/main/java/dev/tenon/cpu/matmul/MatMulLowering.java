@@ -1,0 +1,146 @@
+package dev.tenon.cpu.matmul;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.GroupedMatMul;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.cpu.loops.Gemm;
+import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Matrix products. */
+public final class MatMulLowering {
+    /** Multiply-adds that are worth a piece of work for another thread: some ten microseconds. */
+    private static final long UNIT = 500_000;
+
+    /** Pieces a thread: the last ones even out what the cores lose to others. */
+    private static final int UNITS_PER_THREAD = 4;
+
+    private MatMulLowering() {}
+
+    /** The sizes of a batched product, and how its batches read the operands. */
+    record Sizes(long batches, long m, int k, int n, Broadcast batch) {
+        /** Multiply-adds. */
+        long work() {
+            return batches * m * Math.max(1, k) * n;
+        }
+
+        static Sizes of(Shape a, Shape b, Shape result, boolean transposeA) {
+            int rank = result.rank();
+            Shape batch = result.range(0, rank - 2);
+            return new Sizes(
+                    batch.elements(),
+                    result.size(rank - 2),
+                    SizeMath.toInt("matmul", a.size(a.rank() - (transposeA ? 2 : 1))),
+                    SizeMath.toInt("matmul", result.size(rank - 1)),
+                    Broadcast.of(batch, List.of(a.range(0, a.rank() - 2), b.range(0, b.rank() - 2))));
+        }
+
+        /** The batches as further rows, where all read the same B and the rows of A follow each other. */
+        Sizes folded() {
+            Broadcast one = Broadcast.of(Shape.scalar(), List.of(Shape.scalar(), Shape.scalar()));
+            return new Sizes(1, batches * m, k, n, one);
+        }
+    }
+
+    static long wantedUnits(long work, int threads) {
+        return threads == 1 ? 1 : Math.clamp(work / UNIT, 1, (long) threads * UNITS_PER_THREAD);
+    }
+
+    public static Step lower(MatMul op, Node node, LoweringContext context) {
+        Value a = node.input(0);
+        Value b = node.input(1);
+        DType dtype = a.dtype();
+        Sizes sizes = Sizes.of(a.shape(), b.shape(), node.output().shape(), op.transposeA());
+        Epilogue epilogue = op.epilogue();
+        int[] slots = {
+            context.slot(a),
+            context.slot(b),
+            epilogue.bias() ? context.slot(node.input(2)) : -1,
+            epilogue.residual() ? context.slot(node.inputs().getLast()) : -1,
+            context.slot(node.output())
+        };
+        if (TileKind.of(dtype) != TileKind.FLOAT) {
+            return new TypedMatMulStep(dtype, sizes, op.transposeA(), op.transposeB(), epilogue, slots);
+        }
+        boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
+        boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == sizes.batches();
+        if (sharedB && rowsOfA && !op.transposeA()) {
+            sizes = sizes.folded();
+        }
+        MemorySegment packed = packed(b, sizes.k(), sizes.n(), op.transposeB(), context);
+        long units = Math.ceilDiv(wantedUnits(sizes.work(), context.threads()), Math.max(1, sizes.batches()));
+        FloatProduct product = new FloatProduct(
+                dtype,
+                sizes.m(),
+                sizes.k(),
+                sizes.n(),
+                op.transposeA(),
+                op.transposeB(),
+                packed != null,
+                epilogue,
+                units);
+        return new MatMulStep(product, sizes, op.transposeA(), packed, slots);
+    }
+
+    /** Whether a node reads that input, if it is a constant, in panels only. */
+    public static boolean packs(Node node, int input) {
+        return input == 1
+                && (node.op() instanceof MatMul || node.op() instanceof GroupedMatMul)
+                && node.input(1).origin() instanceof Value.Origin.Constant
+                && TileKind.of(node.input(1).dtype()) == TileKind.FLOAT;
+    }
+
+    /** The panels of a constant B, made once for the model; null for a B that each run computes. */
+    private static @Nullable MemorySegment packed(Value b, int k, int n, boolean transposed, LoweringContext context) {
+        ConstantData data = b.constant();
+        if (data == null) {
+            return null;
+        }
+        String layout = "panels of " + Gemm.NR + (transposed ? " transposed " : " ") + k + "x" + n;
+        return context.prepared(
+                data, layout, constant -> FloatProduct.pack(constant, dense(constant), k, n, transposed));
+    }
+
+    /** All elements of a constant, in any memory: packing reads each once. */
+    private static MemorySegment dense(ConstantData data) {
+        return switch (data) {
+            case ConstantData.Dense dense -> dense.segment();
+            case ConstantData.Splat splat -> splat.materialise();
+        };
+    }
+
+    public static Step lower(GroupedMatMul op, Node node, LoweringContext context) {
+        Value weights = node.input(1);
+        Shape shape = weights.shape();
+        DType dtype = weights.dtype();
+        int k = SizeMath.toInt("matmul", shape.size(1));
+        int n = SizeMath.toInt("matmul", shape.size(2));
+        long rows = node.input(0).shape().size(0);
+        int[] slots = {
+            context.slot(node.input(0)), context.slot(weights), context.slot(node.input(2)), context.slot(node.output())
+        };
+        if (dtype == DType.F64) {
+            return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, null, null, slots);
+        }
+        MemorySegment packed = packed(weights, k, n, false, context);
+        long units = wantedUnits(rows * k * n / Math.max(1, shape.size(0)), context.threads());
+        FloatProduct product = new FloatProduct(dtype, rows, k, n, false, false, packed != null, Epilogue.NONE, units);
+        return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, product, packed, slots);
+    }
+
+    public static Step lower(MatMulInteger op, Node node, LoweringContext context) {
+        return IntegerMatMulStep.of(op, node, context);
+    }
+}

@@ -1,0 +1,81 @@
+package dev.tenon.cpu.matmul;
+
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Batched products of floats; blocks of all batches in parallel. */
+final class MatMulStep implements Step, RangeTask {
+    private final FloatProduct product;
+    private final MatMulLowering.Sizes sizes;
+    private final boolean transposeA;
+    private final @Nullable MemorySegment packed;
+    /** A, B, bias, residual, C; -1 for what is not there. */
+    private final int[] slots;
+
+    private final long rowBlocks;
+    private final long blocks;
+
+    MatMulStep(
+            FloatProduct product,
+            MatMulLowering.Sizes sizes,
+            boolean transposeA,
+            @Nullable MemorySegment packed,
+            int[] slots) {
+        this.product = product;
+        this.sizes = sizes;
+        this.transposeA = transposeA;
+        this.packed = packed;
+        this.slots = slots;
+        this.rowBlocks = product.rowBlocks(sizes.m());
+        this.blocks = rowBlocks * product.columnBlocks();
+    }
+
+    @Override
+    public void run(Frame frame) {
+        long perBlock = Math.max(1, sizes.work() / Math.max(1, sizes.batches() * blocks));
+        frame.parallel(this, sizes.batches() * blocks, Math.max(1, 200_000 / perBlock));
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        MemorySegment a = frame.at(slots[0]);
+        MemorySegment b = packed != null ? packed : frame.at(slots[1]);
+        MemorySegment bias = slots[2] >= 0 ? frame.at(slots[2]) : MemorySegment.NULL;
+        MemorySegment residual = slots[3] >= 0 ? frame.at(slots[3]) : MemorySegment.NULL;
+        MemorySegment c = frame.at(slots[4]);
+        MemorySegment scratch = frame.scratch(worker);
+        long m = sizes.m();
+        long bSize = packed != null ? product.packedBytes() : (long) sizes.k() * sizes.n();
+        for (long unit = from; unit < to; unit++) {
+            long batch = unit / blocks;
+            long block = unit % blocks;
+            product.block(
+                    a,
+                    sizes.batch().at(0, batch) * m * sizes.k(),
+                    transposeA ? m : sizes.k(),
+                    b,
+                    sizes.batch().at(1, batch) * bSize,
+                    bias,
+                    residual,
+                    c,
+                    batch * m * sizes.n(),
+                    m,
+                    block % rowBlocks,
+                    block / rowBlocks,
+                    scratch);
+        }
+    }
+
+    @Override
+    public String tier() {
+        return product.tier();
+    }
+
+    @Override
+    public long scratchBytes() {
+        return product.scratchBytes();
+    }
+}

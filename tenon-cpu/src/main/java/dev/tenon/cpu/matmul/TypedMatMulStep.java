@@ -1,0 +1,182 @@
+package dev.tenon.cpu.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.ScalarMath;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Products of f64 and of integers, which wrap: sums of doubles or longs, a block of rows by a block of columns at a time, so that a row of B is loaded once for many rows of A. */
+final class TypedMatMulStep implements Step, RangeTask {
+    private static final int ROWS = 16;
+    private static final int COLUMNS = 256;
+    private static final int DEPTH = 512;
+
+    private final DType dtype;
+    private final MatMulLowering.Sizes sizes;
+    private final boolean transposeA;
+    private final boolean transposeB;
+    private final @Nullable Unary activation;
+    private final int[] slots;
+    private final long rowBlocks;
+    private final long columnBlocks;
+    private final boolean floats;
+    private final long aAt;
+    private final long bAt;
+    private final long sumAt;
+    private final long otherAt;
+    private final long scratchBytes;
+
+    TypedMatMulStep(
+            DType dtype,
+            MatMulLowering.Sizes sizes,
+            boolean transposeA,
+            boolean transposeB,
+            Epilogue epilogue,
+            int[] slots) {
+        this.dtype = dtype;
+        this.sizes = sizes;
+        this.transposeA = transposeA;
+        this.transposeB = transposeB;
+        this.activation = epilogue.activation();
+        this.slots = slots;
+        rowBlocks = Math.ceilDiv(sizes.m(), ROWS);
+        columnBlocks = Math.ceilDiv(sizes.n(), COLUMNS);
+        floats = dtype.isFloat();
+        Layout layout = new Layout();
+        aAt = layout.take(8L * ROWS * DEPTH);
+        bAt = layout.take(8L * COLUMNS);
+        sumAt = layout.take(8L * ROWS * COLUMNS);
+        otherAt = layout.take(8L * COLUMNS);
+        scratchBytes = layout.bytes();
+    }
+
+    @Override
+    public void run(Frame frame) {
+        long units = sizes.batches() * rowBlocks * columnBlocks;
+        // packed types: two blocks of a row may share a byte
+        frame.parallel(this, units, dtype.bits() < 8 ? units : 1);
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        MemorySegment scratch = frame.scratch(worker);
+        for (long unit = from; unit < to; unit++) {
+            long batch = unit / (rowBlocks * columnBlocks);
+            long block = unit % (rowBlocks * columnBlocks);
+            block(frame, scratch, batch, block / columnBlocks * ROWS, (int) (block % columnBlocks) * COLUMNS);
+        }
+    }
+
+    private void block(Frame frame, MemorySegment scratch, long batch, long row, int column) {
+        int k = sizes.k();
+        int n = sizes.n();
+        long m = sizes.m();
+        int rows = (int) Math.min(ROWS, m - row);
+        int columns = Math.min(COLUMNS, n - column);
+        MemorySegment a = frame.at(slots[0]);
+        MemorySegment b = frame.at(slots[1]);
+        long aFrom = sizes.batch().at(0, batch) * m * k;
+        long bFrom = sizes.batch().at(1, batch) * k * n;
+        scratch.asSlice(sumAt, 8L * ROWS * COLUMNS).fill((byte) 0);
+        for (int depth = 0; depth < k; depth += DEPTH) {
+            int count = Math.min(DEPTH, k - depth);
+            loadRows(a, aFrom, row, rows, depth, count, scratch);
+            for (int i = 0; i < count; i++) {
+                loadColumns(b, bFrom, depth + i, column, columns, scratch);
+                for (int r = 0; r < rows; r++) {
+                    addProducts(scratch, aAt + 8L * (r * DEPTH + i), sumAt + 8L * r * COLUMNS, columns);
+                }
+            }
+        }
+        for (int r = 0; r < rows; r++) {
+            long to = batch * m * n + (row + r) * n + column;
+            finish(frame, scratch, sumAt + 8L * r * COLUMNS, column, to, columns);
+        }
+    }
+
+    private void loadRows(
+            MemorySegment a, long aFrom, long row, int rows, int depth, int count, MemorySegment scratch) {
+        for (int r = 0; r < rows; r++) {
+            long to = aAt + 8L * r * DEPTH;
+            if (!transposeA) {
+                Convert.load(dtype, a, aFrom + (row + r) * sizes.k() + depth, scratch, to, count);
+            } else {
+                for (int i = 0; i < count; i++) {
+                    Convert.load(dtype, a, aFrom + (depth + i) * sizes.m() + row + r, scratch, to + 8L * i, 1);
+                }
+            }
+        }
+    }
+
+    private void loadColumns(MemorySegment b, long bFrom, int depth, int column, int columns, MemorySegment scratch) {
+        if (!transposeB) {
+            Convert.load(dtype, b, bFrom + (long) depth * sizes.n() + column, scratch, bAt, columns);
+            return;
+        }
+        for (int j = 0; j < columns; j++) {
+            Convert.load(dtype, b, bFrom + (long) (column + j) * sizes.k() + depth, scratch, bAt + 8L * j, 1);
+        }
+    }
+
+    private void addProducts(MemorySegment scratch, long aOffset, long sumOffset, int columns) {
+        if (floats) {
+            double x = scratch.get(Convert.F64, aOffset);
+            for (int j = 0; j < columns; j++) {
+                long at = sumOffset + 8L * j;
+                scratch.set(Convert.F64, at, scratch.get(Convert.F64, at) + x * scratch.get(Convert.F64, bAt + 8L * j));
+            }
+        } else {
+            long x = scratch.get(Convert.I64, aOffset);
+            for (int j = 0; j < columns; j++) {
+                long at = sumOffset + 8L * j;
+                scratch.set(Convert.I64, at, scratch.get(Convert.I64, at) + x * scratch.get(Convert.I64, bAt + 8L * j));
+            }
+        }
+    }
+
+    private void finish(Frame frame, MemorySegment scratch, long sums, int column, long to, int columns) {
+        if (slots[2] >= 0) {
+            Convert.load(dtype, frame.at(slots[2]), column, scratch, otherAt, columns);
+            addOther(scratch, sums, columns);
+        }
+        if (activation != null) {
+            for (int j = 0; j < columns; j++) {
+                double value = ScalarMath.apply(activation, scratch.get(Convert.F64, sums + 8L * j));
+                scratch.set(Convert.F64, sums + 8L * j, value);
+            }
+        }
+        if (slots[3] >= 0) {
+            Convert.load(dtype, frame.at(slots[3]), to, scratch, otherAt, columns);
+            addOther(scratch, sums, columns);
+        }
+        Convert.store(dtype, scratch, sums, frame.at(slots[4]), to, columns);
+    }
+
+    private void addOther(MemorySegment scratch, long sums, int columns) {
+        for (int j = 0; j < columns; j++) {
+            long at = sums + 8L * j;
+            if (floats) {
+                scratch.set(Convert.F64, at, scratch.get(Convert.F64, at) + scratch.get(Convert.F64, otherAt + 8L * j));
+            } else {
+                scratch.set(Convert.I64, at, scratch.get(Convert.I64, at) + scratch.get(Convert.I64, otherAt + 8L * j));
+            }
+        }
+    }
+
+    @Override
+    public String tier() {
+        return floats ? "f64 loops" : "integer loops";
+    }
+
+    @Override
+    public long scratchBytes() {
+        return scratchBytes;
+    }
+}

@@ -1,0 +1,118 @@
+package dev.tenon.cpu.movement;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.elementwise.Copy;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.movement.Trilu;
+import dev.tenon.cpu.loops.StridedCopy;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Operations that only move elements: all but padding and triangles are strided copies. */
+public final class MovementLowering {
+    private MovementLowering() {}
+
+    public static Step lower(Copy op, Node node, LoweringContext context) {
+        return CopyStep.whole(node.input(0), node.output(), context);
+    }
+
+    public static Step lower(Transpose op, Node node, LoweringContext context) {
+        long[] strides = node.input(0).shape().strides();
+        long[] permuted = new long[strides.length];
+        for (int i = 0; i < permuted.length; i++) {
+            permuted[i] = strides[op.permutation().get(i)];
+        }
+        return copy(node, context, node.output().shape().sizes(), 0, permuted);
+    }
+
+    public static Step lower(Slice op, Node node, LoweringContext context) {
+        long[] strides = node.input(0).shape().strides();
+        long offset = 0;
+        for (int i = 0; i < strides.length; i++) {
+            offset += op.starts().get(i) * strides[i];
+            strides[i] *= op.steps().get(i);
+        }
+        return copy(node, context, node.output().shape().sizes(), offset, strides);
+    }
+
+    public static Step lower(Expand op, Node node, LoweringContext context) {
+        Shape from = node.input(0).shape();
+        long[] strides = from.strides();
+        long[] sizes = node.output().shape().sizes();
+        long[] expanded = new long[sizes.length];
+        int added = sizes.length - strides.length;
+        for (int i = added; i < sizes.length; i++) {
+            expanded[i] = from.size(i - added) == 1 ? 0 : strides[i - added];
+        }
+        return copy(node, context, sizes, 0, expanded);
+    }
+
+    private static Step copy(Node node, LoweringContext context, long[] sizes, long offset, long[] strides) {
+        DType dtype = node.output().dtype();
+        long[] rowMajor = Shape.of(sizes).strides();
+        StridedCopy copy = new StridedCopy(dtype, sizes, offset, strides, 0, rowMajor);
+        CopyStep.Part part = new CopyStep.Part(context.slot(node.input(0)), copy);
+        return new CopyStep(dtype, List.of(part), context.slot(node.output()));
+    }
+
+    public static Step lower(Concat op, Node node, LoweringContext context) {
+        DType dtype = node.output().dtype();
+        Shape shape = node.output().shape();
+        int axis = shape.axis(op.axis());
+        long[] strides = shape.strides();
+        List<CopyStep.Part> parts = new ArrayList<>();
+        long at = 0;
+        for (Value input : node.inputs()) {
+            Shape part = input.shape();
+            StridedCopy copy = new StridedCopy(dtype, part.sizes(), 0, part.strides(), at * strides[axis], strides);
+            parts.add(new CopyStep.Part(context.slot(input), copy));
+            at += part.size(axis);
+        }
+        return new CopyStep(dtype, parts, context.slot(node.output()));
+    }
+
+    public static Step lower(Pad op, Node node, LoweringContext context) {
+        long[] from = node.input(0).shape().sizes();
+        long[] to = node.output().shape().sizes();
+        int[][] maps = new int[from.length][];
+        for (int i = 0; i < from.length; i++) {
+            if (op.before().get(i) != 0 || op.after().get(i) != 0) {
+                maps[i] = padMap(op, from[i], to[i], op.before().get(i));
+            }
+        }
+        MappedCopy.Fill fill =
+                node.inputs().size() > 1 ? new MappedCopy.Fill(context.slot(node.input(1)), 0) : MappedCopy.Fill.of(0);
+        return MappedCopy.of(
+                node.output().dtype(), from, to, maps, fill, context.slot(node.input(0)), context.slot(node.output()));
+    }
+
+    private static int[] padMap(Pad op, long from, long to, long before) {
+        return MappedCopy.map(to, index -> {
+            long at = index - before;
+            return switch (op.mode()) {
+                case CONSTANT -> at >= 0 && at < from ? (int) at : MappedCopy.FILL;
+                case EDGE -> (int) Math.clamp(at, 0, from - 1);
+                case WRAP -> (int) Math.floorMod(at, from);
+                case REFLECT -> (int) reflect(at, from);
+            };
+        });
+    }
+
+    private static long reflect(long at, long size) {
+        long last = size - 1;
+        return last == 0 ? 0 : last - Math.abs(Math.floorMod(at, 2 * last) - last);
+    }
+
+    public static Step lower(Trilu op, Node node, LoweringContext context) {
+        return new TriluStep(op, node, context);
+    }
+}

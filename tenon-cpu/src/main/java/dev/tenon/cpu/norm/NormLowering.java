@@ -1,0 +1,113 @@
+package dev.tenon.cpu.norm;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.normalisation.InstanceNorm;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Softmax and the norms. */
+public final class NormLowering {
+    private NormLowering() {}
+
+    public static Step lower(Softmax op, Node node, LoweringContext context) {
+        return softmax(op.axis(), false, node, context);
+    }
+
+    public static Step lower(LogSoftmax op, Node node, LoweringContext context) {
+        return softmax(op.axis(), true, node, context);
+    }
+
+    private static Step softmax(int axis, boolean log, Node node, LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        long outer = shape.elements(0, axis);
+        long size = shape.size(axis);
+        long inner = shape.elements(axis + 1, shape.rank());
+        int input = context.slot(x);
+        int output = context.slot(node.output());
+        return inner == 1
+                ? new SoftmaxStep(x.dtype(), outer, size, log, input, output)
+                : new ColumnSoftmaxStep(x.dtype(), outer, size, inner, log, input, output);
+    }
+
+    public static Step lower(LayerNorm op, Node node, LoweringContext context) {
+        @Nullable Value scale = op.scale() ? node.input(1) : null;
+        @Nullable Value bias = op.bias() ? node.inputs().getLast() : null;
+        return rows(op.axis(), op.epsilon(), false, node, scale, bias, context);
+    }
+
+    public static Step lower(RmsNorm op, Node node, LoweringContext context) {
+        return rows(op.axis(), op.epsilon(), true, node, op.scale() ? node.input(1) : null, null, context);
+    }
+
+    private static Step rows(
+            int axis,
+            double epsilon,
+            boolean rms,
+            Node node,
+            @Nullable Value scale,
+            @Nullable Value bias,
+            LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        Shape row = shape.range(axis, shape.rank());
+        return new RowNormStep(
+                x.dtype(),
+                shape.elements(0, axis),
+                row.elements(),
+                epsilon,
+                rms,
+                false,
+                context.slot(x),
+                parameter(scale, row, context),
+                parameter(bias, row, context),
+                context.slot(node.output()));
+    }
+
+    private static RowNormStep.@Nullable Parameter parameter(
+            @Nullable Value value, Shape row, LoweringContext context) {
+        return value == null
+                ? null
+                : new RowNormStep.Parameter(context.slot(value), Broadcast.of(row, List.of(value.shape())));
+    }
+
+    public static Step lower(InstanceNorm op, Node node, LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        Shape channels = node.input(1).shape();
+        return new RowNormStep(
+                x.dtype(),
+                shape.elements(0, 2),
+                shape.elements(2, shape.rank()),
+                op.epsilon(),
+                false,
+                true,
+                context.slot(x),
+                parameter(node.input(1), channels, context),
+                parameter(node.input(2), channels, context),
+                context.slot(node.output()));
+    }
+
+    public static Step lower(LocalResponseNorm op, Node node, LoweringContext context) {
+        Value x = node.input(0);
+        Shape shape = x.shape();
+        return new LocalResponseNormStep(
+                op,
+                x.dtype(),
+                shape.size(0),
+                shape.size(1),
+                shape.elements(2, shape.rank()),
+                context.slot(x),
+                context.slot(node.output()));
+    }
+}

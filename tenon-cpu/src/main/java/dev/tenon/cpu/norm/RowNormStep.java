@@ -1,0 +1,236 @@
+package dev.tenon.cpu.norm;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.FloatRows;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.Layout;
+import dev.tenon.cpu.step.RangeTask;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * LayerNorm, RmsNorm and InstanceNorm over rows of consecutive elements.
+ *
+ * <p>The moments are those of the differences from the row's first element, in f32 by blocks and in double between blocks. Where that element is far from the mean (more than two deviations) their difference would cancel, and a second
+ * pass takes them about the mean.
+ */
+final class RowNormStep implements Step, RangeTask {
+    private static final int BLOCK = FloatRows.BLOCK;
+
+    private final DType dtype;
+    private final long rows;
+    private final long size;
+    private final double epsilon;
+    private final boolean rms;
+    private final int input;
+    private final int output;
+    /** Null for none. */
+    private final @Nullable Parameter scale;
+
+    private final @Nullable Parameter bias;
+    private final boolean perRow;
+    private final long xAt = 0;
+    private final long yAt;
+    private final long momentsAt;
+    private final long scaleAt;
+    private final long biasAt;
+    private final long scratchBytes;
+
+    /**
+     * A scale or bias.
+     *
+     * @param broadcast how it is read along a row
+     */
+    record Parameter(int slot, Broadcast broadcast) {
+        boolean isWhole() {
+            return broadcast.isWhole(0);
+        }
+    }
+
+    /** @param perRow whether row r takes element r modulo the number of elements of scale and bias (the channels of InstanceNorm) */
+    RowNormStep(
+            DType dtype,
+            long rows,
+            long size,
+            double epsilon,
+            boolean rms,
+            boolean perRow,
+            int input,
+            @Nullable Parameter scale,
+            @Nullable Parameter bias,
+            int output) {
+        this.dtype = dtype;
+        this.rows = rows;
+        this.size = size;
+        this.epsilon = epsilon;
+        this.rms = rms;
+        this.perRow = perRow;
+        this.input = input;
+        this.scale = scale;
+        this.bias = bias;
+        this.output = output;
+        Layout layout = new Layout();
+        layout.take(FloatRows.BLOCK_BYTES);
+        yAt = layout.take(FloatRows.BLOCK_BYTES);
+        momentsAt = layout.take(16);
+        scaleAt = layout.take(isCopied(scale) ? 8 * size : 0);
+        biasAt = layout.take(isCopied(bias) ? 8 * size : 0);
+        scratchBytes = layout.bytes();
+    }
+
+    private boolean isCopied(@Nullable Parameter parameter) {
+        return parameter != null && !perRow && !(parameter.isWhole() && TileKind.isDirect(dtype));
+    }
+
+    @Override
+    public void run(Frame frame) {
+        if (size > 0) {
+            frame.parallel(this, rows, Math.max(1, 8192 / size));
+        }
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        Kernels kernels = Kernels.current();
+        MemorySegment x = frame.at(input);
+        MemorySegment y = frame.at(output);
+        MemorySegment scratch = frame.scratch(worker);
+        MemorySegment scales = place(frame, scale, scratch, scaleAt);
+        MemorySegment biases = place(frame, bias, scratch, biasAt);
+        long scaleOffset = isCopied(scale) ? scaleAt : 0;
+        long biasOffset = isCopied(bias) ? biasAt : 0;
+        for (long row = from; row < to; row++) {
+            if (dtype == DType.F64) {
+                LaneNorms.standardise(x, y, row * size, size, epsilon, rms);
+                scaleDoubles(y, row, scales, scaleOffset, biases, biasOffset);
+            } else if (perRow) {
+                long channels = scales.byteSize() / dtype.bytes();
+                Convert.load(dtype, scales, row % channels, scratch, momentsAt, 1);
+                float factor = scratch.get(Kernels.F32, momentsAt);
+                Convert.load(dtype, biases, row % channels, scratch, momentsAt, 1);
+                float addend = scratch.get(Kernels.F32, momentsAt);
+                row(kernels, x, y, row * size, factor, addend, MemorySegment.NULL, 0, MemorySegment.NULL, 0, scratch);
+            } else {
+                row(kernels, x, y, row * size, 1, 0, scales, scaleOffset, biases, biasOffset, scratch);
+            }
+        }
+    }
+
+    /** A parameter as a row of its own, in memory or repeated into scratch. */
+    private MemorySegment place(Frame frame, @Nullable Parameter parameter, MemorySegment scratch, long offset) {
+        if (parameter == null) {
+            return MemorySegment.NULL;
+        }
+        MemorySegment memory = frame.at(parameter.slot());
+        if (!isCopied(parameter)) {
+            return memory;
+        }
+        int width = TileKind.of(dtype).bytes();
+        for (long i = 0; i < size; i++) {
+            Convert.load(dtype, memory, parameter.broadcast().at(0, i), scratch, offset + width * i, 1);
+        }
+        return scratch;
+    }
+
+    private void scaleDoubles(
+            MemorySegment y, long row, MemorySegment scales, long scaleOffset, MemorySegment biases, long biasOffset) {
+        for (long i = 0; i < size; i++) {
+            long at = 8 * (row * size + i);
+            double value = y.get(Convert.F64, at);
+            if (scale != null) {
+                long element = perRow ? row % (scales.byteSize() / 8) : i;
+                value *= scales.get(Convert.F64, scaleOffset + 8 * element);
+            }
+            if (bias != null) {
+                long element = perRow ? row % (biases.byteSize() / 8) : i;
+                value += biases.get(Convert.F64, biasOffset + 8 * element);
+            }
+            y.set(Convert.F64, at, value);
+        }
+    }
+
+    private void row(
+            Kernels kernels,
+            MemorySegment x,
+            MemorySegment y,
+            long first,
+            float rowScale,
+            float rowBias,
+            MemorySegment scales,
+            long scaleOffset,
+            MemorySegment biases,
+            long biasOffset,
+            MemorySegment scratch) {
+        double shift = 0;
+        if (!rms) {
+            FloatRows.segment(dtype, x, first, 1, scratch, xAt);
+            shift = dtype == DType.F32 ? x.get(Kernels.F32, 4 * first) : scratch.get(Kernels.F32, xAt);
+        }
+        double sum = 0;
+        double variance = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            float about = (float) shift;
+            sum = 0;
+            double squares = 0;
+            for (long at = 0; at < size; at += BLOCK) {
+                int n = (int) Math.min(BLOCK, size - at);
+                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, scratch, xAt);
+                kernels.moments(block, FloatRows.offset(dtype, first + at, xAt), n, about, scratch, momentsAt);
+                sum += scratch.get(Convert.F64, momentsAt);
+                squares += scratch.get(Convert.F64, momentsAt + 8);
+            }
+            double mean = sum / size;
+            if (rms) {
+                sum = 0;
+                variance = squares / size;
+                break;
+            }
+            variance = Math.max(0, squares / size - mean * mean);
+            if (Double.isNaN(variance) || mean * mean <= 4 * variance || pass == 1) {
+                break;
+            }
+            shift = about + mean;
+        }
+        double factor = 1 / Math.sqrt(variance + epsilon);
+        float about = (float) shift;
+        float times = (float) factor * rowScale;
+        float plus = (float) (-sum / size * factor) * rowScale + rowBias;
+        for (long at = 0; at < size; at += BLOCK) {
+            int n = (int) Math.min(BLOCK, size - at);
+            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, scratch, xAt);
+            long offset = FloatRows.offset(dtype, first + at, xAt);
+            boolean direct = dtype == DType.F32;
+            kernels.normalise(
+                    block,
+                    offset,
+                    direct ? y : scratch,
+                    direct ? 4 * (first + at) : yAt,
+                    n,
+                    about,
+                    times,
+                    plus,
+                    scales,
+                    scaleOffset + 4 * at,
+                    biases,
+                    biasOffset + 4 * at);
+            if (!direct) {
+                Convert.store(dtype, scratch, yAt, y, first + at, n);
+            }
+        }
+    }
+
+    @Override
+    public String tier() {
+        return dtype == DType.F64 ? "f64 loops" : "rows";
+    }
+
+    @Override
+    public long scratchBytes() {
+        return scratchBytes;
+    }
+}

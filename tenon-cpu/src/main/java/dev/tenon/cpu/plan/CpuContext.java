@@ -1,0 +1,125 @@
+package dev.tenon.cpu.plan;
+
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.LedgerMemory;
+import dev.tenon.cpu.step.WorkerPool;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The memory of one session: an arena as large as its largest plan, scratch for every worker, and a frame a program. Used by one thread at a time. */
+public final class CpuContext implements Device.Context {
+    private final MemoryLedger ledger;
+    private final WorkerPool pool;
+    private final Block activations;
+    private final Block workspace;
+    private final Block staging;
+    /** Weak, so that a program that the runtime has evicted takes its frame with it. */
+    private final Map<CpuProgram, Frame> frames = new WeakHashMap<>();
+
+    private boolean closed;
+
+    public CpuContext(MemoryLedger ledger, WorkerPool pool) {
+        this.ledger = ledger;
+        this.pool = pool;
+        activations = new Block(MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
+        workspace = new Block(MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        staging = new Block(MemoryLedger.Use.WORKSPACE, "aligned copies of inputs");
+    }
+
+    /** One stretch of memory that only grows. */
+    private final class Block {
+        private final MemoryLedger.Use use;
+        private final String purpose;
+        private @Nullable Arena arena;
+        private MemorySegment segment = MemorySegment.NULL;
+
+        Block(MemoryLedger.Use use, String purpose) {
+            this.use = use;
+            this.purpose = purpose;
+        }
+
+        /** Whether it had to be replaced; what it held is gone then. The old memory is freed first, so that the peak is the larger of the two and not their sum. */
+        boolean grow(long bytes) {
+            if (bytes <= segment.byteSize()) {
+                return false;
+            }
+            release();
+            Arena fresh = Arena.ofShared();
+            try {
+                segment = LedgerMemory.allocate(ledger, fresh, bytes, use, purpose);
+                arena = fresh;
+            } finally {
+                if (arena == null) {
+                    fresh.close();
+                }
+            }
+            return true;
+        }
+
+        void release() {
+            if (arena != null) {
+                long bytes = segment.byteSize();
+                arena.close();
+                arena = null;
+                segment = MemorySegment.NULL;
+                ledger.release(use, bytes);
+            }
+        }
+    }
+
+    /** The frame of a program, made at its first run here and again after the memory moved. */
+    public Frame frame(CpuProgram program) {
+        if (closed) {
+            throw new ClosedException("the session is closed");
+        }
+        Frame known = frames.get(program);
+        if (known != null) {
+            return known;
+        }
+        if (activations.segment.byteSize() < program.arenaBytes()
+                || workspace.segment.byteSize() < program.workspaceBytes()) {
+            frames.clear();
+        }
+        activations.grow(program.arenaBytes());
+        workspace.grow(program.workspaceBytes());
+        Frame frame = program.newFrame(activations.segment, scratch(), pool);
+        frames.put(program, frame);
+        return frame;
+    }
+
+    private MemorySegment[] scratch() {
+        int threads = pool.threads();
+        long each = workspace.segment.byteSize() / threads / 64 * 64;
+        MemorySegment[] scratch = new MemorySegment[threads];
+        for (int worker = 0; worker < threads; worker++) {
+            scratch[worker] = workspace.segment.asSlice(worker * each, each);
+        }
+        return scratch;
+    }
+
+    /** Memory for aligned copies of inputs; valid until the next call. */
+    MemorySegment staging(long bytes) {
+        staging.grow(bytes);
+        return staging.segment;
+    }
+
+    @Override
+    public long bytes() {
+        return activations.segment.byteSize() + workspace.segment.byteSize() + staging.segment.byteSize();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        frames.clear();
+        activations.release();
+        workspace.release();
+        staging.release();
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * From a compiled plan to a program that runs: a lowering for each primitive, slots, prepared constants, a session's memory.
+ *
+ * <p>The one place that knows every family. Does not own what a step does.
+ */
+@NullMarked
+package dev.tenon.cpu.plan;
+
+import org.jspecify.annotations.NullMarked;

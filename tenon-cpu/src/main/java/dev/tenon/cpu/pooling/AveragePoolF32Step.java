@@ -1,0 +1,73 @@
+package dev.tenon.cpu.pooling;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.window.WindowRowStep;
+import dev.tenon.cpu.window.Windows3;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Average over windows of f32: a correlation with ones, divided by the cells that count. */
+final class AveragePoolF32Step extends WindowRowStep {
+    private final Kernels kernels = Kernels.current();
+    private final boolean countPadding;
+    /** A row of the kernel, which serves all its rows. */
+    private final MemorySegment ones;
+
+    AveragePoolF32Step(Windows3 windows, boolean countPadding, Node node, LoweringContext context) {
+        super("rows", windows, node, context);
+        this.countPadding = countPadding;
+        this.ones = Arena.ofAuto().allocate(4L * windows.width().kernel(), 64);
+        kernels.fill(ones, 0, 1, windows.width().kernel());
+    }
+
+    @Override
+    public void begin(Frame frame, long plane, MemorySegment target, long to) {
+        kernels.fill(target, to * 4, 0, windows.width().output());
+    }
+
+    @Override
+    public void collect(
+            Frame frame,
+            long plane,
+            MemorySegment source,
+            long from,
+            int lines,
+            long step,
+            int cell,
+            int taps,
+            MemorySegment target,
+            long to,
+            int count) {
+        Windows3.Axis width = windows.width();
+        rows.correlate(
+                source,
+                from * 4,
+                lines,
+                step * 4,
+                ones,
+                0,
+                0,
+                taps,
+                width.dilation(),
+                width.stride(),
+                target,
+                to * 4,
+                count);
+    }
+
+    @Override
+    public void finish(Frame frame, int startD, int startH, MemorySegment target, long to) {
+        Windows3.Axis width = windows.width();
+        int others =
+                windows.depth().cells(startD, countPadding) * windows.height().cells(startH, countPadding);
+        for (int position = 0; position < width.output(); position++) {
+            int cells = others * width.cells(width.start(position), countPadding);
+            long at = (to + position) * 4;
+            target.set(Raw.F32, at, cells == 0 ? 0 : target.get(Raw.F32, at) / cells);
+        }
+    }
+}

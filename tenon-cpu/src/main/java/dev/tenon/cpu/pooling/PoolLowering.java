@@ -1,0 +1,51 @@
+package dev.tenon.cpu.pooling;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.window.Windows3;
+
+/** Reductions over sliding windows. */
+public final class PoolLowering {
+    private PoolLowering() {}
+
+    public static Step lower(Pool op, Node node, LoweringContext context) {
+        Windows3 windows = Windows3.of(
+                node,
+                node.input(0).shape(),
+                node.output().shape(),
+                op.kernel(),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        if (op.fn() == PoolFn.MAX) {
+            return node.input(0).dtype() == DType.F32
+                    ? new MaxPoolF32Step(windows, node, context)
+                    : new MaxPoolStep(windows, false, node, context);
+        }
+        if (op.fn() == PoolFn.AVERAGE
+                && node.input(0).dtype() == DType.F32
+                && windows.width().output() > 1) {
+            return new AveragePoolF32Step(windows, op.countPadding(), node, context);
+        }
+        return new SumPoolStep(op, windows, node, context);
+    }
+
+    public static Step lower(MaxPoolIndices op, Node node, LoweringContext context) {
+        Windows3 windows = Windows3.of(
+                node,
+                node.input(0).shape(),
+                node.output().shape(),
+                op.kernel(),
+                op.strides(),
+                op.padsBefore(),
+                op.padsAfter(),
+                op.dilations());
+        return new MaxPoolStep(windows, op.columnMajor(), node, context);
+    }
+}

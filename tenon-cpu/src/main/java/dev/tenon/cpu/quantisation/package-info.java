@@ -1,0 +1,7 @@
+/**
+ * Numbers to small integers and back.
+ */
+@NullMarked
+package dev.tenon.cpu.quantisation;
+
+import org.jspecify.annotations.NullMarked;

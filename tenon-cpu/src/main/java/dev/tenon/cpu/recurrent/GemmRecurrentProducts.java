@@ -1,0 +1,177 @@
+package dev.tenon.cpu.recurrent;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.cpu.loops.Gemm;
+import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.LoweringContext;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** The products of an f32 recurrent layer through the matrix kernel; weights that are constants are packed once. */
+final class GemmRecurrentProducts implements RecurrentProducts {
+    private final RecurrentShape shape;
+    private final List<RecurrentCell.Part> parts;
+    private final Kernels kernels = Kernels.current();
+    /** All directions' packed input weights, and recurrent weights, the parts of a direction one after another; empty where they are packed anew each run. */
+    private final MemorySegment preparedW;
+
+    private final MemorySegment preparedR;
+
+    GemmRecurrentProducts(RecurrentShape shape, List<RecurrentCell.Part> parts, Node node, LoweringContext context) {
+        this.shape = shape;
+        this.parts = parts;
+        this.preparedW = prepared(node.input(1), context, "recurrent input panels", packedW(), this::packW);
+        this.preparedR = prepared(node.input(2), context, "recurrent state panels " + parts, packedR(), this::packR);
+    }
+
+    /** Packs one direction. */
+    private interface Packing {
+        void pack(MemorySegment from, int direction, MemorySegment to, long toOffset);
+    }
+
+    private MemorySegment prepared(Value weights, LoweringContext context, String layout, long bytes, Packing packing) {
+        if (!(weights.constant() instanceof ConstantData.Dense dense)) {
+            return MemorySegment.NULL;
+        }
+        return context.prepared(
+                dense,
+                layout,
+                _ -> new LoweringContext.Prepared(bytes * shape.directions(), to -> {
+                    for (int d = 0; d < shape.directions(); d++) {
+                        packing.pack(dense.segment(), d, to, bytes * d);
+                    }
+                }));
+    }
+
+    private long packedW() {
+        return Gemm.packedBytes(shape.features(), shape.rows());
+    }
+
+    private long packedR() {
+        long bytes = 0;
+        for (RecurrentCell.Part part : parts) {
+            bytes += packedPart(part);
+        }
+        return bytes;
+    }
+
+    private long packedPart(RecurrentCell.Part part) {
+        return Gemm.packedBytes(shape.hidden(), part.to() - part.from());
+    }
+
+    private void packW(MemorySegment from, int direction, MemorySegment to, long toOffset) {
+        long first = 4L * direction * shape.rows() * shape.features();
+        Gemm.pack(from, first, 1, shape.features(), shape.features(), shape.rows(), to, toOffset);
+    }
+
+    private void packR(MemorySegment from, int direction, MemorySegment to, long toOffset) {
+        long at = toOffset;
+        for (RecurrentCell.Part part : parts) {
+            long first = 4L * ((long) direction * shape.rows() + part.from()) * shape.hidden();
+            Gemm.pack(from, first, 1, shape.hidden(), shape.hidden(), part.to() - part.from(), to, at);
+            at += packedPart(part);
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "gemm, " + kernels.tier();
+    }
+
+    @Override
+    public long scratchBytes() {
+        return Gemm.EDGE_BYTES
+                + (preparedW.byteSize() == 0 ? packedW() : 0)
+                + (preparedR.byteSize() == 0 ? packedR() : 0);
+    }
+
+    @Override
+    public void prepare(Frame frame, int direction, MemorySegment scratch, long own) {
+        long at = own + Gemm.EDGE_BYTES;
+        if (preparedW.byteSize() == 0) {
+            packW(frame.at(shape.w()), direction, scratch, at);
+            at += packedW();
+        }
+        if (preparedR.byteSize() == 0) {
+            packR(frame.at(shape.r()), direction, scratch, at);
+        }
+    }
+
+    @Override
+    public void project(
+            Frame frame,
+            int direction,
+            int rows,
+            long xIndex,
+            long xStride,
+            MemorySegment scratch,
+            long own,
+            long bias,
+            long to,
+            long toStride) {
+        boolean once = preparedW.byteSize() != 0;
+        Gemm.multiply(
+                kernels,
+                rows,
+                shape.rows(),
+                shape.features(),
+                frame.at(shape.x()),
+                xIndex * 4,
+                xStride,
+                once ? preparedW : scratch,
+                once ? packedW() * direction : own + Gemm.EDGE_BYTES,
+                scratch,
+                to,
+                toStride,
+                Kernels.BIAS,
+                scratch,
+                bias,
+                scratch,
+                own);
+    }
+
+    @Override
+    public void recur(
+            Frame frame,
+            int direction,
+            RecurrentCell.Part part,
+            int rows,
+            MemorySegment scratch,
+            long own,
+            long states,
+            long statesStride,
+            boolean add,
+            long to,
+            long toStride) {
+        boolean once = preparedR.byteSize() != 0;
+        long packed =
+                once ? packedR() * direction : own + Gemm.EDGE_BYTES + (preparedW.byteSize() == 0 ? packedW() : 0);
+        for (RecurrentCell.Part before : parts) {
+            if (before.equals(part)) {
+                break;
+            }
+            packed += packedPart(before);
+        }
+        Gemm.multiply(
+                kernels,
+                rows,
+                part.to() - part.from(),
+                shape.hidden(),
+                scratch,
+                states,
+                statesStride,
+                once ? preparedR : scratch,
+                packed,
+                scratch,
+                to,
+                toStride,
+                add ? Kernels.ACCUMULATE : Kernels.ZERO,
+                MemorySegment.NULL,
+                0,
+                scratch,
+                own);
+    }
+}

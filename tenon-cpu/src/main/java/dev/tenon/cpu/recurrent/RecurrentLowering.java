@@ -1,0 +1,45 @@
+package dev.tenon.cpu.recurrent;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.state.Gru;
+import dev.tenon.core.ir.op.state.Lstm;
+import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+
+/** Recurrent layers: one walk over time, three kinds of cell, two ways to multiply. */
+public final class RecurrentLowering {
+    private RecurrentLowering() {}
+
+    public static Step lower(Lstm op, Node node, LoweringContext context) {
+        RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 4)
+                .options(op.clip(), op.batchFirst())
+                .inputs(op.bias(), op.lengths(), op.initialHidden(), op.initialCell(), op.peephole())
+                .build();
+        return step(shape, new LstmCell(shape, op), node, context);
+    }
+
+    public static Step lower(Gru op, Node node, LoweringContext context) {
+        RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 3)
+                .options(op.clip(), op.batchFirst())
+                .inputs(op.bias(), op.lengths(), op.initialHidden(), false, false)
+                .build();
+        return step(shape, new GruCell(shape, op), node, context);
+    }
+
+    public static Step lower(Rnn op, Node node, LoweringContext context) {
+        RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 1)
+                .options(op.clip(), op.batchFirst())
+                .inputs(op.bias(), op.lengths(), op.initialHidden(), false, false)
+                .build();
+        return step(shape, new RnnCell(shape, op), node, context);
+    }
+
+    private static Step step(RecurrentShape shape, RecurrentCell cell, Node node, LoweringContext context) {
+        RecurrentProducts products = shape.dtype() == DType.F32
+                ? new GemmRecurrentProducts(shape, cell.parts(), node, context)
+                : new DirectRecurrentProducts(shape);
+        return new RecurrentStep(shape, cell, products, node, context);
+    }
+}

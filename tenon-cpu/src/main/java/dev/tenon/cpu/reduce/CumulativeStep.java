@@ -1,0 +1,79 @@
+package dev.tenon.cpu.reduce;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.fn.CumulativeFn;
+import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.Lanes;
+import dev.tenon.cpu.step.LoopStep;
+import dev.tenon.cpu.step.LoweringContext;
+import java.lang.foreign.MemorySegment;
+
+/** Running sums and products of lanes; floats run in f64, each result rounded once. */
+final class CumulativeStep extends LoopStep {
+    private final DType dtype;
+    private final Lanes lanes;
+    private final boolean sum;
+    private final boolean exclusive;
+    private final boolean reverse;
+    private final int input;
+    private final int output;
+
+    CumulativeStep(Cumulative op, Node node, LoweringContext context) {
+        Lanes lanes = new Lanes(node.output().shape(), op.axis());
+        super("lanes", lanes.size == 0 ? 0 : lanes.count, lanes.size);
+        this.dtype = node.output().dtype();
+        this.lanes = lanes;
+        this.sum = op.fn() == CumulativeFn.SUM;
+        this.exclusive = op.exclusive();
+        this.reverse = op.reverse();
+        this.input = context.slot(node.input(0));
+        this.output = context.slot(node.output());
+    }
+
+    @Override
+    public boolean isSerial() {
+        return Raw.isPacked(dtype);
+    }
+
+    @Override
+    public void run(Frame frame, long from, long to, int worker) {
+        MemorySegment source = frame.at(input);
+        MemorySegment target = frame.at(output);
+        for (long lane = from; lane < to; lane++) {
+            long first = lanes.first(lane, lanes.size);
+            long start = reverse ? first + (lanes.size - 1) * lanes.stride : first;
+            long step = reverse ? -lanes.stride : lanes.stride;
+            if (dtype.isFloat()) {
+                floats(source, target, start, step);
+            } else {
+                integers(source, target, start, step);
+            }
+        }
+    }
+
+    private void floats(MemorySegment source, MemorySegment target, long start, long step) {
+        double total = sum ? 0 : 1;
+        for (long i = 0; i < lanes.size; i++) {
+            long at = start + i * step;
+            double value = Elements.getDouble(dtype, source, at);
+            double next = sum ? total + value : total * value;
+            Elements.setDouble(dtype, target, at, exclusive ? total : next);
+            total = next;
+        }
+    }
+
+    private void integers(MemorySegment source, MemorySegment target, long start, long step) {
+        long total = sum ? 0 : 1;
+        for (long i = 0; i < lanes.size; i++) {
+            long at = start + i * step;
+            long value = Elements.getLong(dtype, source, at);
+            long next = sum ? total + value : total * value;
+            Elements.setLong(dtype, target, at, exclusive ? total : next);
+            total = next;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package dev.tenon.cpu.reduce;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.reduction.ArgReduce;
+import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+
+/** What runs along the lanes of one axis in order: places of extremes, the largest few, running sums. */
+public final class SelectionLowering {
+    private SelectionLowering() {}
+
+    public static Step lower(ArgReduce op, Node node, LoweringContext context) {
+        return new ArgReduceStep(op, node, context);
+    }
+
+    public static Step lower(Cumulative op, Node node, LoweringContext context) {
+        return new CumulativeStep(op, node, context);
+    }
+
+    public static Step lower(TopK op, Node node, LoweringContext context) {
+        return new TopKStep(op, node, context);
+    }
+}

@@ -1,0 +1,110 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.PadMode;
+import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.testkit.Seeded;
+import dev.tenon.cpu.RandomOps;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Copies between strided views at random, and large enough for tiles, chunks and several units. */
+class StridedCopyTest {
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F64", "F32", "BF16", "U8", "I4", "BOOL"})
+    void randomViews(DType dtype) {
+        Seeded random = new Seeded(dtype.bits());
+        for (int round = 0; round < 60; round++) {
+            int rank = (int) random.nextLong(0, 5);
+            long[] sizes = RandomOps.numbers(random, rank, 1, 6).stream()
+                    .mapToLong(Long::longValue)
+                    .toArray();
+            NdArray x = random.array(dtype, sizes);
+            List<Integer> permutation =
+                    new ArrayList<>(IntStream.range(0, rank).boxed().toList());
+            Collections.shuffle(permutation, new Random(round));
+            RandomOps.check(new Transpose(permutation), 0, List.of(x));
+            RandomOps.check(slice(random, sizes), 0, List.of(x));
+            RandomOps.check(pad(random, sizes), 0, List.of(x));
+            long[] narrow = sizes.clone();
+            for (int axis = 0; axis < rank; axis++) {
+                narrow[axis] = random.nextLong(0, 1) == 0 ? 1 : sizes[axis];
+            }
+            List<Long> wide = new ArrayList<>(RandomOps.numbers(random, (int) random.nextLong(0, 2), 1, 3));
+            for (long size : sizes) {
+                wide.add(size);
+            }
+            RandomOps.check(new Expand(wide), 0, List.of(random.array(dtype, narrow)));
+            if (rank > 0) {
+                int axis = (int) random.nextLong(0, rank - 1);
+                long[] other = sizes.clone();
+                other[axis] = random.nextLong(0, 4);
+                RandomOps.check(new Concat(axis), 0, List.of(x, random.array(dtype, other), x));
+            }
+        }
+    }
+
+    private static Slice slice(Seeded random, long[] sizes) {
+        List<Long> starts = new ArrayList<>();
+        List<Long> counts = new ArrayList<>();
+        List<Long> steps = new ArrayList<>();
+        for (long size : sizes) {
+            long start = random.nextLong(0, size - 1);
+            long step = random.nextLong(1, 3) * (random.nextLong(0, 1) == 0 ? 1 : -1);
+            long room = step > 0 ? size - 1 - start : start;
+            starts.add(start);
+            steps.add(step);
+            counts.add(random.nextLong(0, room / Math.abs(step) + 1));
+        }
+        return new Slice(starts, counts, steps);
+    }
+
+    private static Pad pad(Seeded random, long[] sizes) {
+        PadMode mode = RandomOps.any(random, PadMode.values());
+        List<Long> before = new ArrayList<>();
+        List<Long> after = new ArrayList<>();
+        for (long size : sizes) {
+            boolean touched = random.nextLong(0, 2) > 0;
+            long least = mode == PadMode.CONSTANT ? -(size / 2) : 0; // the other modes crop by a slice
+            before.add(touched ? random.nextLong(least, 2 * size) : 0);
+            after.add(touched ? random.nextLong(least, 2 * size) : 0);
+        }
+        return new Pad(mode, before, after);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 15, 16, 17, 33, 100, 257})
+    void largeTransposes(long rows) {
+        Seeded random = new Seeded(rows);
+        for (DType dtype : List.of(DType.F64, DType.F32, DType.F16, DType.I8)) {
+            RandomOps.check(new Transpose(List.of(1, 0)), 0, List.of(random.array(dtype, rows, 301)));
+            RandomOps.check(new Transpose(List.of(0, 2, 1)), 0, List.of(random.array(dtype, 3, rows, 70)));
+            RandomOps.check(new Transpose(List.of(0, 2, 1, 3)), 0, List.of(random.array(dtype, 2, rows, 3, 65)));
+            RandomOps.check(new Transpose(List.of(0, 2, 3, 1)), 0, List.of(random.array(dtype, 2, rows, 5, 13)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 8191, 8192, 8193, 50_000})
+    void longRuns(long length) {
+        Seeded random = new Seeded(length);
+        NdArray x = random.array(DType.F32, 3, length);
+        RandomOps.check(new Concat(1), 0, List.of(x, x));
+        RandomOps.check(new Slice(List.of(2L, 0L), List.of(3L, length), List.of(-1L, 1L)), 0, List.of(x));
+        RandomOps.check(new Expand(List.of(2L, 3L, length)), 0, List.of(x));
+        RandomOps.check(new Expand(List.of(3L, length)), 0, List.of(random.array(DType.F32, 3, 1)));
+    }
+}

@@ -1,0 +1,85 @@
+package dev.tenon.cpu.norm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.backend.Device;
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cpu.CpuRun;
+import dev.tenon.cpu.device.CpuBackend;
+import java.lang.foreign.ValueLayout;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+
+/** Sums so long that one f32 accumulator would stall. */
+class LargeRowsTest {
+    private static Tensor run(Graph graph, Tensor... inputs) {
+        CpuRun.useVectors();
+        try (Device device = new CpuBackend().open(0, RuntimeOptions.defaults().withThreads(2));
+                Device.Weights weights = device.newWeights();
+                Device.Context context = device.newContext()) {
+            return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults())
+                    .run(context, inputs)[0];
+        }
+    }
+
+    @Test
+    void softmaxOfThirtyThreeMillionColumns() {
+        int n = 33_554_433;
+        Graph graph = GraphBuilder.build("softmax", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 1, n));
+            g.output("y", g.softmax(x, 1));
+        });
+        Tensor x = Tensor.zeros(DType.F32, 1, n);
+        x.segment().set(ValueLayout.JAVA_FLOAT, 4L * (n - 1), 17.32868f);
+        Tensor y = run(graph, x);
+        assertThat(y.getDouble(n - 1)).isCloseTo(0.5, Percentage.withPercentage(1e-3));
+        assertThat(y.getDouble(0)).isCloseTo(0x1p-26, Percentage.withPercentage(1e-3));
+        assertThat(y.getDouble(n - 2)).isEqualTo(y.getDouble(0));
+    }
+
+    @Test
+    void halfPrecisionSoftmaxDoesNotOverflow() {
+        Graph graph = GraphBuilder.build("softmax", g -> {
+            Value x = g.input("x", TensorType.of(DType.F16, 1, 70_000));
+            g.output("y", g.softmax(x, 1));
+        });
+        Tensor y = run(graph, Tensor.zeros(DType.F16, 1, 70_000));
+        for (int i = 0; i < 70_000; i += 999) {
+            assertThat(y.segment().get(ValueLayout.JAVA_SHORT, 2L * i)).isEqualTo((short) 0x00F0);
+        }
+    }
+
+    @Test
+    void sumsOfOnesAreExactInEveryDirection() {
+        int n = 16_777_218;
+        for (boolean tall : new boolean[] {true, false}) {
+            sumOfOnes(ReduceFn.SUM, tall, n, 0);
+            sumOfOnes(ReduceFn.SUM, tall, n, 1);
+            sumOfOnes(ReduceFn.SUM, tall, n, 0, 1);
+            sumOfOnes(ReduceFn.MEAN, tall, n, tall ? 0 : 1);
+        }
+    }
+
+    private static void sumOfOnes(ReduceFn fn, boolean tall, int n, int... axes) {
+        Graph graph = GraphBuilder.build("sum", g -> {
+            Value one = g.constant(new ConstantData.Splat(TensorType.of(DType.F32, 1), Float.floatToRawIntBits(1f)));
+            Value x = g.input("x", tall ? TensorType.of(DType.F32, n, 2) : TensorType.of(DType.F32, 2, n));
+            g.output("y", g.reduce(fn, g.plus(x, one), false, axes));
+        });
+        Tensor y = run(graph, Tensor.zeros(graph.inputs().getFirst().type()));
+        double count = 2.0 * n / y.elements();
+        assertThat(y.getDouble(0)).isEqualTo(fn == ReduceFn.SUM ? count : 1);
+        assertThat(y.getDouble(y.elements() - 1)).isEqualTo(y.getDouble(0));
+    }
+}

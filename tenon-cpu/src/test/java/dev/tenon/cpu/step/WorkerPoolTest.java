@@ -1,0 +1,186 @@
+package dev.tenon.cpu.step;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class WorkerPoolTest {
+    private static Frame frame(WorkerPool pool) {
+        return new Frame(new MemorySegment[0], new MemorySegment[0], pool);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 8, 33})
+    void doesEveryIterationOnce(int threads) {
+        try (WorkerPool pool = new WorkerPool(threads)) {
+            Frame frame = frame(pool);
+            for (int count : new int[] {0, 1, 2, 7, 64, 1000}) {
+                for (int grain : new int[] {0, 1, 3, 2000}) {
+                    for (int round = 0; round < 50; round++) {
+                        AtomicIntegerArray done = new AtomicIntegerArray(count);
+                        pool.run(
+                                frame,
+                                (_, from, to, worker) -> {
+                                    assertThat(worker).isBetween(0, threads - 1);
+                                    for (long i = from; i < to; i++) {
+                                        done.incrementAndGet((int) i);
+                                    }
+                                },
+                                count,
+                                grain);
+                        for (int i = 0; i < count; i++) {
+                            assertThat(done.get(i)).isEqualTo(1);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void noTwoPiecesShareAWorkerAtOneTime() {
+        try (WorkerPool pool = new WorkerPool(4)) {
+            AtomicIntegerArray inside = new AtomicIntegerArray(4);
+            for (int round = 0; round < 200; round++) {
+                pool.run(
+                        frame(pool),
+                        (_, _, _, worker) -> {
+                            assertThat(inside.incrementAndGet(worker)).isEqualTo(1);
+                            Thread.yield();
+                            inside.decrementAndGet(worker);
+                        },
+                        64,
+                        1);
+            }
+        }
+    }
+
+    @Test
+    void theCallerGetsWhatAPieceThrewWhenAllAreOut() {
+        try (WorkerPool pool = new WorkerPool(4)) {
+            AtomicInteger inside = new AtomicInteger();
+            for (int round = 0; round < 100; round++) {
+                int bad = round;
+                assertThatThrownBy(() -> pool.run(
+                                frame(pool),
+                                (_, from, to, _) -> {
+                                    inside.incrementAndGet();
+                                    try {
+                                        if (from <= bad && bad < to) {
+                                            throw new IllegalStateException("piece " + bad);
+                                        }
+                                    } finally {
+                                        inside.decrementAndGet();
+                                    }
+                                },
+                                100,
+                                1))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("piece " + bad);
+                assertThat(inside.get()).isZero();
+            }
+            AtomicLong sum = new AtomicLong();
+            pool.run(frame(pool), (_, from, to, _) -> sum.addAndGet(to - from), 100, 1);
+            assertThat(sum.get()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void aLoopInsideALoopRunsOnItsWorker() {
+        try (WorkerPool pool = new WorkerPool(3)) {
+            Frame frame = frame(pool);
+            AtomicLong sum = new AtomicLong();
+            pool.run(
+                    frame,
+                    (_, from, to, worker) -> pool.run(
+                            frame,
+                            (_, innerFrom, innerTo, innerWorker) -> {
+                                assertThat(innerWorker).isEqualTo(worker);
+                                sum.addAndGet((innerTo - innerFrom) * (to - from));
+                            },
+                            10,
+                            1),
+                    12,
+                    1);
+            assertThat(sum.get()).isEqualTo(120);
+        }
+    }
+
+    @Test
+    void severalCallersShareThePool() throws InterruptedException {
+        try (WorkerPool pool = new WorkerPool(3)) {
+            AtomicLong sum = new AtomicLong();
+            List<Thread> callers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                callers.add(Thread.ofPlatform().start(() -> {
+                    Frame frame = frame(pool);
+                    for (int round = 0; round < 500; round++) {
+                        pool.run(frame, (_, from, to, _) -> sum.addAndGet(to - from), 50, 1);
+                    }
+                }));
+            }
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            assertThat(sum.get()).isEqualTo(4 * 500 * 50);
+        }
+    }
+
+    @Test
+    void aParkedPoolWakesUp() throws InterruptedException {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            for (int round = 0; round < 20; round++) {
+                Thread.sleep(5); // longer than workers spin
+                AtomicLong sum = new AtomicLong();
+                pool.run(frame(pool), (_, from, to, _) -> sum.addAndGet(to - from), 1000, 1);
+                assertThat(sum.get()).isEqualTo(1000);
+            }
+        }
+    }
+
+    @Test
+    void anInterruptDoesNotEndALoop() {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            Thread.currentThread().interrupt();
+            AtomicLong sum = new AtomicLong();
+            pool.run(
+                    frame(pool),
+                    (_, from, to, worker) -> {
+                        for (int i = 0; worker > 0 && i < 200_000; i++) {
+                            Thread.onSpinWait(); // so that the caller has to wait for it
+                        }
+                        sum.addAndGet(to - from);
+                    },
+                    8,
+                    1);
+            assertThat(sum.get()).isEqualTo(8);
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void closesTwiceAndThenRunsOnTheCaller() {
+        WorkerPool pool = new WorkerPool(4);
+        pool.close();
+        pool.close();
+        AtomicLong sum = new AtomicLong();
+        pool.run(
+                frame(pool),
+                (_, from, to, worker) -> {
+                    assertThat(worker).isZero();
+                    sum.addAndGet(to - from);
+                },
+                100,
+                1);
+        assertThat(sum.get()).isEqualTo(100);
+    }
+}

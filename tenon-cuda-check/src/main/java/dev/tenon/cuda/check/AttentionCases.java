@@ -1,0 +1,236 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.AttentionMask;
+import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/** Attention by both kernels against its definition. */
+final class AttentionCases {
+    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+    /** Queries, keys, heads, elements of a head. */
+    private static final int[][] SIZES = {
+        {1, 1, 1, 1},
+        {3, 5, 2, 4},
+        {16, 16, 12, 32},
+        {17, 33, 1, 32},
+        {1, 129, 2, 64},
+        {65, 63, 1, 16},
+        {31, 64, 2, 48},
+        {70, 70, 1, 128},
+        {5, 40, 1, 80},
+        {4, 9, 1, 256},
+        {2, 0, 2, 32},
+        {0, 3, 2, 32}
+    };
+
+    private AttentionCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (int[] size : SIZES) {
+                for (Precision precision : dtype == DType.F32 ? Precision.values() : new Precision[] {Precision.FAST}) {
+                    cases.add(plain(dtype, size, precision));
+                    cases.add(seen(dtype, size, precision));
+                }
+            }
+        }
+        cases.add(new KernelCase("attention", "rows of -inf", AttentionCases::infinities));
+        cases.add(new KernelCase("attention", "AT-01 bottom right", AttentionCases::bottomRight));
+        cases.add(new KernelCase("attention", "AT-02 masked rows", AttentionCases::maskedRows));
+        cases.add(new KernelCase("attention", "AT-03 groups", AttentionCases::groups));
+        cases.add(new KernelCase("attention", "AT-05 window", AttentionCases::window));
+        cases.add(new KernelCase("attention", "AT-06 head sizes", AttentionCases::headSizes));
+        return cases;
+    }
+
+    private static KernelCase plain(DType dtype, int[] size, Precision precision) {
+        String what = "plain " + dtype + " " + precision + " " + Arrays.toString(size);
+        return new KernelCase("attention", what, stage -> {
+            Random random = new Random(size[0] * 31L + size[3]);
+            List<NdArray> inputs = new ArrayList<>(List.of(
+                    CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3])));
+            double scale = 1 / Math.sqrt(size[3]);
+            compare(stage, precision, new PlainAttention(false, scale), inputs, size);
+            inputs.add(CaseArrays.normal(random, dtype, 2, 1, 1, size[1]));
+            compare(stage, precision, new PlainAttention(true, scale), inputs, size);
+            NdArray packed = CaseArrays.normal(random, dtype, 2, size[1], 3, size[2], size[3]);
+            compare(stage, precision, new PlainAttention(false, true, scale), List.of(packed), size);
+            compare(stage, precision, new PlainAttention(true, true, scale), List.of(packed, inputs.getLast()), size);
+        });
+    }
+
+    private static KernelCase seen(DType dtype, int[] size, Precision precision) {
+        String what = "seen " + dtype + " " + precision + " " + Arrays.toString(size);
+        return new KernelCase("attention", what, stage -> {
+            Random random = new Random(size[1] * 31L + size[3]);
+            List<NdArray> inputs = new ArrayList<>(List.of(
+                    CaseArrays.normal(random, dtype, 2, 2L * size[2], size[0], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3]),
+                    CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3])));
+            compare(stage, precision, attention(false, 0, AttentionMask.NONE, 0), inputs, size);
+            compare(stage, precision, attention(true, 3, AttentionMask.NONE, 2), inputs, size);
+            NdArray mask = NdArray.zeros(DType.BOOL, size[0], size[1]);
+            for (int i = 0; i < mask.size(); i++) {
+                mask.set(i, random.nextBoolean() ? 1L : 0L);
+            }
+            inputs.add(mask);
+            compare(stage, precision, attention(true, 0, AttentionMask.BOOLEAN, 0), inputs, size);
+        });
+    }
+
+    private static Attention attention(boolean causal, long window, AttentionMask mask, double cap) {
+        return new Attention(causal, window, mask, Double.NaN, cap);
+    }
+
+    private static void compare(KernelStage stage, Precision precision, Op op, List<NdArray> inputs, int[] size) {
+        NdArray expected = Interpreter.run(op, inputs).getFirst();
+        StepRun.Result result = new StepRun(stage, Blas.none("not asked"), precision).run(op, inputs);
+        DType dtype = expected.dtype();
+        // weights are rounded to the operands' type, TF32 has as many digits as f16, before they are summed
+        boolean tensorCores = result.step().tier().contains("mma");
+        double step = !tensorCores ? 0 : Tolerance.epsilon(dtype == DType.F32 ? DType.F16 : dtype);
+        Tolerance base = Tolerance.of(dtype, size[1] + size[3]);
+        new Tolerance(base.relative() + 2 * step, base.absolute() + 2 * step)
+                .check(result.step().tier(), expected, result.output());
+    }
+
+    /** Plain attention is its formula: a row of -inf is NaN and leaves its neighbours alone. */
+    private static void infinities(KernelStage stage) {
+        for (Precision precision : Precision.values()) {
+            NdArray q = NdArray.zeros(DType.F32, 1, 3, 1, 32);
+            NdArray k = NdArray.zeros(DType.F32, 1, 2, 1, 32);
+            NdArray v = NdArray.zeros(DType.F32, 1, 2, 1, 32);
+            for (int i = 0; i < 32; i++) {
+                v.set(32 + i, 4.0);
+            }
+            double none = Double.NEGATIVE_INFINITY;
+            NdArray mask = array(new long[] {1, 1, 3, 2}, 0, 0, none, none, none, 0);
+            double[] y = new StepRun(stage, Blas.none("not asked"), precision)
+                    .run(new PlainAttention(true, 1), List.of(q, k, v, mask))
+                    .output()
+                    .toDoubles();
+            for (int i = 0; i < 32; i++) {
+                equal(new double[] {y[i], y[32 + i], y[64 + i]}, 2, Double.NaN, 4);
+            }
+        }
+    }
+
+    private static void bottomRight(KernelStage stage) {
+        Attention causal = attention(true, 0, AttentionMask.NONE, 0);
+        equal(single(stage, causal, 2, 1, 2, 3, 4, 5), 2.5, 3);
+        equal(single(stage, causal, 5, 10, 20), 0, 0, 0, 10, 15);
+        equal(single(stage, causal, 1, 1, 2, 3, 4, 5), 3);
+    }
+
+    /** Queries and keys of zeros, one element a head. */
+    private static double[] single(KernelStage stage, Attention op, int queries, double... values) {
+        int keys = values.length;
+        return new StepRun(stage)
+                .run(
+                        op,
+                        List.of(
+                                NdArray.zeros(DType.F32, 1, 1, queries, 1),
+                                NdArray.zeros(DType.F32, 1, 1, keys, 1),
+                                array(new long[] {1, 1, keys, 1}, values)))
+                .output()
+                .toDoubles();
+    }
+
+    private static void maskedRows(KernelStage stage) {
+        NdArray zeros = NdArray.zeros(DType.F32, 1, 1, 3, 1);
+        NdArray v = array(new long[] {1, 1, 3, 1}, 1, 2, 3);
+        NdArray mask = NdArray.of(TensorType.of(DType.BOOL, 3, 3), 0L, 0L, 0L, 1L, 0L, 1L, 1L, 1L, 1L);
+        equal(masked(stage, false, zeros, zeros, v, mask), 0, 2, 2);
+        equal(masked(stage, true, zeros, zeros, v, mask), 0, 1, 2);
+        NdArray poisoned = array(new long[] {1, 1, 3, 1}, Double.NaN, 0, 0);
+        equal(masked(stage, false, zeros, poisoned, v, mask), 0, Double.NaN, Double.NaN);
+        Attention unscaled = new Attention(false, 0, AttentionMask.BOOLEAN, 1, 0);
+        double[] far = new StepRun(stage)
+                .run(
+                        unscaled,
+                        List.of(
+                                array(new long[] {1, 1, 1, 1}, -20000),
+                                array(new long[] {1, 1, 2, 1}, 1, 0),
+                                array(new long[] {1, 1, 2, 1}, 1, 100),
+                                NdArray.of(TensorType.of(DType.BOOL, 1, 2), 1L, 0L)))
+                .output()
+                .toDoubles();
+        equal(far, 1);
+    }
+
+    private static double[] masked(KernelStage stage, boolean causal, NdArray q, NdArray k, NdArray v, NdArray mask) {
+        Attention op = attention(causal, 0, AttentionMask.BOOLEAN, 0);
+        return new StepRun(stage).run(op, List.of(q, k, v, mask)).output().toDoubles();
+    }
+
+    private static void groups(KernelStage stage) {
+        NdArray q = array(new long[] {1, 4, 1, 2}, 1, 1, 1, 1, 1, 1, 1, 1);
+        NdArray k = array(new long[] {1, 2, 1, 2}, 1, 1, 1, 1);
+        NdArray v = array(new long[] {1, 2, 1, 2}, 10, 10, 20, 20);
+        Attention op = attention(false, 0, AttentionMask.NONE, 0);
+        equal(new StepRun(stage).run(op, List.of(q, k, v)).output().toDoubles(), 10, 10, 10, 10, 20, 20, 20, 20);
+    }
+
+    private static void window(KernelStage stage) {
+        double[] v = {0, 1, 2, 3, 4, 5};
+        equal(single(stage, attention(true, 3, AttentionMask.NONE, 0), 6, v), 0, 0.5, 1, 2, 3, 4);
+        equal(single(stage, attention(true, 1, AttentionMask.NONE, 0), 6, v), v);
+        double[] all = {0, 0.5, 1, 1.5, 2, 2.5};
+        equal(single(stage, attention(true, 6, AttentionMask.NONE, 0), 6, v), all);
+        equal(single(stage, attention(true, 100, AttentionMask.NONE, 0), 6, v), all);
+        equal(single(stage, attention(true, 3, AttentionMask.NONE, 0), 1, v), 4);
+    }
+
+    private static void headSizes(KernelStage stage) {
+        for (DType dtype : List.of(DType.F32, DType.F16)) {
+            for (int d : new int[] {1, 80, 256, 512}) {
+                NdArray q = NdArray.zeros(dtype, 1, 1, 1, d);
+                NdArray k = NdArray.zeros(dtype, 1, 1, 2, d);
+                NdArray v = NdArray.zeros(dtype, 1, 1, 2, d);
+                for (int i = 0; i < d; i++) {
+                    q.set(i, 1.0);
+                    k.set(d + i, Tolerance.rounded(dtype, Math.log(3) / Math.sqrt(d)));
+                    v.set(d + i, 4.0);
+                }
+                Attention op = attention(false, 0, AttentionMask.NONE, 0);
+                NdArray y = new StepRun(stage).run(op, List.of(q, k, v)).output();
+                double within = dtype == DType.F32 ? 1e-5 : 2e-2;
+                for (int i = 0; i < d; i++) {
+                    if (!(Math.abs(y.get(i) - 3) <= within)) {
+                        throw new AssertionError(dtype + " head of " + d + ": element " + i + " is " + y.get(i));
+                    }
+                }
+            }
+        }
+    }
+
+    private static NdArray array(long[] sizes, double... values) {
+        return NdArray.of(TensorType.of(DType.F32, sizes), values);
+    }
+
+    private static void equal(double[] actual, double... expected) {
+        for (int i = 0; i < Math.max(actual.length, expected.length); i++) {
+            boolean same = Double.isNaN(expected[i])
+                    ? Double.isNaN(actual[i])
+                    : Math.abs(actual[i] - expected[i]) <= 1e-6 * Math.max(1, Math.abs(expected[i]));
+            if (!same) {
+                throw new AssertionError("is " + Arrays.toString(actual) + "; expected " + Arrays.toString(expected));
+            }
+        }
+    }
+}

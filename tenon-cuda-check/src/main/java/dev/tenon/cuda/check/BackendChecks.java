@@ -1,0 +1,467 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.report.StepReport;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.platform.GpuPlatforms;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuStream;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.function.Consumer;
+
+/** What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs and throws an AssertionError. */
+public final class BackendChecks {
+    /**
+     * One promise.
+     *
+     * @param name in words
+     * @param check takes the backend's name
+     */
+    public record Check(String name, Consumer<String> check) {}
+
+    private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
+
+    private BackendChecks() {}
+
+    public static List<Check> all() {
+        return List.of(
+                new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
+                new Check("a sum and its norm are one step, whoever else reads the sum", BackendChecks::normsOfSums),
+                new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
+                new Check(
+                        "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),
+                new Check("integers without a result are a DataException that says why", BackendChecks::noInteger),
+                new Check("the run of an interrupted thread is whole", BackendChecks::interrupted),
+                new Check("tensors stay on the device from run to run", BackendChecks::staying),
+                new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
+                new Check("the cap is held and named", BackendChecks::cap),
+                new Check("JV-01: inputs may go as soon as a call has returned", InputLifetimeChecks::run),
+                new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
+                new Check("memory reports agree with what was given back", BackendChecks::reports),
+                new Check("copies out of range are refused, and nothing is copied", BackendChecks::ranges),
+                new Check("recorded work of evicted plans is let go", BackendChecks::evicted),
+                new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
+    }
+
+    private static Runtime open(String backend) {
+        return Runtime.open(Target.parse(backend));
+    }
+
+    private static void bothExecutions(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    for (int run = 0; run < 3; run++) {
+                        for (long rows : new long[] {1, 5, 33}) {
+                            model.check(session.run(model.inputs(rows, run)), rows, run);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void normsOfSums(String backend) {
+        TensorType rows = TensorType.of(DType.F32, 5, 67);
+        Graph graph = GraphBuilder.build("norms", g -> {
+            Value x = g.input("x", rows);
+            Value row = g.input("row", TensorType.of(DType.F32, 67));
+            Value first = g.layerNorm(
+                    g.plus(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
+            Value sum = g.plus(first, x);
+            g.output("y", g.add(new RmsNorm(1, 1e-5, true), sum, row));
+            g.output("total", g.add(new Reduce(ReduceFn.SUM, List.of(1), false), sum));
+        });
+        Random random = new Random(3);
+        Map<String, NdArray> given = new HashMap<>();
+        Map<String, Tensor> inputs = new HashMap<>();
+        for (Value input : graph.inputs()) {
+            NdArray array = CaseArrays.normal(random, DType.F32, input.shape().sizes());
+            given.put(input.name(), array);
+            inputs.put(
+                    input.name(),
+                    Tensor.of(DType.F32, array.toDoubles(), input.shape().sizes()));
+        }
+        Map<String, NdArray> expected = Interpreter.run(graph, given);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            Map<String, Tensor> results = session.run(inputs);
+            expected.forEach((name, wanted) -> {
+                Tensor actual = Objects.requireNonNull(results.get(name));
+                Tolerance.of(DType.F32, 67).check(name, wanted, NdArray.read(actual.type(), actual.segment()));
+            });
+            List<String> steps = compiled.report().plans().getFirst().steps().stream()
+                    .map(StepReport::op)
+                    .toList();
+            require(
+                    steps.equals(List.of("transpose", "residual_norm", "residual_norm", "reduce")),
+                    "the steps are " + steps);
+        }
+    }
+
+    private static void replays(String backend) {
+        Graph graph = GraphBuilder.build("line", g -> {
+            var x = g.input("x", DType.F32, Dim.named("n"));
+            var s = g.input("s", DType.F32);
+            g.output("y", g.plus(g.times(x, s), g.scalar(DType.F32, 1)));
+        });
+        CompileOptions options = STRICT.withExecution(Execution.graph());
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph, Weights.none(), options);
+                Session session = compiled.newSession()) {
+            Tensor first = line(session, 2, 1, 2, 3);
+            expect(first, 3, 5, 7);
+            Tensor second = line(session, 2, 10, 20, 30);
+            expect(second, 21, 41, 61);
+            expect(line(session, 5, 10, 20, 30), 51, 101, 151);
+            expect(line(session, 2, 1, 2, 3, 4), 3, 5, 7, 9);
+            expect(line(session, 2, 1, 2, 3), 3, 5, 7);
+            expect(line(session, 2, 4, 3, 2, 1), 9, 7, 5, 3);
+            expect(first, 3, 5, 7);
+            expect(second, 21, 41, 61);
+        }
+    }
+
+    private static Tensor line(Session session, float s, float... x) {
+        Map<String, Tensor> outputs = session.run(Map.of("x", Tensor.of(x, x.length), "s", Tensor.of(new float[] {s})));
+        return Objects.requireNonNull(outputs.get("y"));
+    }
+
+    private static void outOfRange(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    for (int run = 0; run < 3; run++) {
+                        Map<String, Tensor> bad =
+                                Map.of("ids", Tensor.of(new long[] {1, BackendModel.WORDS, 0}, 3), "scale", one());
+                        TenonException error = thrown(DataException.class, () -> session.run(bad));
+                        require(
+                                error.toString().contains("index " + BackendModel.WORDS + " is out of range for axis 0")
+                                        && error.toString().contains("words"),
+                                "names index and node: " + error);
+                        model.check(session.run(model.inputs(3, run)), 3, run);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void noInteger(String backend) {
+        Graph graph = GraphBuilder.build("integers", g -> {
+            var x = g.input("x", DType.I64, Dim.of(2));
+            var y = g.input("y", DType.I64, Dim.of(2));
+            g.output("y", g.plus(g.binary(BinaryFn.POW, x, y), g.div(x, y)));
+        });
+        Tensor x = Tensor.of(new long[] {0, 9}, 2);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(graph);
+                Session session = compiled.newSession()) {
+            TenonException zero = thrown(
+                    DataException.class, () -> session.run(Map.of("x", x, "y", Tensor.of(new long[] {1, 0}, 2))));
+            require(zero.toString().contains("division of an integer by zero"), "says why: " + zero);
+            TenonException power = thrown(
+                    DataException.class, () -> session.run(Map.of("x", x, "y", Tensor.of(new long[] {-2, 1}, 2))));
+            require(power.toString().contains("0 to the power of -2"), "says why: " + power);
+            require(
+                    Arrays.equals(
+                            output(session.run(Map.of("x", x, "y", Tensor.of(new long[] {2, 2}, 2))))
+                                    .toLongs(),
+                            new long[] {0, 85}),
+                    "the session goes on");
+        }
+    }
+
+    private static void interrupted(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            for (Execution execution : Execution.values()) {
+                try (CompiledModel compiled =
+                                runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
+                        Session session = compiled.newSession()) {
+                    model.check(session.run(model.inputs(33, 0)), 33, 0);
+                    for (int run = 0; run < 3; run++) {
+                        Thread.currentThread().interrupt();
+                        Map<String, Tensor> outputs = session.run(model.inputs(33, run));
+                        require(Thread.interrupted(), "the thread is told of the interrupt after the run");
+                        model.check(outputs, 33, run);
+                    }
+                }
+            }
+        }
+    }
+
+    private static Tensor one() {
+        return Tensor.of(new float[] {1});
+    }
+
+    private static void staying(String backend) {
+        Graph graph = GraphBuilder.build("half", g -> {
+            var x = g.input("x", DType.F32, Dim.named("n"));
+            g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
+        });
+        try (Runtime runtime = open(backend)) {
+            Tensor kept;
+            long before = runtime.memory().total();
+            try (CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT)) {
+                Session session = compiled.newSession();
+                Tensor x = runtime.upload(Tensor.of(new float[] {8, 16, 24}, 3));
+                require(x.resident() != null, "an uploaded tensor lies on the device");
+                Tensor y = output(session.runOnDevice(Map.of("x", x)));
+                require(y.resident() != null, "a result stays on the device");
+                x.close();
+                kept = output(session.runOnDevice(Map.of("x", y)));
+                expect(y, 4, 8, 12);
+                y.close();
+                y.close();
+                expect(y, 4, 8, 12);
+                Tensor gone = output(session.runOnDevice(Map.of("x", kept)));
+                gone.close();
+                thrown(ClosedException.class, gone::segment);
+                thrown(ClosedException.class, () -> session.run(Map.of("x", gone)));
+                expect(output(session.run(Map.of("x", kept))), 1, 2, 3);
+                session.close();
+            }
+            expect(kept, 2, 4, 6);
+            kept.close();
+            require(runtime.memory().total() == before, "all given back: " + runtime.memory());
+        }
+    }
+
+    private static Tensor output(Map<String, Tensor> outputs) {
+        return Objects.requireNonNull(outputs.get("y"));
+    }
+
+    private static void outOfMemory(String backend) {
+        Graph large = GraphBuilder.build("large", g -> {
+            var x = g.input("x", TensorType.of(DType.F32, 1, 1));
+            // a petabyte between the input and the one element that leaves
+            var wide = g.expand(x, 1L << 24, 1L << 24);
+            g.output("y", g.narrow(g.narrow(g.unary(UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
+        });
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend);
+                CompiledModel usual = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = usual.newSession()) {
+            model.check(session.run(model.inputs(5, 0)), 5, 0);
+            long before = runtime.memory().total();
+            for (int run = 0; run < 20; run++) {
+                try (CompiledModel compiled = runtime.compile(
+                                large,
+                                Weights.none(),
+                                STRICT.withCompiler(STRICT.compiler().withOptimise(false)));
+                        Session failing = compiled.newSession()) {
+                    thrown(
+                            OutOfMemoryException.class,
+                            () -> failing.run(Map.of("x", Tensor.of(new float[] {1}, 1, 1))));
+                }
+                model.check(session.run(model.inputs(5, run)), 5, run);
+                require(runtime.memory().total() == before, "nothing lost: " + runtime.memory());
+            }
+        }
+    }
+
+    private static void cap(String backend) {
+        BackendModel model = new BackendModel();
+        long needed;
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            model.check(session.run(model.inputs(64, 0)), 64, 0);
+            needed = runtime.memory().total();
+        }
+        RuntimeOptions enough = RuntimeOptions.defaults().withMemoryLimit(needed);
+        try (Runtime runtime = Runtime.open(Target.parse(backend), enough);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+                Session session = compiled.newSession()) {
+            model.check(session.run(model.inputs(64, 0)), 64, 0);
+            TenonException error = thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
+            require(error.toString().contains(Long.toString(needed)), "names the limit: " + error);
+            model.check(session.run(model.inputs(64, 1)), 64, 1);
+        }
+    }
+
+    private static void closing(String backend) {
+        BackendModel model = new BackendModel();
+        Runtime runtime = open(backend);
+        CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
+        Session session = compiled.newSession();
+        Map<String, Tensor> outputs = session.run(model.inputs(5, 0));
+        Session busy = compiled.newSession();
+        Throwable[] failure = new Throwable[1];
+        Thread runner = Thread.ofVirtual().start(() -> {
+            try {
+                for (int run = 0; ; run++) {
+                    model.check(busy.run(model.inputs(5, run)), 5, run);
+                }
+            } catch (Throwable e) { // what ended it is looked at below
+                failure[0] = e;
+            }
+        });
+        session.close();
+        session.close();
+        thrown(ClosedException.class, () -> session.run(model.inputs(5, 0)));
+        model.check(outputs, 5, 0);
+        runtime.close();
+        runtime.close();
+        compiled.close();
+        try {
+            runner.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        require(failure[0] instanceof ClosedException, "a run after close says so: " + failure[0]);
+        model.check(outputs, 5, 0);
+    }
+
+    private static void reports(String backend) {
+        BackendModel model = new BackendModel();
+        try (Runtime runtime = open(backend)) {
+            require(runtime.memory().total() == 0, "nothing is held at first: " + runtime.memory());
+            try (CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
+                try (Session session = compiled.newSession()) {
+                    model.check(session.run(model.inputs(33, 0)), 33, 0);
+                    require(session.bytes() > 0, "a session holds memory after a run");
+                    require(
+                            runtime.memory().weights() + session.bytes()
+                                    == runtime.memory().total(),
+                            "the parts make the sum: " + runtime.memory() + " and " + session.bytes());
+                }
+                require(runtime.memory().activations() == 0, "a closed session holds nothing: " + runtime.memory());
+                require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
+            }
+            require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
+        }
+    }
+
+    private static void ranges(String backend) {
+        try (GpuContext context = GpuPlatforms.named(backend).driver().open(0);
+                GpuStream stream = context.newStream();
+                DeviceBuffer small = context.allocate(16);
+                DeviceBuffer large = context.allocate(64)) {
+            stream.fill(small, 0, 16, (byte) 7);
+            MemorySegment host = MemorySegment.ofArray(new byte[17]);
+            List<Runnable> refused = List.of(
+                    () -> stream.copyToDevice(host, small, 0),
+                    () -> stream.copyToDevice(host.asSlice(0, 8), small, 9),
+                    () -> stream.copyToDevice(host.asSlice(0, 8), small, -1),
+                    () -> stream.copyToHost(small, 0, host),
+                    () -> stream.copyToHost(small, Long.MAX_VALUE, host),
+                    () -> stream.copy(large, 0, small, 0, 17),
+                    () -> stream.copy(small, 1, large, 0, 16),
+                    () -> stream.copy(small, 0, large, 0, -1),
+                    () -> stream.fill(small, 8, 9, (byte) 1));
+            for (Runnable call : refused) {
+                TenonException error = thrown(InputException.class, call);
+                require(error.toString().contains("not within a buffer of 16 bytes"), "names the buffer: " + error);
+            }
+            byte[] left = new byte[16];
+            stream.copyToHost(small, 0, MemorySegment.ofArray(left));
+            for (byte value : left) {
+                require(value == 7, "the buffer is as it was: " + Arrays.toString(left));
+            }
+        }
+    }
+
+    /** One plan is kept, so that each other shape evicts it; the collector may or may not have seen that. */
+    private static void evicted(String backend) {
+        BackendModel model = new BackendModel();
+        CompileOptions options = STRICT.withExecution(Execution.graph()).withMaxPlans(1);
+        try (Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
+                Session session = compiled.newSession()) {
+            for (int round = 0; round < 6; round++) {
+                long rows = 9L - round % 3;
+                for (int run = 0; run < 3; run++) {
+                    model.check(session.run(model.inputs(rows, run)), rows, run);
+                }
+                System.gc();
+            }
+        }
+    }
+
+    /** The driver counts in blocks of its own, 2 MiB each where an allocation is large. */
+    private static void driverAgrees(String backend) {
+        BackendModel model = new BackendModel();
+        long rounding = 8L << 20;
+        try (GpuContext driver = GpuPlatforms.named(backend).driver().open(0);
+                Runtime runtime = open(backend);
+                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
+            long rows = 150_000;
+            try (Session session = compiled.newSession()) {
+                session.run(model.inputs(8, 0)); // loads kernels and libraries
+                compiled.plan(Map.of("rows", rows)); // and those of the large plan
+                long free = driver.memoryInfo().free();
+                long held = runtime.memory().total();
+                session.run(model.inputs(rows, 0));
+                long taken = free - driver.memoryInfo().free();
+                long reported = runtime.memory().total() - held;
+                require(
+                        reported > 3 * rounding && Math.abs(taken - reported) <= rounding,
+                        "reported " + reported + " bytes more; the driver gave " + taken);
+            }
+        }
+    }
+
+    private static void expect(Tensor actual, float... expected) {
+        require(Arrays.equals(actual.toFloats(), expected), actual + "; expected " + Arrays.toString(expected));
+    }
+
+    static void require(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    static <E extends TenonException> TenonException thrown(Class<E> type, Runnable action) {
+        try {
+            action.run();
+        } catch (TenonException e) {
+            if (type.isInstance(e)) {
+                return e;
+            }
+            throw new AssertionError("expected " + type.getSimpleName(), e);
+        }
+        throw new AssertionError("expected " + type.getSimpleName() + ", nothing was thrown");
+    }
+}

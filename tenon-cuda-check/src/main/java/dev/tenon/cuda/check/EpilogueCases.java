@@ -1,0 +1,134 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.ScalarMath;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.MatMulKernels;
+import dev.tenon.cuda.port.DeviceBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** What is done to a product after a library made it: every activation on special and random numbers, and the addends. */
+final class EpilogueCases {
+    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+    private static final double[] SPECIAL = {
+        0,
+        -0.0,
+        1,
+        -1,
+        Double.NaN,
+        Double.POSITIVE_INFINITY,
+        Double.NEGATIVE_INFINITY,
+        1e-8,
+        -1e-8,
+        1e4,
+        -1e4,
+        88,
+        -88,
+        100,
+        -100,
+        3e38,
+        -3e38,
+        6,
+        -6,
+        0.5,
+        -0.5,
+        2.5,
+        -2.5
+    };
+
+    private EpilogueCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (UnaryFn fn : UnaryFn.values()) {
+                Unary activation = activation(fn);
+                if (activation != null) {
+                    cases.add(new KernelCase(
+                            "matmul_epilogue", dtype + " " + fn, stage -> activation(stage, dtype, activation)));
+                }
+            }
+            for (int n : new int[] {1, 3, 8, 31, 32, 1023, 1024}) {
+                for (int parts = 0; parts < 8; parts++) {
+                    int which = parts;
+                    cases.add(new KernelCase(
+                            "matmul_epilogue",
+                            dtype + " [37," + n + "] parts " + parts,
+                            stage -> addends(stage, dtype, 37, n, which)));
+                }
+            }
+        }
+        return cases;
+    }
+
+    /** The function with parameters that f32 holds exactly; null where it is none of floats. */
+    private static @Nullable Unary activation(UnaryFn fn) {
+        return switch (fn) {
+            case NOT, BIT_NOT, IS_NAN, IS_INF -> null;
+            case LEAKY_RELU, THRESHOLDED_RELU -> new Unary(fn, 0.25, 0);
+            case HARD_SIGMOID -> new Unary(fn, 0.25, 0.5);
+            case ELU -> new Unary(fn, 1.5, 0);
+            case SELU -> new Unary(fn, 1.75, 1.0625);
+            case SILU, CELU -> new Unary(fn, 1.5, 0);
+            case SHRINK -> new Unary(fn, 0.5, 0.25);
+            case CLIP -> new Unary(fn, -1, 6);
+            case AFFINE -> new Unary(fn, 2, -0.75);
+            case SCALED_TANH -> new Unary(fn, 1.75, 0.625);
+            default -> Unary.of(fn);
+        };
+    }
+
+    private static void activation(KernelStage stage, DType dtype, Unary fn) {
+        Random random = new Random(fn.fn().name().hashCode());
+        double[] x = new double[SPECIAL.length + 233];
+        for (int i = 0; i < x.length; i++) {
+            x[i] = Tolerance.rounded(dtype, i < SPECIAL.length ? SPECIAL[i] : random.nextGaussian() * 2);
+        }
+        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, 1, x.length, false, fn);
+        DeviceBuffer y = stage.upload(dtype, x, 0);
+        finish.enqueue(stage.stream(), stage.arguments(), y.address(), 0, 0, y.address());
+        double[] actual = stage.download(dtype, y, x.length, 0);
+        for (int i = 0; i < x.length; i++) {
+            compare(dtype, fn.fn() + " of " + x[i], ScalarMath.apply(fn, x[i]), actual[i]);
+        }
+    }
+
+    /** Bit 0 of parts: a bias; bit 1: a residual, over which the result goes; bit 2: an activation. */
+    private static void addends(KernelStage stage, DType dtype, int rows, int n, int parts) {
+        Random random = new Random(31L * n + parts);
+        double[] x = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
+        double[] bias = CaseArrays.normal(random, dtype, n).toDoubles();
+        double[] residual = CaseArrays.normal(random, dtype, (long) rows * n).toDoubles();
+        boolean biased = (parts & 1) != 0;
+        boolean added = (parts & 2) != 0;
+        Unary fn = (parts & 4) != 0 ? Unary.silu() : null;
+        MatMulKernels.Finish finish = new MatMulKernels(stage.modules()).finish(dtype, rows, n, biased, fn);
+        DeviceBuffer onX = stage.upload(dtype, x, 0);
+        DeviceBuffer onY = added ? stage.upload(dtype, residual, 0) : stage.poisoned((long) rows * n * dtype.bytes());
+        finish.enqueue(
+                stage.stream(),
+                stage.arguments(),
+                onX.address(),
+                biased ? stage.upload(dtype, bias, 0).address() : 0,
+                added ? onY.address() : 0,
+                onY.address());
+        double[] y = stage.download(dtype, onY, rows * n, 0);
+        for (int i = 0; i < y.length; i++) {
+            double v = x[i] + (biased ? bias[i % n] : 0);
+            v = fn == null ? v : ScalarMath.apply(fn, v);
+            compare(dtype, "row " + i / n + ", column " + i % n, v + (added ? residual[i] : 0), y[i]);
+        }
+    }
+
+    private static void compare(DType dtype, String what, double expected, double actual) {
+        double rounded = Tolerance.rounded(dtype, expected);
+        if (!Tolerance.of(dtype, 1).accepts(rounded, actual)) {
+            throw new AssertionError(what + " is " + actual + "; expected " + rounded);
+        }
+    }
+}

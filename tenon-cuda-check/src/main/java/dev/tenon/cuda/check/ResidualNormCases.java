@@ -1,0 +1,108 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.DoubleSupplier;
+import java.util.stream.Stream;
+
+/** Sums and their norms: every type, both norms, widths at the edges of each form. */
+final class ResidualNormCases {
+    private static final String KERNEL = "residual_norm";
+    private static final long[] WIDTHS = {1, 3, 31, 32, 33, 127, 384, 1023, 2047, 4099, 8192};
+    private static final double EPSILON = 1e-5;
+
+    private ResidualNormCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (DType type : List.of(DType.F32, DType.F16, DType.BF16, DType.F64)) {
+            for (boolean centred : new boolean[] {true, false}) {
+                for (long width : WIDTHS) {
+                    add(cases, centred, 1, type, width > 2000 ? 3 : 7, width);
+                }
+                add(cases, centred, 1, type, 2, 5, 33);
+                add(cases, centred, 1, type, 1, 16_384 / (type == DType.F64 ? 2 : 1));
+            }
+        }
+        cases.add(new KernelCase(KERNEL, "LN-01, the mean in the residual", ResidualNormCases::largeMeans));
+        cases.add(new KernelCase(KERNEL, "the norm sees the sum unrounded", ResidualNormCases::unrounded));
+        cases.add(new KernelCase(KERNEL, "NaN and infinity stay in their rows", ResidualNormCases::special));
+        return cases;
+    }
+
+    private static void add(List<KernelCase> cases, boolean centred, int axis, DType type, long... sizes) {
+        String what = (centred ? "layer " : "rms ") + TensorType.of(type, sizes);
+        cases.add(new KernelCase(KERNEL, what, stage -> {
+            long[] row = Arrays.copyOfRange(sizes, axis, sizes.length);
+            long cols = Arrays.stream(row).reduce(1, (a, b) -> a * b);
+            Random random = new Random(cols);
+            DoubleSupplier any = () -> random.nextDouble(-2, 2);
+            List<NdArray> inputs = Stream.of(sizes, sizes, row, row)
+                    .limit(centred ? 4 : 3)
+                    .map(of -> CaseArrays.filled(type, any, of))
+                    .toList();
+            new StepRun(stage).check(new ResidualNorm(centred, true, axis, EPSILON), inputs, cols);
+            new StepRun(stage).check(new ResidualNorm(centred, false, axis, EPSILON), inputs, cols);
+        }));
+    }
+
+    private static void largeMeans(KernelStage stage) {
+        NdArray x = NdArray.of(TensorType.of(DType.F32, 1, 4), 0, 1, 2, 3);
+        NdArray mean = CaseArrays.filled(DType.F32, () -> 40_000, 1, 4);
+        NdArray ones = CaseArrays.filled(DType.F32, () -> 1, 4);
+        NdArray zeros = NdArray.zeros(TensorType.of(DType.F32, 4));
+        new StepRun(stage).check(new ResidualNorm(true, true, 1, EPSILON), List.of(x, mean, ones, zeros), 4);
+        for (int cols : new int[] {256, 4099}) { // a constant row: the bias, exactly
+            NdArray half = CaseArrays.filled(DType.F32, () -> 617, 1, cols);
+            NdArray quarter = CaseArrays.filled(DType.F32, () -> 0.25, cols);
+            StepRun.Result result = new StepRun(stage)
+                    .run(new ResidualNorm(true, true, 1, EPSILON), List.of(half, half, quarter, quarter));
+            Tolerance.EXACT.check("norm", CaseArrays.filled(DType.F32, () -> 0.25, 1, cols), result.output());
+            Tolerance.EXACT.check(
+                    "sum",
+                    CaseArrays.filled(DType.F32, () -> 1234, 1, cols),
+                    result.outputs().get(1));
+        }
+    }
+
+    /** 256 + small numbers, which bf16 would round away: their norm is that of the small numbers. */
+    private static void unrounded(KernelStage stage) {
+        for (int cols : new int[] {64, 4096}) {
+            NdArray large = CaseArrays.filled(DType.BF16, () -> 256, 3, cols);
+            NdArray small = NdArray.zeros(TensorType.of(DType.BF16, 3, cols));
+            for (int i = 0; i < small.size(); i++) {
+                small.set(i, i % 2 == 0 ? 0.25 : -0.25);
+            }
+            NdArray ones = CaseArrays.filled(DType.BF16, () -> 1, cols);
+            NdArray zeros = NdArray.zeros(TensorType.of(DType.BF16, cols));
+            StepRun.Result result = new StepRun(stage)
+                    .check(new ResidualNorm(true, true, 1, EPSILON), List.of(large, small, ones, zeros), cols);
+            Tolerance.EXACT.check("sum", large, result.outputs().get(1));
+            if (Math.abs(result.output().get(0) - 1) > 0.01) {
+                throw new AssertionError(
+                        "the first is " + result.output().get(0) + "; expected 1: the sum was rounded before the norm");
+            }
+        }
+    }
+
+    private static void special(KernelStage stage) {
+        for (int cols : new int[] {67, 4099}) {
+            NdArray x = CaseArrays.filled(DType.F32, () -> 1, 3, cols);
+            NdArray residual = CaseArrays.filled(DType.F32, () -> 2, 3, cols);
+            x.set(cols + 5, Double.NaN);
+            residual.set(2 * cols - 1, Double.POSITIVE_INFINITY);
+            NdArray row = CaseArrays.filled(DType.F32, () -> 0.5, cols);
+            for (boolean centred : new boolean[] {true, false}) {
+                List<NdArray> inputs = centred ? List.of(x, residual, row, row) : List.of(x, residual, row);
+                new StepRun(stage).check(new ResidualNorm(centred, true, 1, EPSILON), inputs, cols);
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.lower.Frame;
+import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.LoweringContext;
+import dev.tenon.cuda.lower.RegionForm;
+import dev.tenon.cuda.lower.Step;
+import dev.tenon.cuda.port.CapturedGraph;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.ExecutableGraph;
+import dev.tenon.cuda.port.GpuStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned first. */
+public final class StepRun {
+    private static final TensorType FAULT = TensorType.of(DType.I64, 2);
+
+    private final KernelStage stage;
+    private final Blas blas;
+    private final Precision precision;
+    private final RegionForm regions;
+
+    /** Steps without the matrix libraries, regions interpreted. */
+    StepRun(KernelStage stage) {
+        this(stage, RegionForm.INTERPRETED);
+    }
+
+    StepRun(KernelStage stage, RegionForm regions) {
+        this(stage, Blas.none("not asked"), Precision.STRICT, regions);
+    }
+
+    public StepRun(KernelStage stage, Blas blas, Precision precision) {
+        this(stage, blas, precision, RegionForm.BY_SIZE);
+    }
+
+    private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
+        this.regions = regions;
+        this.stage = stage;
+        this.blas = blas;
+        this.precision = precision;
+    }
+
+    /**
+     * What came out.
+     *
+     * @param outputs of the last run
+     * @param step what ran
+     * @param fault the first report of a value without a result: the step's number and 1, and the value; zeros for none
+     */
+    public record Result(List<NdArray> outputs, Step step, NdArray fault) {
+        public NdArray output() {
+            return outputs.getFirst();
+        }
+    }
+
+    /** Enqueues it twice. */
+    public Result run(Op op, List<NdArray> inputs) {
+        return run(op, inputs, false);
+    }
+
+    /** Captures it before it has ever run, and replays it twice. */
+    public Result replay(Op op, List<NdArray> inputs) {
+        return run(op, inputs, true);
+    }
+
+    /** Runs it and compares with its definition. @throws AssertionError naming the first element that differs */
+    public Result check(Op op, List<NdArray> inputs, long reductionLength) {
+        Result result = run(op, inputs);
+        List<NdArray> expected = Interpreter.run(op, inputs);
+        for (int i = 0; i < expected.size(); i++) {
+            NdArray one = expected.get(i);
+            Tolerance.of(one.dtype(), reductionLength)
+                    .check(result.step().tier(), one, result.outputs().get(i));
+        }
+        return result;
+    }
+
+    private Result run(Op op, List<NdArray> inputs, boolean captured) {
+        GraphBuilder graph = new GraphBuilder("one step");
+        List<Value> operands = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            operands.add(graph.input("in" + i, inputs.get(i).type()));
+        }
+        List<Value> results = graph.add("it", op, operands);
+        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
+            throw new IllegalStateException(op + " is folded away");
+        }
+        Map<Value, Integer> slots = new HashMap<>();
+        List<DeviceBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            slots.put(operands.get(i), buffers.size());
+            buffers.add(stage.upload(inputs.get(i)));
+        }
+        for (Value result : results) {
+            slots.put(result, buffers.size());
+            buffers.add(stage.poisoned(result.type().bytes()));
+        }
+        Step step = GpuLowering.lower(node, new Context(slots));
+        GpuStream stream = stage.stream();
+        try (BlasHandle handle =
+                blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
+            DeviceBuffer faults = stage.zeroed(FAULT.bytes());
+            runTwice(
+                    step,
+                    frame(step, buffers, faults, handle),
+                    buffers.subList(inputs.size(), buffers.size()),
+                    captured);
+            List<NdArray> outputs = new ArrayList<>();
+            for (int i = 0; i < results.size(); i++) {
+                outputs.add(stage.download(results.get(i).type(), buffers.get(inputs.size() + i)));
+            }
+            return new Result(outputs, step, stage.download(FAULT, faults));
+        }
+    }
+
+    private Frame frame(Step step, List<DeviceBuffer> buffers, DeviceBuffer faults, @Nullable BlasHandle handle) {
+        return new Frame(
+                stage.stream(),
+                stage.arguments(),
+                buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
+                stage.poisoned(step.workspaceBytes()).address(),
+                stage.zeroed(step.counterBytes()).address(),
+                faults.address(),
+                handle,
+                buffers,
+                (_, _) -> {
+                    throw new IllegalStateException("cases are about kernels");
+                });
+    }
+
+    private void runTwice(Step step, Frame frame, List<DeviceBuffer> outputs, boolean captured) {
+        GpuStream stream = stage.stream();
+        if (!captured) {
+            for (int run = 0; run < 2; run++) {
+                outputs.forEach(stage::poison);
+                step.enqueue(frame);
+            }
+            return;
+        }
+        stream.beginCapture();
+        step.enqueue(frame);
+        try (CapturedGraph graph = stream.endCapture();
+                ExecutableGraph executable = graph.instantiate()) {
+            for (int run = 0; run < 2; run++) {
+                outputs.forEach(stage::poison);
+                stream.launch(executable);
+            }
+            stream.synchronize();
+        }
+    }
+
+    private final class Context implements LoweringContext {
+        private final Map<Value, Integer> slots;
+
+        Context(Map<Value, Integer> slots) {
+            this.slots = slots;
+        }
+
+        @Override
+        public int slot(Value value) {
+            Integer slot = slots.get(value);
+            if (slot == null) {
+                throw new IllegalArgumentException(value + " has no slot");
+            }
+            return slot;
+        }
+
+        @Override
+        public int transposedSlot(Value matrix) {
+            throw new IllegalArgumentException(matrix + " is no constant: operands here are inputs");
+        }
+
+        @Override
+        public Kernels kernels() {
+            return stage.modules();
+        }
+
+        @Override
+        public Precision precision() {
+            return precision;
+        }
+
+        @Override
+        public RegionForm regions() {
+            return regions;
+        }
+
+        @Override
+        public Blas blas() {
+            return blas;
+        }
+
+        @Override
+        public Program onHost(Plan plan, String reason) {
+            throw new UnsupportedException(reason);
+        }
+
+        @Override
+        public int stepNumber() {
+            return 0;
+        }
+    }
+}
