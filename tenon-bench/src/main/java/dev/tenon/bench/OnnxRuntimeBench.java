@@ -9,9 +9,9 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -32,7 +32,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * A model on ONNX Runtime and on Tenon, the same inputs and number of threads, run by run in turn: {@code OnnxRuntimeBench MODEL SHAPES THREADS [SECONDS]}, for example {@code model.onnx 1x8,1x128,32x128 1,2 3}. The sizes of a shape
+ * A model on ONNX Engine and on Tenon, the same inputs and number of threads, run by run in turn: {@code OnnxRuntimeBench MODEL SHAPES THREADS [SECONDS]}, for example {@code model.onnx 1x8,1x128,32x128 1,2 3}. The sizes of a shape
  * are those of the model's named dims in order; a model without any takes {@code -}.
  */
 public final class OnnxRuntimeBench {
@@ -53,8 +53,8 @@ public final class OnnxRuntimeBench {
     private static void compare(Path file, String shape, int threads, double seconds) throws OrtException {
         OrtEnvironment environment = OrtEnvironment.getEnvironment();
         try (OrtSession.SessionOptions options = new OrtSession.SessionOptions();
-                Runtime runtime =
-                        Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(threads));
+                Engine runtime =
+                        Engine.open(Target.cpu(), EngineOptions.defaults().withThreads(threads));
                 CompiledModel compiled = runtime.compile(
                         OnnxModel.load(file).graph(),
                         Weights.none(),

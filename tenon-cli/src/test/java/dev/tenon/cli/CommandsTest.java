@@ -7,7 +7,7 @@ import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.formats.npy.Npy;
@@ -141,7 +141,7 @@ final class CommandsTest {
     @Test
     void aNewSequenceLengthIsANewPlanAndNothingElse() {
         Graph graph = OnnxModel.load(Cli.MINI_LM).graph();
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
             List<Long> weights = new ArrayList<>();

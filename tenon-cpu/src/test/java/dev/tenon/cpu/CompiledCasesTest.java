@@ -6,7 +6,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /** The cases of operations that backends never see, compiled: decomposed, resolved between the stages of a plan, driven as loops; with inputs given by the run and with constants. */
 class CompiledCasesTest {
-    private static final Runtime RUNTIME = Runtime.open(Target.cpu());
+    private static final Engine RUNTIME = Engine.open(Target.cpu());
 
     @AfterAll
     static void close() {

@@ -8,7 +8,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cpu.device.CpuDevice;
@@ -42,7 +42,7 @@ public final class CpuRun implements AutoCloseable {
     public CpuRun(int threads) {
         device = new CpuDevice(
                 new DeviceInfo("cpu", 0, "test", "", 0),
-                RuntimeOptions.defaults().withThreads(threads));
+                EngineOptions.defaults().withThreads(threads));
     }
 
     /** The operation on those inputs, of which the ones from {@code firstConstant} on are constants of the graph. */

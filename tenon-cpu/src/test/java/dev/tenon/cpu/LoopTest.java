@@ -18,7 +18,7 @@ import dev.tenon.core.ir.op.searching.FirstOf;
 import dev.tenon.core.ir.op.searching.NonZero;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Loops and searches as the runtime drives them: what is planned, and how often. */
 class LoopTest {
-    private static final Runtime RUNTIME = Runtime.open(Target.cpu());
+    private static final Engine RUNTIME = Engine.open(Target.cpu());
     private static final TensorType COUNT = TensorType.of(DType.I64);
     private static final TensorType FLAG = TensorType.of(DType.BOOL);
 

@@ -20,7 +20,7 @@ import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -55,7 +55,7 @@ final class ModelLifeTest {
 
     @Test
     void aNewShapeCostsAPlanAndNothingElse() {
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
                 Session session = model.newSession()) {
             assertThat(session.run(rows(1)).get("y").toFloats()).containsExactly(13, 16);
@@ -69,7 +69,7 @@ final class ModelLifeTest {
 
     @Test
     void theLeastRecentlyUsedPlanGoes() {
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model =
                         runtime.compile(LINEAR, W, CompileOptions.defaults().withMaxPlans(2));
                 Session session = model.newSession()) {
@@ -84,7 +84,7 @@ final class ModelLifeTest {
     void aheadOfTimeMakesThePlansOfTheProfile() {
         CompileOptions options =
                 CompileOptions.defaults().withAheadOfTime(ShapeProfile.none().with("rows", 1, 4, 16));
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, options)) {
             assertThat(model.report().plans()).hasSize(2);
             assertThat(model.report().plans().getFirst().inputs()).containsExactly("x: f32[4,3]");
@@ -93,7 +93,7 @@ final class ModelLifeTest {
 
     @Test
     void closingGivesTheMemoryBack() {
-        try (Runtime runtime = Runtime.open(Target.cpu())) {
+        try (Engine runtime = Engine.open(Target.cpu())) {
             CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
             Session session = model.newSession();
             Tensor y = session.run(rows(64)).get("y");
@@ -110,7 +110,7 @@ final class ModelLifeTest {
 
     @Test
     void wrongInputsAreNamed() {
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
                 Session session = model.newSession()) {
             assertThatThrownBy(() -> session.run(Map.of()))
@@ -143,7 +143,7 @@ final class ModelLifeTest {
             Value a = g.input("a", DType.F32, Dim.named("n"));
             g.output("y", g.plus(a, g.input("b", DType.F32, Dim.named("n"))));
         });
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
             assertThatThrownBy(
@@ -177,7 +177,7 @@ final class ModelLifeTest {
         });
         Tensor up = Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 2, 3);
         Tensor down = Tensor.of(new float[] {-1, -2, -3, -4, -5, -6}, 2, 3);
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
             for (int i = 0; i < 3; i++) {
@@ -198,7 +198,7 @@ final class ModelLifeTest {
 
     @Test
     void manyThreadsShareAModel() throws Exception {
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
                 Session shared = model.newSession();
                 ExecutorService threads = Executors.newFixedThreadPool(8)) {
@@ -230,7 +230,7 @@ final class ModelLifeTest {
     @Test
     void closingWaitsForRunsInFlight() throws Exception {
         for (int round = 0; round < 10; round++) {
-            Runtime runtime = Runtime.open(Target.cpu());
+            Engine runtime = Engine.open(Target.cpu());
             CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
             AtomicBoolean wrong = new AtomicBoolean();
             List<Thread> threads = new ArrayList<>();

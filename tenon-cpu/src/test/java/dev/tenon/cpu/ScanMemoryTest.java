@@ -11,9 +11,9 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.control.Loop;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -54,8 +54,8 @@ class ScanMemoryTest {
     }
 
     private static Map<String, Tensor> run(Graph graph, long turns, long last) {
-        try (Runtime runtime = Runtime.open(
-                        Target.cpu(), RuntimeOptions.defaults().withThreads(1).withMemoryLimit(LIMIT));
+        try (Engine runtime = Engine.open(
+                        Target.cpu(), EngineOptions.defaults().withThreads(1).withMemoryLimit(LIMIT));
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
             return session.run(Map.of(

@@ -15,7 +15,7 @@ import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
@@ -97,8 +97,8 @@ final class BenchModelCommand implements Callable<Integer> {
         FirstResult first = null;
         try (Progress progress = new Progress(spec.commandLine().getErr())) {
             for (int threads : threads(cpu)) {
-                try (Runtime runtime =
-                                Runtime.open(device.target(), device.options().withThreads(threads));
+                try (Engine runtime =
+                                Engine.open(device.target(), device.options().withThreads(threads));
                         CompiledModel compiled = runtime.compile(
                                 onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()));
                         Session session = compiled.newSession()) {
@@ -152,7 +152,7 @@ final class BenchModelCommand implements Callable<Integer> {
     }
 
     /** On a GPU inputs and outputs lie in its memory, as the other side of a comparison has them, unless the copies are asked for. */
-    private Samples measure(Runtime runtime, Session session, Map<String, Tensor> inputs) {
+    private Samples measure(Engine runtime, Session session, Map<String, Tensor> inputs) {
         if (copies) {
             return Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);
         }
@@ -168,7 +168,7 @@ final class BenchModelCommand implements Callable<Integer> {
         }
     }
 
-    private Map<String, Object> object(Path file, Runtime runtime, Sizes shape, int threads, Samples samples) {
+    private Map<String, Object> object(Path file, Engine runtime, Sizes shape, int threads, Samples samples) {
         Map<String, Object> params = new LinkedHashMap<>();
         params.put("model", String.valueOf(file.getFileName()));
         params.put("shape", shape.toString());

@@ -1,6 +1,6 @@
 package dev.tenon.cli.console;
 
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.Target;
 import picocli.CommandLine.Option;
 
@@ -34,8 +34,8 @@ public final class DeviceOptions {
         return Target.parse(device);
     }
 
-    public RuntimeOptions options() {
-        RuntimeOptions options = RuntimeOptions.defaults().withThreads(threads);
+    public EngineOptions options() {
+        EngineOptions options = EngineOptions.defaults().withThreads(threads);
         return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
     }
 }

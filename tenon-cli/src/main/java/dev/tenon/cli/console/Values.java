@@ -3,7 +3,7 @@ package dev.tenon.cli.console;
 import dev.tenon.collective.inprocess.InProcessGroup;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.Architecture;
@@ -65,14 +65,14 @@ public final class Values {
     /** Worker threads; 0 stands for one a core. */
     static final class Threads extends Whole {
         Threads() {
-            super(0, RuntimeOptions.MOST_THREADS);
+            super(0, EngineOptions.MOST_THREADS);
         }
     }
 
     /** Worker threads, counted. */
     public static final class ThreadCount extends Whole {
         ThreadCount() {
-            super(1, RuntimeOptions.MOST_THREADS);
+            super(1, EngineOptions.MOST_THREADS);
         }
     }
 

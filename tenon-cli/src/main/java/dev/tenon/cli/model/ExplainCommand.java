@@ -11,7 +11,7 @@ import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
@@ -82,7 +82,7 @@ public final class ExplainCommand implements Callable<Integer> {
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
         CompileOptions options = settings.apply(CompileOptions.defaults())
                 .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
-        try (Runtime runtime = Runtime.open(device.target(), device.options());
+        try (Engine runtime = Engine.open(device.target(), device.options());
                 CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options)) {
             try (Session session = compiled.newSession()) {
                 // one run, so that plans that hang on values of the run are there as well

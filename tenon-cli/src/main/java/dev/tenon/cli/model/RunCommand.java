@@ -8,7 +8,7 @@ import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.npy.Npy;
@@ -101,7 +101,7 @@ public final class RunCommand implements Callable<Integer> {
         long start = System.nanoTime();
         OnnxModel onnx = OnnxModel.load(model);
         Map<String, Tensor> given = read();
-        try (Runtime runtime = Runtime.open(device.target(), device.options())) {
+        try (Engine runtime = Engine.open(device.target(), device.options())) {
             try (CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options());
                     Session session = compiled.newSession()) {
                 double loaded = millis(start);
@@ -170,7 +170,7 @@ public final class RunCommand implements Callable<Integer> {
 
     private void print(
             PrintWriter out,
-            Runtime runtime,
+            Engine runtime,
             Map<String, Tensor> inputs,
             Map<String, Tensor> results,
             double loaded,

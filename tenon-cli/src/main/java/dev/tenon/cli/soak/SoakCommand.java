@@ -11,9 +11,9 @@ import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
@@ -102,7 +102,7 @@ public final class SoakCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
-        try (Runtime runtime = Runtime.open(Target.parse(device), RuntimeOptions.defaults());
+        try (Engine runtime = Engine.open(Target.parse(device), EngineOptions.defaults());
                 CompiledModel compiled =
                         runtime.compile(onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()))) {
             List<Map<String, Tensor>> inputs = inputs(compiled);
@@ -127,7 +127,7 @@ public final class SoakCommand implements Callable<Integer> {
         return all;
     }
 
-    private int watch(Runtime runtime, Soak soak, DriverMemory driver) throws InterruptedException {
+    private int watch(Engine runtime, Soak soak, DriverMemory driver) throws InterruptedException {
         double seconds = minutes * 60;
         double warmUp = Math.min(WARM_UP_SECONDS, seconds / 3);
         MemoryTrend resident = new MemoryTrend("resident set", warmUp);

@@ -14,10 +14,10 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
-import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -101,7 +101,7 @@ final class Cpu {
     }
 
     static Map<String, Tensor> run(Graph graph, Map<String, Tensor> inputs, int threads, CompileOptions options) {
-        try (Runtime runtime = Runtime.open(DEVICE, RuntimeOptions.defaults().withThreads(threads));
+        try (Engine runtime = Engine.open(DEVICE, EngineOptions.defaults().withThreads(threads));
                 CompiledModel model = runtime.compile(graph, Weights.none(), options.withPrecision(Precision.STRICT));
                 Session session = model.newSession()) {
             return session.run(inputs);

@@ -8,7 +8,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
 import java.nio.file.Files;
@@ -35,7 +35,7 @@ final class DeviceCasesTest {
             System.out.println(Cpu.only(graph, Map.of("x", Tensor.of(new float[] {1, 2, 3}, 3))));
             for (int i = 0; i < 2; i++) {
                 try {
-                    Runtime.open(Target.cuda(0)).close();
+                    Engine.open(Target.cuda(0)).close();
                     System.out.println("opened");
                 } catch (UnsupportedException e) {
                     System.out.println("unsupported: " + e.getMessage());
@@ -52,7 +52,7 @@ final class DeviceCasesTest {
         assertThat(Target.best()).hasToString("cpu");
         assertThat(Target.unavailable()).allSatisfy(line -> assertThat(line).doesNotContain("\n"));
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> Runtime.open(Target.cuda(0)))
+            assertThatThrownBy(() -> Engine.open(Target.cuda(0)))
                     .isInstanceOf(UnsupportedException.class)
                     .hasMessageContaining("cuda")
                     .message()

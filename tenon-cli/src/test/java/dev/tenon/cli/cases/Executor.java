@@ -4,10 +4,10 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
-import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -38,8 +38,8 @@ enum Executor {
     }
 
     private static Map<String, Tensor> compiled(String target, Graph graph, Map<String, Tensor> inputs) {
-        RuntimeOptions options = RuntimeOptions.defaults().withMemoryLimit(MEMORY_LIMIT);
-        try (Runtime runtime = Runtime.open(Target.parse(target), options);
+        EngineOptions options = EngineOptions.defaults().withMemoryLimit(MEMORY_LIMIT);
+        try (Engine runtime = Engine.open(Target.parse(target), options);
                 CompiledModel model = runtime.compile(
                         graph, Weights.none(), CompileOptions.defaults().withPrecision(Precision.STRICT));
                 Session session = model.newSession()) {

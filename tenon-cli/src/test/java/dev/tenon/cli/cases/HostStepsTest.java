@@ -19,7 +19,7 @@ import dev.tenon.core.ir.op.movement.PadMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -46,7 +46,7 @@ class HostStepsTest {
     private static Tensor only(Graph graph, Execution execution, Map<String, Tensor> inputs) {
         CompileOptions options = CompileOptions.defaults().withExecution(execution);
         options = options.withCompiler(options.compiler().withOptimise(false));
-        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+        try (Engine runtime = Engine.open(Target.parse("emulator"));
                 CompiledModel model = runtime.compile(graph, Weights.none(), options);
                 Session session = model.newSession()) {
             session.run(inputs);
@@ -101,7 +101,7 @@ class HostStepsTest {
         });
         Tensor x = Tensor.of(new float[] {1, 2, 3, 4}, 4);
         Tensor good = Tensor.of(new long[] {0, 1}, 2);
-        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+        try (Engine runtime = Engine.open(Target.parse("emulator"));
                 CompiledModel model = runtime.compile(
                         graph, Weights.none(), CompileOptions.defaults().withExecution(execution));
                 Session session = model.newSession()) {
@@ -126,7 +126,7 @@ class HostStepsTest {
             var weights = g.constant(filters.toConstant());
             g.output("y", g.add(conv, x, weights));
         });
-        try (Runtime runtime = Runtime.open(Target.parse("emulator"))) {
+        try (Engine runtime = Engine.open(Target.parse("emulator"))) {
             assertThat(runtime.memory().host()).isZero();
             try (CompiledModel model = runtime.compile(graph)) {
                 long weights;

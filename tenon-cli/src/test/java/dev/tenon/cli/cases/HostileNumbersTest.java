@@ -6,9 +6,9 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -126,8 +126,8 @@ final class HostileNumbersTest {
 
     @Test
     void overflowsAreExceptionsOfOurs() throws IOException {
-        RuntimeOptions options = RuntimeOptions.defaults().withThreads(1).withMemoryLimit(1 << 26);
-        try (Runtime runtime = Runtime.open(Target.cpu(), options);
+        EngineOptions options = EngineOptions.defaults().withThreads(1).withMemoryLimit(1 << 26);
+        try (Engine runtime = Engine.open(Target.cpu(), options);
                 Stream<Path> folders = Files.list(MODELS).sorted()) {
             for (Path folder : folders.toList()) {
                 byte[] model = Files.readAllBytes(folder.resolve("model.onnx"));
@@ -141,7 +141,7 @@ final class HostileNumbersTest {
         assertThat(ran + refused).isGreaterThan(1000);
     }
 
-    private void mutate(Runtime runtime, String name, byte[] model, List<Integer> path) {
+    private void mutate(Engine runtime, String name, byte[] model, List<Integer> path) {
         for (int place = 0; place < 8; place++) {
             for (long number : NUMBERS) {
                 Mutation mutation = new Mutation(path, place, number);
@@ -154,7 +154,7 @@ final class HostileNumbersTest {
         }
     }
 
-    private void run(Runtime runtime, String what, byte[] bytes) {
+    private void run(Engine runtime, String what, byte[] bytes) {
         try {
             OnnxModel model = OnnxModel.parse("m", bytes);
             Map<String, Tensor> inputs = new LinkedHashMap<>();

@@ -19,9 +19,9 @@ import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.TopK;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
 import java.util.List;
@@ -62,8 +62,8 @@ final class IndexingCasesTest {
         List<Tensor> inputs = List.of(f32(0), i64(0, 0, 0, 0), f32(1e8, 1, -1e8, 1));
         Cpu.check(add, inputs, y -> Cpu.exactly(y, sizes(1), 1));
         for (int threads = 1; threads <= 16; threads *= 2) {
-            try (Runtime runtime =
-                            Runtime.open(Cpu.DEVICE, RuntimeOptions.defaults().withThreads(threads));
+            try (Engine runtime =
+                            Engine.open(Cpu.DEVICE, EngineOptions.defaults().withThreads(threads));
                     CompiledModel model = runtime.compile(Cpu.graph(Cpu.op(add), inputs, false));
                     Session session = model.newSession()) {
                 for (int run = 0; run < 100; run++) {

@@ -17,7 +17,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -156,7 +156,7 @@ final class JvmCasesTest {
     /** The child of {@link #exits} and {@link #terminated}: four threads run without end; exits with 7 after so many milliseconds, if given. */
     static final class Runs {
         public static void main(String[] args) throws InterruptedException {
-            Runtime runtime = Runtime.open(Target.cpu());
+            Engine runtime = Engine.open(Target.cpu());
             CompiledModel model = runtime.compile(LAYERS);
             CountDownLatch started = new CountDownLatch(4);
             for (int i = 0; i < 4; i++) {
@@ -221,7 +221,7 @@ final class JvmCasesTest {
     @Test
     @DisplayName("JV-03 outputs outlive session, model and runtime; closing twice is nothing")
     void closing() {
-        Runtime runtime = Runtime.open(Target.cpu());
+        Engine runtime = Engine.open(Target.cpu());
         CompiledModel model = runtime.compile(GraphBuilder.build("plus", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("y", g.plus(x, x));
@@ -247,7 +247,7 @@ final class JvmCasesTest {
     @DisplayName("JV-03 closing during runs waits for them")
     void closingDuringRuns() throws InterruptedException {
         for (int round = 0; round < 10; round++) {
-            Runtime runtime = Runtime.open(Target.cpu());
+            Engine runtime = Engine.open(Target.cpu());
             CompiledModel model = runtime.compile(LAYERS);
             Session shared = model.newSession();
             AtomicReference<Throwable> wrong = new AtomicReference<>();

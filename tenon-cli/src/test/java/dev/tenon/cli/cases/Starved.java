@@ -10,7 +10,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -178,7 +178,7 @@ final class Starved {
     }
 
     private void use(int kind, int rows) {
-        try (Runtime runtime = Runtime.open(target);
+        try (Engine runtime = Engine.open(target);
                 CompiledModel model = runtime.compile(graph(kind))) {
             for (int turn = 0; turn < 2; turn++) {
                 try (Session session = model.newSession()) {

@@ -11,9 +11,9 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
@@ -38,12 +38,12 @@ final class ThreadCasesTest {
         g.output("y", g.plus(x, g.scalar(DType.F32, 1)));
     });
 
-    private static Runtime runtime;
+    private static Engine runtime;
     private static CompiledModel model;
 
     @BeforeAll
     static void open() {
-        runtime = Runtime.open(Cpu.DEVICE, RuntimeOptions.defaults().withThreads(2));
+        runtime = Engine.open(Cpu.DEVICE, EngineOptions.defaults().withThreads(2));
         model = runtime.compile(PLUS_ONE);
     }
 

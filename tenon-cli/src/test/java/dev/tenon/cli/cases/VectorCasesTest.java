@@ -11,9 +11,9 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -55,8 +55,8 @@ final class VectorCasesTest {
 
         public static void main(String[] args) {
             CompileOptions options = CompileOptions.defaults().withMaxPlans(100);
-            try (Runtime runtime =
-                            Runtime.open(Target.cpu(), RuntimeOptions.defaults().withThreads(1));
+            try (Engine runtime =
+                            Engine.open(Target.cpu(), EngineOptions.defaults().withThreads(1));
                     CompiledModel model = runtime.compile(GRAPH, Weights.none(), options);
                     CompiledModel extremes = runtime.compile(EXTREMES, Weights.none(), options);
                     Session session = model.newSession();

@@ -10,9 +10,9 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
@@ -44,7 +44,7 @@ final class OnnxTarget implements Target, AutoCloseable {
 
     private final List<WireTree> seeds = new ArrayList<>();
     private final List<String> words = new ArrayList<>();
-    private final Runtime runtime;
+    private final Engine runtime;
 
     OnnxTarget(List<Path> folders) throws IOException {
         for (Path folder : folders) {
@@ -92,9 +92,9 @@ final class OnnxTarget implements Target, AutoCloseable {
                 "reflect",
                 "N",
                 "../w.bin"));
-        runtime = Runtime.open(
+        runtime = Engine.open(
                 dev.tenon.core.runtime.Target.parse("cpu"),
-                RuntimeOptions.defaults().withThreads(1).withMemoryLimit(MEMORY_LIMIT));
+                EngineOptions.defaults().withThreads(1).withMemoryLimit(MEMORY_LIMIT));
     }
 
     @Override

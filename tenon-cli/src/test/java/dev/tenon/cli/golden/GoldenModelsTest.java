@@ -9,7 +9,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Real models against what ONNX Runtime gave for the same inputs. */
+/** Real models against what ONNX Engine gave for the same inputs. */
 final class GoldenModelsTest {
     private static int skipped;
 
@@ -61,7 +61,7 @@ final class GoldenModelsTest {
     @MethodSource("models")
     void givesTheSameOutputs(String model) {
         Graph graph = load(model);
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel compiled = runtime.compile(graph);
                 Session session = compiled.newSession()) {
             for (GoldenCase golden : GoldenCase.of(model)) {
@@ -91,7 +91,7 @@ final class GoldenModelsTest {
     @ValueSource(strings = "minilm-q")
     void quantisedModelsAgreeInDirection(String model) {
         Graph graph = load(model);
-        try (Runtime runtime = Runtime.open(Target.cpu());
+        try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel compiled = runtime.compile(graph);
                 Session session = compiled.newSession()) {
             for (GoldenCase golden : GoldenCase.of(model)) {
@@ -118,7 +118,7 @@ final class GoldenModelsTest {
                 .filter(golden -> golden.name().equals("b1s16"))
                 .findFirst()
                 .orElseThrow();
-        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+        try (Engine runtime = Engine.open(Target.parse("emulator"));
                 CompiledModel compiled = runtime.compile(graph, weights, options);
                 Session session = compiled.newSession()) {
             for (int run = 0; run < (execution == Execution.GRAPH ? 2 : 1); run++) {
@@ -140,7 +140,7 @@ final class GoldenModelsTest {
         String model = "light_squeezenet";
         Graph graph = load(model);
         CompileOptions options = CompileOptions.defaults().withExecution(Execution.GRAPH);
-        try (Runtime runtime = Runtime.open(Target.parse("emulator"));
+        try (Engine runtime = Engine.open(Target.parse("emulator"));
                 CompiledModel compiled = runtime.compile(graph, Weights.none(), options);
                 Session session = compiled.newSession()) {
             for (GoldenCase golden : GoldenCase.of(model)) {

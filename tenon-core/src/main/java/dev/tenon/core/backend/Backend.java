@@ -1,6 +1,6 @@
 package dev.tenon.core.backend;
 
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.List;
 
@@ -19,5 +19,5 @@ public interface Backend {
     String unavailable();
 
     /** Opens a device. @throws dev.tenon.core.error.UnsupportedException when there is none of that number */
-    Device open(int ordinal, RuntimeOptions options);
+    Device open(int ordinal, EngineOptions options);
 }

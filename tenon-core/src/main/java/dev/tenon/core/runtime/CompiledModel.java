@@ -32,7 +32,7 @@ import java.util.function.ToLongFunction;
  * <p>Immutable to its users and thread-safe. Closing waits for runs in flight, closes the sessions and gives the memory back.
  */
 public final class CompiledModel implements AutoCloseable {
-    private final Runtime runtime;
+    private final Engine runtime;
     private final Device device;
     private final Graph graph;
     private final Weights given;
@@ -55,7 +55,7 @@ public final class CompiledModel implements AutoCloseable {
     /** A prepared graph and its plans. */
     private record Variant(Graph prepared, LazyMap<List<TensorType>, CompiledStage> plans) {}
 
-    CompiledModel(Runtime runtime, Device device, Graph graph, Weights given, CompileOptions options) {
+    CompiledModel(Engine runtime, Device device, Graph graph, Weights given, CompileOptions options) {
         Headroom.require("compiling a model");
         this.runtime = runtime;
         this.device = device;
@@ -109,7 +109,7 @@ public final class CompiledModel implements AutoCloseable {
         return types;
     }
 
-    public Runtime runtime() {
+    public Engine runtime() {
         return runtime;
     }
 

@@ -20,7 +20,7 @@ final class Rehearsal {
     private Rehearsal() {}
 
     /** Rehearses on a runtime that was opened a moment ago. */
-    static void once(Runtime runtime) {
+    static void once(Engine runtime) {
         String backend = runtime.target().backend();
         if (DONE.contains(backend)) {
             return;

@@ -3,7 +3,7 @@ package dev.tenon.cpu.device;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cpu.loops.CpuInfo;
 import dev.tenon.cpu.loops.Vectors;
@@ -32,7 +32,7 @@ public final class CpuBackend implements Backend {
     }
 
     @Override
-    public Device open(int ordinal, RuntimeOptions options) {
+    public Device open(int ordinal, EngineOptions options) {
         if (ordinal != 0) {
             throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
         }

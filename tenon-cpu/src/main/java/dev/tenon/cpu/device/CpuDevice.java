@@ -7,7 +7,7 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.cpu.loops.Vectors;
@@ -23,7 +23,7 @@ public final class CpuDevice implements Device {
     private final MemoryLedger ledger;
     private final WorkerPool pool;
 
-    public CpuDevice(DeviceInfo info, RuntimeOptions options) {
+    public CpuDevice(DeviceInfo info, EngineOptions options) {
         this.info = info;
         this.ledger = new MemoryLedger("cpu", options.memoryLimit());
         this.pool = new WorkerPool(

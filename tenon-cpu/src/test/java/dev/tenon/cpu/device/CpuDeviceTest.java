@@ -20,7 +20,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -34,9 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CpuDeviceTest {
-    private static final RuntimeOptions TWO = RuntimeOptions.defaults().withThreads(2);
+    private static final EngineOptions TWO = EngineOptions.defaults().withThreads(2);
 
-    private static Device open(RuntimeOptions options) {
+    private static Device open(EngineOptions options) {
         return new CpuBackend().open(0, options);
     }
 

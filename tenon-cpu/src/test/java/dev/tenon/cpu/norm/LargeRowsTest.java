@@ -13,7 +13,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cpu.CpuRun;
 import dev.tenon.cpu.device.CpuBackend;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class LargeRowsTest {
     private static Tensor run(Graph graph, Tensor... inputs) {
         CpuRun.useVectors();
-        try (Device device = new CpuBackend().open(0, RuntimeOptions.defaults().withThreads(2));
+        try (Device device = new CpuBackend().open(0, EngineOptions.defaults().withThreads(2));
                 Device.Weights weights = device.newWeights();
                 Device.Context context = device.newContext()) {
             return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults())

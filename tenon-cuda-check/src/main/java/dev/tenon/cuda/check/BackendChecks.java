@@ -20,12 +20,12 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
-import dev.tenon.core.options.RuntimeOptions;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -77,13 +77,13 @@ public final class BackendChecks {
                 new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
     }
 
-    private static Runtime open(String backend) {
-        return Runtime.open(Target.parse(backend));
+    private static Engine open(String backend) {
+        return Engine.open(Target.parse(backend));
     }
 
     private static void bothExecutions(String backend) {
         BackendModel model = new BackendModel();
-        try (Runtime runtime = open(backend)) {
+        try (Engine runtime = open(backend)) {
             for (Execution execution : Execution.values()) {
                 try (CompiledModel compiled =
                                 runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
@@ -120,7 +120,7 @@ public final class BackendChecks {
                     Tensor.of(DType.F32, array.toDoubles(), input.shape().sizes()));
         }
         Map<String, NdArray> expected = Interpreter.run(graph, given);
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT);
                 Session session = compiled.newSession()) {
             Map<String, Tensor> results = session.run(inputs);
@@ -144,7 +144,7 @@ public final class BackendChecks {
             g.output("y", g.plus(g.times(x, s), g.scalar(DType.F32, 1)));
         });
         CompileOptions options = STRICT.withExecution(Execution.graph());
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(graph, Weights.none(), options);
                 Session session = compiled.newSession()) {
             Tensor first = line(session, 2, 1, 2, 3);
@@ -167,7 +167,7 @@ public final class BackendChecks {
 
     private static void outOfRange(String backend) {
         BackendModel model = new BackendModel();
-        try (Runtime runtime = open(backend)) {
+        try (Engine runtime = open(backend)) {
             for (Execution execution : Execution.values()) {
                 try (CompiledModel compiled =
                                 runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
@@ -194,7 +194,7 @@ public final class BackendChecks {
             g.output("y", g.plus(g.binary(BinaryFn.POW, x, y), g.div(x, y)));
         });
         Tensor x = Tensor.of(new long[] {0, 9}, 2);
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(graph);
                 Session session = compiled.newSession()) {
             TenonException zero = thrown(
@@ -214,7 +214,7 @@ public final class BackendChecks {
 
     private static void interrupted(String backend) {
         BackendModel model = new BackendModel();
-        try (Runtime runtime = open(backend)) {
+        try (Engine runtime = open(backend)) {
             for (Execution execution : Execution.values()) {
                 try (CompiledModel compiled =
                                 runtime.compile(model.graph(), Weights.none(), STRICT.withExecution(execution));
@@ -240,7 +240,7 @@ public final class BackendChecks {
             var x = g.input("x", DType.F32, Dim.named("n"));
             g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
         });
-        try (Runtime runtime = open(backend)) {
+        try (Engine runtime = open(backend)) {
             Tensor kept;
             long before = runtime.memory().total();
             try (CompiledModel compiled = runtime.compile(graph, Weights.none(), STRICT)) {
@@ -280,7 +280,7 @@ public final class BackendChecks {
             g.output("y", g.narrow(g.narrow(g.unary(UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
         });
         BackendModel model = new BackendModel();
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel usual = runtime.compile(model.graph(), Weights.none(), STRICT);
                 Session session = usual.newSession()) {
             model.check(session.run(model.inputs(5, 0)), 5, 0);
@@ -304,14 +304,14 @@ public final class BackendChecks {
     private static void cap(String backend) {
         BackendModel model = new BackendModel();
         long needed;
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
                 Session session = compiled.newSession()) {
             model.check(session.run(model.inputs(64, 0)), 64, 0);
             needed = runtime.memory().total();
         }
-        RuntimeOptions enough = RuntimeOptions.defaults().withMemoryLimit(needed);
-        try (Runtime runtime = Runtime.open(Target.parse(backend), enough);
+        EngineOptions enough = EngineOptions.defaults().withMemoryLimit(needed);
+        try (Engine runtime = Engine.open(Target.parse(backend), enough);
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
                 Session session = compiled.newSession()) {
             model.check(session.run(model.inputs(64, 0)), 64, 0);
@@ -323,7 +323,7 @@ public final class BackendChecks {
 
     private static void closing(String backend) {
         BackendModel model = new BackendModel();
-        Runtime runtime = open(backend);
+        Engine runtime = open(backend);
         CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
         Session session = compiled.newSession();
         Map<String, Tensor> outputs = session.run(model.inputs(5, 0));
@@ -356,7 +356,7 @@ public final class BackendChecks {
 
     private static void reports(String backend) {
         BackendModel model = new BackendModel();
-        try (Runtime runtime = open(backend)) {
+        try (Engine runtime = open(backend)) {
             require(runtime.memory().total() == 0, "nothing is held at first: " + runtime.memory());
             try (CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
                 try (Session session = compiled.newSession()) {
@@ -407,7 +407,7 @@ public final class BackendChecks {
     private static void evicted(String backend) {
         BackendModel model = new BackendModel();
         CompileOptions options = STRICT.withExecution(Execution.graph()).withMaxPlans(1);
-        try (Runtime runtime = open(backend);
+        try (Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
                 Session session = compiled.newSession()) {
             for (int round = 0; round < 6; round++) {
@@ -425,7 +425,7 @@ public final class BackendChecks {
         BackendModel model = new BackendModel();
         long rounding = 8L << 20;
         try (GpuContext driver = GpuPlatforms.named(backend).driver().open(0);
-                Runtime runtime = open(backend);
+                Engine runtime = open(backend);
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
             long rows = 150_000;
             try (Session session = compiled.newSession()) {

@@ -7,7 +7,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -31,7 +31,7 @@ final class InputLifetimeChecks {
             Value x = g.input("x", TYPE);
             g.output("y", g.reduce(ReduceFn.SUM, g.plus(x, x), false, 0));
         });
-        try (Runtime runtime = Runtime.open(Target.parse(backend));
+        try (Engine runtime = Engine.open(Target.parse(backend));
                 CompiledModel model = runtime.compile(graph);
                 Session session = model.newSession()) {
             for (int round = 0; round < 3; round++) {

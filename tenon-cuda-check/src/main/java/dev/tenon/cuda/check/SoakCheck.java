@@ -5,7 +5,7 @@ import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -38,7 +38,7 @@ public final class SoakCheck {
         CompileOptions options =
                 CompileOptions.defaults().withPrecision(Precision.STRICT).withExecution(execution);
         try (GpuContext driver = GpuPlatforms.named(backend).driver().open(0);
-                Runtime runtime = Runtime.open(Target.parse(backend));
+                Engine runtime = Engine.open(Target.parse(backend));
                 CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
             List<Session> sessions = new ArrayList<>();

@@ -13,7 +13,7 @@ import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.collective.GpuCommunicator;
 import dev.tenon.cuda.collective.GpuGroup;
@@ -213,7 +213,7 @@ public final class TensorChecks {
             List<Tensor> data = all.ranks.stream()
                     .map(rank -> rank.upload(values(rank.number(), length)))
                     .toList();
-            Runtime first = all.ranks.getFirst().runtime();
+            Engine first = all.ranks.getFirst().runtime();
             Tensor one = all.ranks.getFirst().upload(1);
             says(
                     InputException.class,

@@ -5,7 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -33,7 +33,7 @@ final class TensorWorld implements AutoCloseable {
     });
 
     /** One of the ranks, on a thread of its own. */
-    record Rank(int number, Runtime runtime, Session session, GpuCommunicator communicator) {
+    record Rank(int number, Engine runtime, Session session, GpuCommunicator communicator) {
         Tensor upload(float... values) {
             return runtime.upload(Tensor.of(values, values.length));
         }
@@ -57,9 +57,9 @@ final class TensorWorld implements AutoCloseable {
     private final List<AutoCloseable> opened = new ArrayList<>();
 
     TensorWorld(String backend, int world, Duration timeout) {
-        List<Runtime> runtimes = new ArrayList<>();
+        List<Engine> runtimes = new ArrayList<>();
         for (int ordinal = 0; ordinal < world; ordinal++) {
-            runtimes.add(Runtime.open(Target.parse(backend + ":" + ordinal)));
+            runtimes.add(Engine.open(Target.parse(backend + ":" + ordinal)));
         }
         group = GpuGroup.open(runtimes, GpuCollectiveOptions.defaults().withTimeout(timeout));
         for (int rank = 0; rank < world; rank++) {

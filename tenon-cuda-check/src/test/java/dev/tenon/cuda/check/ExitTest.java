@@ -6,7 +6,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -70,7 +70,7 @@ class ExitTest {
     static final class Running {
         public static void main(String[] args) throws InterruptedException {
             BackendModel model = new BackendModel();
-            Runtime runtime = Runtime.open(Target.cuda(0));
+            Engine runtime = Engine.open(Target.cuda(0));
             CompileOptions options =
                     CompileOptions.defaults().withPrecision(Precision.STRICT).withExecution(Execution.valueOf(args[0]));
             CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);

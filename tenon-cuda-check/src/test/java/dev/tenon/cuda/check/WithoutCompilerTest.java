@@ -7,7 +7,7 @@ import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -43,7 +43,7 @@ class WithoutCompilerTest {
             System.out.println(
                     "compiler: " + GpuPlatforms.named("cuda").compiler().name());
             BackendModel model = new BackendModel();
-            try (Runtime runtime = Runtime.open(Target.cuda(0))) {
+            try (Engine runtime = Engine.open(Target.cuda(0))) {
                 for (Execution execution : Execution.values()) {
                     CompileOptions options = CompileOptions.defaults()
                             .withPrecision(Precision.STRICT)

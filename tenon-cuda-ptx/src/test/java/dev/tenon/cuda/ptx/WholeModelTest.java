@@ -6,7 +6,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
@@ -69,7 +69,7 @@ class WholeModelTest {
 
     private static Outcome run(Target target) {
         CompileOptions options = CompileOptions.defaults().withPrecision(Precision.STRICT);
-        try (Runtime runtime = Runtime.open(target);
+        try (Engine runtime = Engine.open(target);
                 CompiledModel model = runtime.compile(OnnxModel.load(MODEL).graph(), Weights.none(), options);
                 Session session = model.newSession()) {
             Tensor output = session.run(INPUTS).values().iterator().next();

@@ -3,7 +3,7 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.platform.GpuPlatforms;
@@ -71,7 +71,7 @@ public abstract class GpuBackend implements Backend {
     }
 
     @Override
-    public final Device open(int ordinal, RuntimeOptions options) {
+    public final Device open(int ordinal, EngineOptions options) {
         KernelCatalog.prepare(); // here, where the heap is known to have room, and not in the middle of a plan
         GpuPlatform found = GpuPlatforms.named(platform);
         return GpuDevice.open(found, ordinal, options);

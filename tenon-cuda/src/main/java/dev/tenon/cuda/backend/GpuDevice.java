@@ -8,7 +8,7 @@ import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.Tensor;
@@ -40,7 +40,7 @@ final class GpuDevice implements Device {
         this.ledger = ledger;
     }
 
-    static GpuDevice open(GpuPlatform platform, int ordinal, RuntimeOptions options) {
+    static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
         GpuContext context = platform.driver().open(ordinal);
         DeviceInfo info = GpuBackend.info(platform.driver(), context.device());
         MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());

@@ -5,7 +5,7 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.core.lazy.Services;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -24,7 +24,7 @@ final class HostBackend {
         return Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader())).stream()
                 .filter(backend -> backend.name().equals("cpu"))
                 .findFirst()
-                .map(backend -> backend.open(0, RuntimeOptions.defaults()));
+                .map(backend -> backend.open(0, EngineOptions.defaults()));
     }
 
     /**

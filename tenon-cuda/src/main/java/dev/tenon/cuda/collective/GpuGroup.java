@@ -4,7 +4,7 @@ import dev.tenon.collective.Arguments;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.nativelib.nccl.NcclLibrary;
@@ -66,7 +66,7 @@ public final class GpuGroup implements AutoCloseable {
      * @throws UnsupportedException where there is no NCCL, saying what was tried
      * @throws dev.tenon.core.error.CollectiveTimeoutException when NCCL does not join them in time
      */
-    public static GpuGroup open(List<Runtime> runtimes, GpuCollectiveOptions options) {
+    public static GpuGroup open(List<Engine> runtimes, GpuCollectiveOptions options) {
         return Places.open(runtimes, (platform, contexts) -> open(platform, contexts, options, true));
     }
 

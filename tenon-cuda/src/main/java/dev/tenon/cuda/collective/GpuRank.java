@@ -1,7 +1,7 @@
 package dev.tenon.cuda.collective;
 
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.NcclLibrary;
 import java.util.List;
@@ -27,7 +27,7 @@ public final class GpuRank {
      *
      * @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed before or after
      */
-    public static GpuCommunicator open(Runtime runtime, RankEnvironment here, GpuCollectiveOptions options) {
+    public static GpuCommunicator open(Engine runtime, RankEnvironment here, GpuCollectiveOptions options) {
         return Places.open(List.of(runtime), (_, contexts) -> {
             GpuContext context = contexts.getFirst();
             return open(context, here, options, context::close);

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.collective;
 
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.GpuContext;
@@ -19,11 +19,11 @@ final class Places {
      *
      * @param opening takes the contexts over, and closes them at its end; when it fails, they are closed here
      */
-    static <T> T open(List<Runtime> runtimes, BiFunction<GpuPlatform, List<GpuContext>, T> opening) {
+    static <T> T open(List<Engine> runtimes, BiFunction<GpuPlatform, List<GpuContext>, T> opening) {
         GpuPlatform platform = platform(runtimes);
         List<GpuContext> contexts = new ArrayList<>();
         try {
-            for (Runtime runtime : runtimes) {
+            for (Engine runtime : runtimes) {
                 contexts.add(platform.driver().open(runtime.target().ordinal()));
             }
             return opening.apply(platform, List.copyOf(contexts));
@@ -33,11 +33,11 @@ final class Places {
         }
     }
 
-    private static GpuPlatform platform(List<Runtime> runtimes) {
+    private static GpuPlatform platform(List<Engine> runtimes) {
         if (runtimes.isEmpty()) {
             throw new InputException("a group of no runtimes; each rank needs one, on a GPU of its own");
         }
-        List<Target> targets = runtimes.stream().map(Runtime::target).toList();
+        List<Target> targets = runtimes.stream().map(Engine::target).toList();
         List<String> known = GpuPlatforms.all().stream().map(GpuPlatform::name).toList();
         String first = targets.getFirst().backend();
         if (!known.contains(first)

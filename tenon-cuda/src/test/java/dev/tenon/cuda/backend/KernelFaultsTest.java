@@ -20,7 +20,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.cuda.port.FakeGpu;
 import java.util.List;
@@ -56,7 +56,7 @@ class KernelFaultsTest {
                     }
                 })),
                 0,
-                RuntimeOptions.defaults());
+                EngineOptions.defaults());
         return device.compile(plan(), device.newWeights(), CompileOptions.defaults());
     }
 

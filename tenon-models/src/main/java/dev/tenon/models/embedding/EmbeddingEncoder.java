@@ -4,7 +4,7 @@ import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.runtime.CompiledModel;
-import dev.tenon.core.runtime.Runtime;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
@@ -36,14 +36,14 @@ public final class EmbeddingEncoder implements AutoCloseable {
     private final TextEncoder texts;
     private final EncoderSetup setup;
     private final EncoderOptions options;
-    private final Runtime runtime;
+    private final Engine runtime;
     private final CompiledModel model;
     private final int batch;
     private final boolean padded;
     private final Queue<Session> idle = new ConcurrentLinkedQueue<>();
 
     private EmbeddingEncoder(
-            Tokenizer tokenizer, EncoderSetup setup, EncoderOptions options, Runtime runtime, CompiledModel model) {
+            Tokenizer tokenizer, EncoderSetup setup, EncoderOptions options, Engine runtime, CompiledModel model) {
         this.tokenizer = tokenizer;
         this.texts = new TextEncoder(tokenizer, setup, options.longTexts());
         this.setup = setup;
@@ -89,7 +89,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         OnnxModel onnx = OnnxModel.load(file);
         EncoderInputs.check(onnx.graph().inputs());
         EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        Runtime runtime = Runtime.open(target, options.runtime());
+        Engine runtime = Engine.open(target, options.runtime());
         try {
             CompiledModel compiled = runtime.compile(onnx.graph(), options.weights(), options.compile());
             return new EmbeddingEncoder(words, setup, options, runtime, compiled);

@@ -2,7 +2,7 @@ package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.Weights;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param normalise whether vectors are scaled to length 1
  */
 public record EncoderOptions(
-        RuntimeOptions runtime,
+        EngineOptions runtime,
         CompileOptions compile,
         Weights weights,
         int batch,
@@ -53,7 +53,7 @@ public record EncoderOptions(
     /** Returns options under which everything is as the model's files say; long texts are cut, 32 texts are a batch. */
     public static EncoderOptions defaults() {
         return new EncoderOptions(
-                RuntimeOptions.defaults(),
+                EngineOptions.defaults(),
                 CompileOptions.defaults(),
                 Weights.none(),
                 32,
@@ -68,7 +68,7 @@ public record EncoderOptions(
     }
 
     /** Returns these options with threads and memory of the device. */
-    public EncoderOptions withRuntime(RuntimeOptions options) {
+    public EncoderOptions withRuntime(EngineOptions options) {
         return new EncoderOptions(
                 options,
                 compile,

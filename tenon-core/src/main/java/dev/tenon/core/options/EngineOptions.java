@@ -8,11 +8,11 @@ import dev.tenon.core.error.InputException;
  * @param threads worker threads of the CPU backend, the calling thread among them; 0 for one a core
  * @param memoryLimit cap on the bytes that weights, arenas and workspace may take together
  */
-public record RuntimeOptions(int threads, long memoryLimit) {
+public record EngineOptions(int threads, long memoryLimit) {
     /** More worker threads than that are refused. */
     public static final int MOST_THREADS = 4096;
 
-    public RuntimeOptions {
+    public EngineOptions {
         if (threads < 0 || threads > MOST_THREADS) {
             throw new InputException("threads must be 0 (one a core) to " + MOST_THREADS + ", got " + threads);
         }
@@ -21,15 +21,15 @@ public record RuntimeOptions(int threads, long memoryLimit) {
         }
     }
 
-    public static RuntimeOptions defaults() {
-        return new RuntimeOptions(0, Long.MAX_VALUE);
+    public static EngineOptions defaults() {
+        return new EngineOptions(0, Long.MAX_VALUE);
     }
 
-    public RuntimeOptions withThreads(int count) {
-        return new RuntimeOptions(count, memoryLimit);
+    public EngineOptions withThreads(int count) {
+        return new EngineOptions(count, memoryLimit);
     }
 
-    public RuntimeOptions withMemoryLimit(long bytes) {
-        return new RuntimeOptions(threads, bytes);
+    public EngineOptions withMemoryLimit(long bytes) {
+        return new EngineOptions(threads, bytes);
     }
 }

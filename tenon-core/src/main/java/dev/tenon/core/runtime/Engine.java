@@ -7,7 +7,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.RuntimeOptions;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.LeakWatch;
@@ -23,8 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Thread-safe.
  */
-@SuppressWarnings("AvoidCommonTypeNames") // nothing that runs graphs wants java.lang.Runtime beside it
-public final class Runtime implements AutoCloseable {
+public final class Engine implements AutoCloseable {
     private static final long PAUSE_NANOS = 10_000_000;
 
     private final Target target;
@@ -36,20 +35,20 @@ public final class Runtime implements AutoCloseable {
 
     private final LeakWatch watch;
 
-    private Runtime(Target target, Device device) {
+    private Engine(Target target, Device device) {
         this.target = target;
         this.device = device;
-        this.watch = LeakWatch.over(this, "Runtime(" + target + ")");
+        this.watch = LeakWatch.over(this, "Engine(" + target + ")");
     }
 
     /** Opens a device with all its defaults. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
-    public static Runtime open(Target target) {
-        return open(target, RuntimeOptions.defaults());
+    public static Engine open(Target target) {
+        return open(target, EngineOptions.defaults());
     }
 
-    public static Runtime open(Target target, RuntimeOptions options) {
+    public static Engine open(Target target, EngineOptions options) {
         Headroom.require("opening a device");
-        Runtime runtime = new Runtime(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        Engine runtime = new Engine(target, Backends.named(target.backend()).open(target.ordinal(), options));
         try {
             Rehearsal.once(runtime);
         } catch (RuntimeException | Error e) {
