@@ -1,6 +1,5 @@
 package dev.tenon.nativelib;
 
-import dev.tenon.nativelib.cuda.CuLibrary;
 import java.util.List;
 
 /** The libraries that the CUDA backend uses, newest versions first; CUDA 12 and 13. */
@@ -13,7 +12,7 @@ public final class CudaLibraries {
                     List.of("nvcuda.dll"),
                     "every CUDA device",
                     "install an NVIDIA driver for CUDA 12.0 (525) or newer")
-            .withRefusal(CuLibrary::refusal);
+            .withRefusal(DriverVersion::refusal);
 
     public static final LibraryName NVRTC = new LibraryName(
                     "nvrtc",

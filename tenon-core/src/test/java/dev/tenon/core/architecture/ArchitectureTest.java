@@ -1,54 +1,52 @@
 package dev.tenon.core.architecture;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
-
-import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
+import dev.tenon.core.testkit.House;
+import dev.tenon.core.testkit.SourceLimits;
+import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
 /** The house is laid out in the order that data flows, and no room reaches back up. */
-final class ArchitectureTest {
-    private static final JavaClasses CLASSES = new ClassFileImporter()
-            .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages("dev.tenon.core");
-
+class ArchitectureTest {
     @Test
-    void roomsDependDownwardsOnly() {
-        layeredArchitecture()
-                .consideringOnlyDependenciesInLayers()
-                .layer("error")
-                .definedBy("dev.tenon.core.error..")
-                .layer("ir")
-                .definedBy("dev.tenon.core.ir..")
-                .layer("compiler")
-                .definedBy("dev.tenon.core.compiler..")
-                .layer("runtime")
-                .definedBy("dev.tenon.core.runtime..")
-                .layer("collective")
-                .definedBy("dev.tenon.core.collective", "dev.tenon.core.collective.reduce")
-                .layer("ranks in one process")
-                .definedBy("dev.tenon.core.collective.inprocess")
-                .whereLayer("ranks in one process")
-                .mayNotBeAccessedByAnyLayer()
-                .whereLayer("collective")
-                .mayOnlyBeAccessedByLayers("ranks in one process")
-                .whereLayer("runtime")
-                .mayOnlyBeAccessedByLayers("collective")
-                .whereLayer("compiler")
-                .mayOnlyBeAccessedByLayers("runtime")
-                .whereLayer("ir")
-                .mayOnlyBeAccessedByLayers("compiler", "runtime", "collective", "ranks in one process")
-                .check(CLASSES);
-    }
-
-    @Test
-    void coreNeedsTheJdkAlone() {
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .resideOutsideOfPackages("dev.tenon.core..", "java..", "org.jspecify.annotations..")
-                .check(CLASSES);
+    void packagesUseThoseBelow() throws IOException {
+        House.of("dev.tenon.core")
+                .dependsDownwards(
+                        "error",
+                        "lazy",
+                        "ir.fn",
+                        "ir",
+                        "ir.rule",
+                        "ir.reference",
+                        "ir.op.elementwise",
+                        "ir.op.movement",
+                        "ir.op.filling",
+                        "ir.op.indexing",
+                        "ir.op.reduction",
+                        "ir.op.searching",
+                        "ir.op.contraction",
+                        "ir.op.normalisation",
+                        "ir.op.convolution",
+                        "ir.op.pooling",
+                        "ir.op.image",
+                        "ir.op.attention",
+                        "ir.op.state",
+                        "ir.op.random",
+                        "ir.op.quantisation",
+                        "ir.op.signal",
+                        "ir.op.control",
+                        "build",
+                        "compiler.rewrite",
+                        "compiler.rule",
+                        "compiler.fusion",
+                        "compiler.memory",
+                        "compiler",
+                        "tensor",
+                        "report",
+                        "options",
+                        "backend",
+                        "runtime")
+                .needsOnly()
+                .hasSmallPackages()
+                .hasShortSources(SourceLimits.usual());
     }
 }

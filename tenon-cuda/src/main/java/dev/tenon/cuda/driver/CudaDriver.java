@@ -6,6 +6,7 @@ import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuDriver;
 import dev.tenon.cuda.timing.StartUp;
+import dev.tenon.nativelib.DriverVersion;
 import dev.tenon.nativelib.LibrarySearch;
 import dev.tenon.nativelib.cuda.CuDevice;
 import dev.tenon.nativelib.cuda.CuLibrary;
@@ -40,7 +41,7 @@ public final class CudaDriver implements GpuDriver {
     @Override
     public String version() {
         int version = CuLibrary.version();
-        return version == 0 ? "" : CuLibrary.versionText(version);
+        return version == 0 ? "" : DriverVersion.text(version);
     }
 
     @Override

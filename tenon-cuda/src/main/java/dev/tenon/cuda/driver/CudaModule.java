@@ -7,6 +7,7 @@ import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.ImageRejected;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.nativelib.Downcalls;
+import dev.tenon.nativelib.DriverVersion;
 import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuLibrary;
 import dev.tenon.nativelib.cuda.CuModule;
@@ -58,7 +59,7 @@ final class CudaModule extends Owned implements GpuModule {
                 if (anotherImageMayDo(status)) {
                     throw new ImageRejected(CuStatus.CHECK.message(
                                     status, "cuModuleLoadDataEx(%s, %s)", image.name(), image.format())
-                            + said + " (driver for CUDA " + CuLibrary.versionText(CuLibrary.version()) + ", device "
+                            + said + " (driver for CUDA " + DriverVersion.text(CuLibrary.version()) + ", device "
                             + context.device().architecture() + ")");
                 }
                 throw context.primary()

@@ -54,8 +54,7 @@ final class RankProcess {
     }
 
     private static void tensors(RankEnvironment here, GpuCollectiveOptions options) {
-        try (dev.tenon.core.runtime.Runtime runtime =
-                        dev.tenon.core.runtime.Runtime.open(Target.cuda(here.localRank()));
+        try (dev.tenon.core.runtime.Engine runtime = dev.tenon.core.runtime.Engine.open(Target.cuda(here.localRank()));
                 GpuCommunicator rank = GpuRank.open(runtime, here, options)) {
             float[] data = new float[LENGTH];
             Arrays.fill(data, rank.rank() + 1);

@@ -9,9 +9,9 @@ import static dev.tenon.nativelib.Downcalls.status;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.nativelib.CudaLibraries;
+import dev.tenon.nativelib.DriverVersion;
 import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibrarySearch;
-import dev.tenon.nativelib.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -24,45 +24,11 @@ import java.util.Optional;
  * stated version means.
  */
 public final class CuLibrary {
-    /** The oldest driver that will do, as {@code cuDriverGetVersion} tells it. */
-    public static final int OLDEST = 12000;
-
     private CuLibrary() {}
 
     /** How the search went; runs on the first call. Never throws. */
     public static LibrarySearch search() {
         return LibraryFinder.here().search(CudaLibraries.DRIVER);
-    }
-
-    /** Why an opened file is no driver that will do; empty when it is. Never throws. */
-    public static String refusal(NativeLibrary library) {
-        Optional<MemorySegment> function = library.find("cuDriverGetVersion");
-        if (function.isEmpty()) {
-            return "is not CUDA's driver: it has no cuDriverGetVersion";
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment version = arena.allocate(ValueLayout.JAVA_INT);
-            int answer = (int) handle(function.get(), status(LONG)).invokeExact(version.address());
-            if (answer == CuStatus.STUB_LIBRARY) {
-                return "is the toolkit's stub for linking, not a driver";
-            }
-            int number = version.get(ValueLayout.JAVA_INT, 0);
-            if (answer != 0) {
-                return "cuDriverGetVersion answers " + answer;
-            }
-            if (number < OLDEST || library.find("cuGetProcAddress_v2").isEmpty()) {
-                return "is a driver for CUDA " + versionText(number) + "; " + versionText(OLDEST)
-                        + " or newer is needed";
-            }
-            return "";
-        } catch (Throwable t) {
-            return "cuDriverGetVersion cannot be called: " + t;
-        }
-    }
-
-    /** {@code 13.0} for 13000. */
-    public static String versionText(int version) {
-        return version / 1000 + "." + version % 1000 / 10;
     }
 
     /** The version of CUDA that the driver is for, {@code 13000}; 0 where there is none. Loads the library, does not start the driver. */
@@ -92,7 +58,7 @@ public final class CuLibrary {
                 descriptor,
                 new UnsupportedException(
                         reason.isEmpty()
-                                ? "the driver has no " + symbol + " of CUDA " + versionText(version)
+                                ? "the driver has no " + symbol + " of CUDA " + DriverVersion.text(version)
                                         + "; update the NVIDIA driver"
                                 : reason));
     }

@@ -1,0 +1,35 @@
+package dev.tenon.cpu;
+
+import dev.tenon.core.testkit.House;
+import dev.tenon.core.testkit.SourceLimits;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** The house is laid out in the order that data flows, and no room reaches back up. */
+class ArchitectureTest {
+    @Test
+    void packagesUseThoseBelow() throws IOException {
+        House.of("dev.tenon.cpu")
+                .dependsDownwards(
+                        "loops",
+                        "step",
+                        "elementwise",
+                        "movement",
+                        "indexing",
+                        "reduce",
+                        "norm",
+                        "matmul",
+                        "window",
+                        "convolution",
+                        "pooling",
+                        "image",
+                        "attention",
+                        "recurrent",
+                        "quantisation",
+                        "plan",
+                        "device")
+                .needsOnly("dev.tenon.core")
+                .hasSmallPackages()
+                .hasShortSources(SourceLimits.usual());
+    }
+}

@@ -1,0 +1,28 @@
+package dev.tenon.cuda;
+
+import dev.tenon.core.testkit.House;
+import dev.tenon.core.testkit.SourceLimits;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** The house is laid out in the order that data flows, and no room reaches back up. */
+class ArchitectureTest {
+    @Test
+    void packagesUseThoseBelow() throws IOException {
+        House.of("dev.tenon.cuda")
+                .dependsDownwards(
+                        "port",
+                        "timing",
+                        "driver",
+                        "kernel",
+                        "compile",
+                        "blas",
+                        "lower",
+                        "platform",
+                        "backend",
+                        "collective")
+                .needsOnly("dev.tenon.core", "dev.tenon.collective", "dev.tenon.nativelib")
+                .hasSmallPackages()
+                .hasShortSources(SourceLimits.usual());
+    }
+}

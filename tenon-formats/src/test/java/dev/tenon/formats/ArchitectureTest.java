@@ -1,0 +1,17 @@
+package dev.tenon.formats;
+
+import dev.tenon.core.testkit.House;
+import dev.tenon.core.testkit.SourceLimits;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** The house is laid out in the order that data flows, and no room reaches back up. */
+class ArchitectureTest {
+    @Test
+    void packagesUseThoseBelow() throws IOException {
+        House.of("dev.tenon.formats")
+                .dependsDownwards("json", "npy", "safetensors", "onnx.schema", "onnx.tensor", "onnx.mapping", "onnx")
+                .hasSmallPackages()
+                .hasShortSources(SourceLimits.usual());
+    }
+}
