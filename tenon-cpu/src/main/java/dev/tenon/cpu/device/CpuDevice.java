@@ -13,7 +13,7 @@ import dev.tenon.core.report.MemoryReport;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.loops.WarmUp;
 import dev.tenon.cpu.plan.CpuContext;
-import dev.tenon.cpu.plan.CpuProgram;
+import dev.tenon.cpu.plan.CpuPlanner;
 import dev.tenon.cpu.plan.CpuWeights;
 import dev.tenon.cpu.step.WorkerPool;
 
@@ -51,7 +51,7 @@ public final class CpuDevice implements Device {
         if (!(weights instanceof CpuWeights own)) {
             throw new InputException("the weights were made by another device");
         }
-        return new CpuProgram(plan, own, pool);
+        return CpuPlanner.program(plan, own, pool.threads());
     }
 
     @Override

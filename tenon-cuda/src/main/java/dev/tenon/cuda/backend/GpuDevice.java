@@ -71,7 +71,7 @@ final class GpuDevice implements Device {
 
     @Override
     public Program compile(Plan plan, Weights weights, CompileOptions options) {
-        return new GpuProgram(plan, GpuWeights.of(weights), this, options);
+        return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Signature;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import java.util.List;
@@ -13,17 +14,17 @@ final class IoLayout {
 
     private static final long ALIGNMENT = 256;
 
-    private final List<TensorType> inputs;
-    private final List<TensorType> outputs;
+    private final Signature signature;
     private final long[] inputOffsets;
     private final long[] outputOffsets;
     private final long outputsEnd;
     private final long inputsStart;
     private final long end;
 
-    IoLayout(List<TensorType> inputs, List<TensorType> outputs) {
-        this.inputs = List.copyOf(inputs);
-        this.outputs = List.copyOf(outputs);
+    IoLayout(Signature signature) {
+        this.signature = signature;
+        List<TensorType> inputs = signature.inputs();
+        List<TensorType> outputs = signature.outputs();
         outputOffsets = new long[outputs.size()];
         inputOffsets = new long[inputs.size()];
         outputsEnd = place(outputs, outputOffsets, ALIGNMENT);
@@ -45,12 +46,16 @@ final class IoLayout {
         return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
     }
 
+    Signature signature() {
+        return signature;
+    }
+
     List<TensorType> inputs() {
-        return inputs;
+        return signature.inputs();
     }
 
     List<TensorType> outputs() {
-        return outputs;
+        return signature.outputs();
     }
 
     long inputOffset(int index) {

@@ -1,0 +1,105 @@
+package dev.tenon.cpu.plan;
+
+import dev.tenon.core.backend.Signature;
+import dev.tenon.core.backend.Slots;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.memory.Placement;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.cpu.matmul.MatMulLowering;
+import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.Step;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Makes programs of plans: a step for each node that does work, and memory for each value. Used for one plan. */
+public final class CpuPlanner implements LoweringContext {
+    private final Plan plan;
+    private final CpuWeights weights;
+    private final int threads;
+    private final Slots slots;
+
+    private CpuPlanner(Plan plan, CpuWeights weights, int threads) {
+        this.plan = plan;
+        this.weights = weights;
+        this.threads = threads;
+        this.slots = Slots.of(plan);
+    }
+
+    /**
+     * The program of a plan.
+     *
+     * @param threads that a run will have
+     * @throws dev.tenon.core.error.UnsupportedException naming the node that the CPU cannot run
+     */
+    public static CpuProgram program(Plan plan, CpuWeights weights, int threads) {
+        return new CpuPlanner(plan, weights, threads).program();
+    }
+
+    private CpuProgram program() {
+        Node[] nodes = plan.work().toArray(Node[]::new);
+        Step[] steps = new Step[nodes.length];
+        for (int i = 0; i < steps.length; i++) {
+            try {
+                steps[i] = CpuLowering.lower(nodes[i], this);
+            } catch (TenonException e) {
+                throw e.at(nodes[i].name());
+            }
+        }
+        return new CpuProgram(
+                Signature.of(plan.graph()),
+                places(),
+                slots,
+                new CpuProgram.Work(nodes, steps),
+                plan.memory().arenaBytes(),
+                threads);
+    }
+
+    private List<CpuProgram.Place> places() {
+        Set<Value> read = readAsTheyAre(plan.graph());
+        return slots.values().stream()
+                .map(value -> {
+                    Value shown = MemoryPlanner.shown(value);
+                    Placement placement = slots.placements().get(slots.of(value));
+                    ConstantData data = read.contains(shown) ? shown.constant() : null;
+                    return new CpuProgram.Place(
+                            placement, value.type().bytes(), data == null ? MemorySegment.NULL : weights.dense(data));
+                })
+                .toList();
+    }
+
+    /** The values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
+    private static Set<Value> readAsTheyAre(Graph graph) {
+        Set<Value> read = new HashSet<>();
+        for (Node node : graph.nodes()) {
+            for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
+                if (!MatMulLowering.packs(node, i)) {
+                    read.add(MemoryPlanner.shown(node.input(i)));
+                }
+            }
+        }
+        return read;
+    }
+
+    @Override
+    public int slot(Value value) {
+        return slots.of(value);
+    }
+
+    @Override
+    public MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make) {
+        return weights.prepared(data, layout, make);
+    }
+
+    @Override
+    public int threads() {
+        return threads;
+    }
+}

@@ -1,0 +1,201 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.backend.Signature;
+import dev.tenon.core.backend.Slots;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.memory.Placement;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.StepKernels;
+import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.LoweringContext;
+import dev.tenon.cuda.lower.Step;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Makes programs of plans: a step for each node that does work, its kernels compiled together, constants uploaded if a step reads them. Used for one plan. */
+final class GpuPlanner implements LoweringContext {
+    /** A value's place; a constant's data is uploaded only if a step reads it. */
+    private static final class Place {
+        final Placement placement;
+        final @Nullable ConstantData data;
+        final boolean transposed;
+        boolean read;
+
+        Place(Placement placement, @Nullable ConstantData data, boolean transposed) {
+            this.placement = placement;
+            this.data = data;
+            this.transposed = transposed;
+            this.read = transposed;
+        }
+    }
+
+    private final Plan plan;
+    private final GpuWeights weights;
+    private final GpuDevice device;
+    private final CompileOptions options;
+    private final Slots slots;
+    private final List<Place> places = new ArrayList<>();
+    private final Map<Value, Integer> transposedSlots = new HashMap<>();
+    private final Node[] nodes;
+    private final Step[] steps;
+    private final List<StepKernels> stepKernels = new ArrayList<>();
+    private int lowering;
+    private String regionsRefused = "";
+
+    private GpuPlanner(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
+        this.plan = plan;
+        this.weights = weights;
+        this.device = device;
+        this.options = options;
+        this.slots = Slots.of(plan);
+        for (int i = 0; i < slots.values().size(); i++) {
+            ConstantData data = MemoryPlanner.shown(slots.values().get(i)).constant();
+            places.add(new Place(slots.placements().get(i), data, false));
+        }
+        this.nodes = plan.work().toArray(Node[]::new);
+        this.steps = new Step[nodes.length];
+    }
+
+    /**
+     * The program of a plan.
+     *
+     * @throws UnsupportedException naming the node that neither the device nor the host can run
+     */
+    static GpuProgram program(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
+        return new GpuPlanner(plan, weights, device, options).program();
+    }
+
+    private GpuProgram program() {
+        for (lowering = 0; lowering < steps.length; lowering++) {
+            stepKernels.add(new StepKernels(device.modules()));
+            steps[lowering] = lower(nodes[lowering]);
+        }
+        giveCode();
+        boolean recorded = options.execution() == Execution.GRAPH
+                && steps.length > 0
+                && Arrays.stream(steps).allMatch(Step::recordable);
+        return new GpuProgram(
+                new IoLayout(Signature.of(plan.graph())),
+                places.stream().map(place -> place.placement).toArray(Placement[]::new),
+                places.stream().mapToLong(this::address).toArray(),
+                new GpuProgram.Work(nodes, steps),
+                plan.memory().arenaBytes(),
+                recorded,
+                weights);
+    }
+
+    /** Of a constant that some step reads; 0 for all else. */
+    private long address(Place place) {
+        return place.read && place.data != null ? weights.address(place.data, place.transposed) : 0;
+    }
+
+    /** Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead, or becomes a step of the host. */
+    private void giveCode() {
+        StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
+        for (lowering = 0; lowering < steps.length; lowering++) {
+            try {
+                loaded.bind(stepKernels.get(lowering));
+            } catch (UnsupportedException e) {
+                steps[lowering] = withoutCompiler(nodes[lowering], e);
+            } catch (TenonException e) {
+                throw e.at(nodes[lowering].name());
+            }
+        }
+    }
+
+    private Step withoutCompiler(Node node, UnsupportedException why) {
+        regionsRefused = String.valueOf(why.getMessage());
+        StepKernels ahead = new StepKernels(device.modules());
+        stepKernels.add(ahead);
+        try {
+            Step step = lower(node);
+            StepKernels.load(device.modules(), List.of(ahead)).bind(ahead);
+            return step;
+        } catch (UnsupportedException e) {
+            return onHost(node, e);
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        } finally {
+            stepKernels.removeLast();
+            regionsRefused = "";
+        }
+    }
+
+    private Step lower(Node node) {
+        try {
+            return GpuLowering.lower(node, this);
+        } catch (UnsupportedException e) {
+            return onHost(node, e);
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
+    }
+
+    private Step onHost(Node node, UnsupportedException why) {
+        try {
+            return GpuLowering.onHost(node, this, String.valueOf(why.getMessage()));
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
+    }
+
+    @Override
+    public int slot(Value value) {
+        int slot = slots.of(value);
+        places.get(slot).read = true;
+        return slot;
+    }
+
+    @Override
+    public int transposedSlot(Value matrix) {
+        return transposedSlots.computeIfAbsent(matrix, _ -> {
+            places.add(new Place(new Placement.Constant(), matrix.constant(), true));
+            return places.size() - 1;
+        });
+    }
+
+    @Override
+    public Kernels kernels() {
+        return stepKernels.getLast();
+    }
+
+    @Override
+    public String regionsRefused() {
+        return regionsRefused;
+    }
+
+    @Override
+    public Precision precision() {
+        return options.precision();
+    }
+
+    @Override
+    public Blas blas() {
+        return device.blas();
+    }
+
+    @Override
+    public Program onHost(Plan single, String reason) {
+        return weights.onHost(single, reason);
+    }
+
+    @Override
+    public int stepNumber() {
+        return lowering;
+    }
+}
