@@ -30,6 +30,6 @@ class ArchitectureTest {
                         "device")
                 .needsOnly("dev.tenon.core")
                 .hasSmallPackages()
-                .hasShortSources(SourceLimits.usual());
+                .hasShortSources(SourceLimits.loops());
     }
 }

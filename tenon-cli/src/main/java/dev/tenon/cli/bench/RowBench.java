@@ -3,6 +3,7 @@ package dev.tenon.cli.bench;
 import dev.tenon.cli.console.Samples;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.cuda.kernel.Affine;
 import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.RowKernels;
@@ -127,10 +128,8 @@ final class RowBench implements AutoCloseable {
                 stream,
                 arguments,
                 x.address(),
-                gamma.address(),
-                beta.address(),
+                new Affine(gamma.address(), beta.address(), EPSILON),
                 y.address(),
-                EPSILON,
                 state.address(),
                 counters.address());
     }

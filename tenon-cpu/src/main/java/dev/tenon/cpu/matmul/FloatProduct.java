@@ -142,13 +142,14 @@ final class FloatProduct {
     }
 
     /**
-     * Computes one block.
+     * The operands of one product.
      *
      * @param aFrom where A begins in its memory, in elements; {@code lda} from a row (of a transposed A: from a column) to the next
      * @param bFrom where B begins: in elements, packed in bytes
      * @param cFrom where C (and the residual) begins, in elements
+     * @param m rows of A and C
      */
-    void block(
+    record Operands(
             MemorySegment a,
             long aFrom,
             long lda,
@@ -158,49 +159,51 @@ final class FloatProduct {
             MemorySegment residuals,
             MemorySegment c,
             long cFrom,
-            long m,
-            long rowBlock,
-            long columnBlock,
-            MemorySegment scratch) {
+            long m) {}
+
+    /** A stretch of the result: its rows and columns, and where its sums are kept until it is written. */
+    private record Block(long row, int rows, int column, int columns, MemorySegment sums, long offset, long stride) {}
+
+    /** Computes one block. */
+    void block(Operands of, long rowBlock, long columnBlock, MemorySegment scratch) {
         Kernels kernels = Kernels.current();
         long row = rowBlock * blockRows;
-        int rows = (int) Math.min(blockRows, m - row);
+        int rows = (int) Math.min(blockRows, of.m - row);
         int column = (int) (columnBlock * blockColumns);
         int columns = Math.min(blockColumns, n - column);
-        MemorySegment left = a;
-        long leftOffset = 4 * (aFrom + row * lda);
-        long leftStride = lda;
-        if (!aDirect()) {
-            loadRows(a, aFrom, lda, row, rows, scratch);
-            left = scratch;
-            leftOffset = aAt;
-            leftStride = k;
-        }
         boolean f32 = dtype == DType.F32;
-        MemorySegment result = f32 ? c : scratch;
-        long resultOffset = f32 ? 4 * (cFrom + row * n + column) : cAt;
-        long resultStride = f32 ? n : columns;
-        MemorySegment start = MemorySegment.NULL;
-        long startOffset = 0;
-        if (bias) {
-            start = f32 ? biases : scratch;
-            startOffset = f32 ? 4L * column : biasAt;
-            if (!f32) {
-                Convert.load(dtype, biases, column, scratch, biasAt, columns);
-            }
+        Block block = f32
+                ? new Block(row, rows, column, columns, of.c, 4 * (of.cFrom + row * n + column), n)
+                : new Block(row, rows, column, columns, scratch, cAt, columns);
+        if (!aDirect()) {
+            loadRows(of.a, of.aFrom, of.lda, row, rows, scratch);
         }
-        for (int j = 0; j < columns; j += Gemm.NR) {
-            int width = Math.min(Gemm.NR, columns - j);
-            MemorySegment right = b;
-            long rightOffset = bFrom + 4L * (column + j) * k;
+        if (bias && !f32) {
+            Convert.load(dtype, of.biases, column, scratch, biasAt, columns);
+        }
+        panels(kernels, of, block, scratch);
+        finish(kernels, of, block, scratch);
+    }
+
+    private void panels(Kernels kernels, Operands of, Block block, MemorySegment scratch) {
+        boolean f32 = dtype == DType.F32;
+        MemorySegment left = aDirect() ? of.a : scratch;
+        long leftOffset = aDirect() ? 4 * (of.aFrom + block.row * of.lda) : aAt;
+        long leftStride = aDirect() ? of.lda : k;
+        MemorySegment start = !bias ? MemorySegment.NULL : f32 ? of.biases : scratch;
+        long startOffset = !bias ? 0 : f32 ? 4L * block.column : biasAt;
+        for (int j = 0; j < block.columns; j += Gemm.NR) {
+            int width = Math.min(Gemm.NR, block.columns - j);
+            MemorySegment right = of.b;
+            long rightOffset = of.bFrom + 4L * (block.column + j) * k;
             if (!packed || !f32) {
-                loadPanel(b, bFrom, column + j, width, scratch);
+                loadPanel(of.b, of.bFrom, block.column + j, width, scratch);
                 right = scratch;
                 rightOffset = bAt;
             }
             Gemm.panel(
                     kernels,
-                    rows,
+                    block.rows,
                     width,
                     k,
                     left,
@@ -208,26 +211,15 @@ final class FloatProduct {
                     leftStride,
                     right,
                     rightOffset,
-                    result,
-                    resultOffset + 4L * j,
-                    resultStride,
+                    block.sums,
+                    block.offset + 4L * j,
+                    block.stride,
                     bias ? Kernels.BIAS : Kernels.ZERO,
                     start,
                     startOffset + 4L * j,
                     scratch,
                     edgeAt);
         }
-        finish(
-                kernels,
-                result,
-                resultOffset,
-                resultStride,
-                residuals,
-                c,
-                cFrom + row * n + column,
-                rows,
-                columns,
-                scratch);
     }
 
     private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment scratch) {
@@ -283,42 +275,35 @@ final class FloatProduct {
     }
 
     /** What comes after the sums, while the block is in the cache. */
-    private void finish(
-            Kernels kernels,
-            MemorySegment result,
-            long resultOffset,
-            long resultStride,
-            MemorySegment residuals,
-            MemorySegment c,
-            long cAtElement,
-            int rows,
-            int columns,
-            MemorySegment scratch) {
+    private void finish(Kernels kernels, Operands of, Block block, MemorySegment scratch) {
         boolean f32 = dtype == DType.F32;
         if (f32 && activation == null && !residual) {
             return;
         }
-        boolean whole = f32 && columns == n && (long) rows * columns <= Integer.MAX_VALUE;
-        int spans = whole ? 1 : rows;
-        int length = whole ? rows * columns : columns;
+        int columns = block.columns;
+        boolean whole = f32 && columns == n && (long) block.rows * columns <= Integer.MAX_VALUE;
+        int spans = whole ? 1 : block.rows;
+        int length = whole ? block.rows * columns : columns;
+        MemorySegment sums = block.sums;
+        long first = of.cFrom + block.row * n + block.column;
         for (int r = 0; r < spans; r++) {
-            long at = resultOffset + 4L * r * resultStride;
-            long element = cAtElement + (long) r * n;
+            long at = block.offset + 4L * r * block.stride;
+            long element = first + (long) r * n;
             if (activation != null) {
-                kernels.unary(activation, result, at, result, at, length);
+                kernels.unary(activation, sums, at, sums, at, length);
             }
             if (residual) {
-                MemorySegment other = residuals;
+                MemorySegment other = of.residuals;
                 long otherOffset = 4 * element;
                 if (!f32) {
-                    Convert.load(dtype, residuals, element, scratch, rowAt, length);
+                    Convert.load(dtype, of.residuals, element, scratch, rowAt, length);
                     other = scratch;
                     otherOffset = rowAt;
                 }
-                kernels.binary(BinaryFn.ADD, result, at, other, otherOffset, result, at, length);
+                kernels.binary(BinaryFn.ADD, sums, at, other, otherOffset, sums, at, length);
             }
             if (!f32) {
-                Convert.store(dtype, result, at, c, element, length);
+                Convert.store(dtype, sums, at, of.c, element, length);
             }
         }
     }

@@ -92,21 +92,11 @@ final class GroupedMatMulStep implements Step, RangeTask {
         MemorySegment b = packed != null ? packed : frame.at(slots[1]);
         long bSize = packed != null ? product.packedBytes() : (long) k * n;
         long rowBlocks = product.rowBlocks(group[2]);
+        MemorySegment none = MemorySegment.NULL;
+        FloatProduct.Operands operands = new FloatProduct.Operands(
+                a, group[1] * k, k, b, group[0] * bSize, none, none, c, group[1] * n, group[2]);
         for (long unit = from; unit < to; unit++) {
-            product.block(
-                    a,
-                    group[1] * k,
-                    k,
-                    b,
-                    group[0] * bSize,
-                    MemorySegment.NULL,
-                    MemorySegment.NULL,
-                    c,
-                    group[1] * n,
-                    group[2],
-                    unit % rowBlocks,
-                    unit / rowBlocks,
-                    frame.scratch(worker));
+            product.block(operands, unit % rowBlocks, unit / rowBlocks, frame.scratch(worker));
         }
     }
 

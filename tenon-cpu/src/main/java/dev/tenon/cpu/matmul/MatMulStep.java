@@ -52,7 +52,7 @@ final class MatMulStep implements Step, RangeTask {
         for (long unit = from; unit < to; unit++) {
             long batch = unit / blocks;
             long block = unit % blocks;
-            product.block(
+            FloatProduct.Operands operands = new FloatProduct.Operands(
                     a,
                     sizes.batch().at(0, batch) * m * sizes.k(),
                     transposeA ? m : sizes.k(),
@@ -62,10 +62,8 @@ final class MatMulStep implements Step, RangeTask {
                     residual,
                     c,
                     batch * m * sizes.n(),
-                    m,
-                    block % rowBlocks,
-                    block / rowBlocks,
-                    scratch);
+                    m);
+            product.block(operands, block % rowBlocks, block / rowBlocks, scratch);
         }
     }
 

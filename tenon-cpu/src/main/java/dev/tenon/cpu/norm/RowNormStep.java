@@ -100,23 +100,23 @@ final class RowNormStep implements Step, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment scratch = frame.scratch(worker);
-        MemorySegment scales = place(frame, scale, scratch, scaleAt);
-        MemorySegment biases = place(frame, bias, scratch, biasAt);
-        long scaleOffset = isCopied(scale) ? scaleAt : 0;
-        long biasOffset = isCopied(bias) ? biasAt : 0;
+        Row scales = new Row(place(frame, scale, scratch, scaleAt), isCopied(scale) ? scaleAt : 0);
+        Row biases = new Row(place(frame, bias, scratch, biasAt), isCopied(bias) ? biasAt : 0);
         for (long row = from; row < to; row++) {
+            long first = row * size;
             if (dtype == DType.F64) {
-                LaneNorms.standardise(x, y, row * size, size, epsilon, rms);
-                scaleDoubles(y, row, scales, scaleOffset, biases, biasOffset);
-            } else if (perRow) {
-                long channels = scales.byteSize() / dtype.bytes();
-                Convert.load(dtype, scales, row % channels, scratch, momentsAt, 1);
-                float factor = scratch.get(Kernels.F32, momentsAt);
-                Convert.load(dtype, biases, row % channels, scratch, momentsAt, 1);
-                float addend = scratch.get(Kernels.F32, momentsAt);
-                row(kernels, x, y, row * size, factor, addend, MemorySegment.NULL, 0, MemorySegment.NULL, 0, scratch);
+                LaneNorms.standardise(x, y, first, size, epsilon, rms);
+                scaleDoubles(y, row, scales, biases);
+                continue;
+            }
+            Moments moments = moments(kernels, x, first, scratch);
+            if (perRow) {
+                long channels = scales.memory.byteSize() / dtype.bytes();
+                Convert.load(dtype, scales.memory, row % channels, scratch, momentsAt, 1);
+                Convert.load(dtype, biases.memory, row % channels, scratch, momentsAt + 4, 1);
+                write(kernels, x, y, first, moments, Row.NONE, Row.NONE, scratch);
             } else {
-                row(kernels, x, y, row * size, 1, 0, scales, scaleOffset, biases, biasOffset, scratch);
+                write(kernels, x, y, first, moments, scales, biases, scratch);
             }
         }
     }
@@ -137,45 +137,45 @@ final class RowNormStep implements Step, RangeTask {
         return scratch;
     }
 
-    private void scaleDoubles(
-            MemorySegment y, long row, MemorySegment scales, long scaleOffset, MemorySegment biases, long biasOffset) {
+    private void scaleDoubles(MemorySegment y, long row, Row scales, Row biases) {
         for (long i = 0; i < size; i++) {
             long at = 8 * (row * size + i);
             double value = y.get(Convert.F64, at);
             if (scale != null) {
-                long element = perRow ? row % (scales.byteSize() / 8) : i;
-                value *= scales.get(Convert.F64, scaleOffset + 8 * element);
+                long element = perRow ? row % (scales.memory.byteSize() / 8) : i;
+                value *= scales.memory.get(Convert.F64, scales.offset + 8 * element);
             }
             if (bias != null) {
-                long element = perRow ? row % (biases.byteSize() / 8) : i;
-                value += biases.get(Convert.F64, biasOffset + 8 * element);
+                long element = perRow ? row % (biases.memory.byteSize() / 8) : i;
+                value += biases.memory.get(Convert.F64, biases.offset + 8 * element);
             }
             y.set(Convert.F64, at, value);
         }
     }
 
-    private void row(
-            Kernels kernels,
-            MemorySegment x,
-            MemorySegment y,
-            long first,
-            float rowScale,
-            float rowBias,
-            MemorySegment scales,
-            long scaleOffset,
-            MemorySegment biases,
-            long biasOffset,
-            MemorySegment scratch) {
+    /** A parameter as a row: memory, and where it begins. */
+    private record Row(MemorySegment memory, long offset) {
+        static final Row NONE = new Row(MemorySegment.NULL, 0);
+    }
+
+    /**
+     * The moments of a row.
+     *
+     * @param about what was taken off each element first
+     * @param mean of the differences from that
+     * @param variance of the differences; for RmsNorm the mean of their squares
+     */
+    private record Moments(float about, double mean, double variance) {}
+
+    private Moments moments(Kernels kernels, MemorySegment x, long first, MemorySegment scratch) {
         double shift = 0;
         if (!rms) {
             FloatRows.segment(dtype, x, first, 1, scratch, xAt);
             shift = dtype == DType.F32 ? x.get(Kernels.F32, 4 * first) : scratch.get(Kernels.F32, xAt);
         }
-        double sum = 0;
-        double variance = 0;
-        for (int pass = 0; pass < 2; pass++) {
+        for (int pass = 0; ; pass++) {
             float about = (float) shift;
-            sum = 0;
+            double sum = 0;
             double squares = 0;
             for (long at = 0; at < size; at += BLOCK) {
                 int n = (int) Math.min(BLOCK, size - at);
@@ -186,38 +186,50 @@ final class RowNormStep implements Step, RangeTask {
             }
             double mean = sum / size;
             if (rms) {
-                sum = 0;
-                variance = squares / size;
-                break;
+                return new Moments(about, 0, squares / size);
             }
-            variance = Math.max(0, squares / size - mean * mean);
+            double variance = Math.max(0, squares / size - mean * mean);
             if (Double.isNaN(variance) || mean * mean <= 4 * variance || pass == 1) {
-                break;
+                return new Moments(about, mean, variance);
             }
             shift = about + mean;
         }
-        double factor = 1 / Math.sqrt(variance + epsilon);
-        float about = (float) shift;
-        float times = (float) factor * rowScale;
-        float plus = (float) (-sum / size * factor) * rowScale + rowBias;
+    }
+
+    /** Writes the row's norm, times {@code times} plus {@code plus} and with the rows of parameters. */
+    private void write(
+            Kernels kernels,
+            MemorySegment x,
+            MemorySegment y,
+            long first,
+            Moments moments,
+            Row scales,
+            Row biases,
+            MemorySegment scratch) {
+        double factor = 1 / Math.sqrt(moments.variance + epsilon);
+        float times = (float) factor;
+        float plus = (float) (-moments.mean * factor);
+        if (perRow) {
+            float rowScale = scratch.get(Kernels.F32, momentsAt);
+            times *= rowScale;
+            plus = plus * rowScale + scratch.get(Kernels.F32, momentsAt + 4);
+        }
+        boolean direct = dtype == DType.F32;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, scratch, xAt);
-            long offset = FloatRows.offset(dtype, first + at, xAt);
-            boolean direct = dtype == DType.F32;
             kernels.normalise(
-                    block,
-                    offset,
+                    FloatRows.segment(dtype, x, first + at, n, scratch, xAt),
+                    FloatRows.offset(dtype, first + at, xAt),
                     direct ? y : scratch,
                     direct ? 4 * (first + at) : yAt,
                     n,
-                    about,
+                    moments.about,
                     times,
                     plus,
-                    scales,
-                    scaleOffset + 4 * at,
-                    biases,
-                    biasOffset + 4 * at);
+                    scales.memory,
+                    scales.offset + 4 * at,
+                    biases.memory,
+                    biases.offset + 4 * at);
             if (!direct) {
                 Convert.store(dtype, scratch, yAt, y, first + at, n);
             }

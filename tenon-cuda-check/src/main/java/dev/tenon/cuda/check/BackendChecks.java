@@ -3,8 +3,6 @@ package dev.tenon.cuda.check;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.DataException;
-import dev.tenon.core.error.InputException;
-import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
@@ -16,11 +14,9 @@ import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
-import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.StepReport;
@@ -30,11 +26,6 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.platform.GpuPlatforms;
-import dev.tenon.cuda.port.DeviceBuffer;
-import dev.tenon.cuda.port.GpuContext;
-import dev.tenon.cuda.port.GpuStream;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +44,7 @@ public final class BackendChecks {
      */
     public record Check(String name, Consumer<String> check) {}
 
-    private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
+    static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
 
     private BackendChecks() {}
 
@@ -67,17 +58,17 @@ public final class BackendChecks {
                 new Check("integers without a result are a DataException that says why", BackendChecks::noInteger),
                 new Check("the run of an interrupted thread is whole", BackendChecks::interrupted),
                 new Check("tensors stay on the device from run to run", BackendChecks::staying),
-                new Check("OM-01: out of memory is an exception, and nothing is lost", BackendChecks::outOfMemory),
-                new Check("the cap is held and named", BackendChecks::cap),
+                new Check("OM-01: out of memory is an exception, and nothing is lost", MemoryChecks::outOfMemory),
+                new Check("the cap is held and named", MemoryChecks::cap),
                 new Check("JV-01: inputs may go as soon as a call has returned", InputLifetimeChecks::run),
                 new Check("JV-03: closing twice, early and from elsewhere", BackendChecks::closing),
                 new Check("memory reports agree with what was given back", BackendChecks::reports),
-                new Check("copies out of range are refused, and nothing is copied", BackendChecks::ranges),
-                new Check("recorded work of evicted plans is let go", BackendChecks::evicted),
-                new Check("memory reports agree with the driver", BackendChecks::driverAgrees));
+                new Check("copies out of range are refused, and nothing is copied", MemoryChecks::ranges),
+                new Check("recorded work of evicted plans is let go", MemoryChecks::evicted),
+                new Check("memory reports agree with the driver", MemoryChecks::driverAgrees));
     }
 
-    private static Engine open(String backend) {
+    static Engine open(String backend) {
         return Engine.open(Target.parse(backend));
     }
 
@@ -272,55 +263,6 @@ public final class BackendChecks {
         return Objects.requireNonNull(outputs.get("y"));
     }
 
-    private static void outOfMemory(String backend) {
-        Graph large = GraphBuilder.build("large", g -> {
-            var x = g.input("x", TensorType.of(DType.F32, 1, 1));
-            // a petabyte between the input and the one element that leaves
-            var wide = g.expand(x, 1L << 24, 1L << 24);
-            g.output("y", g.narrow(g.narrow(g.unary(UnaryFn.EXP, wide), 0, 0, 1), 1, 0, 1));
-        });
-        BackendModel model = new BackendModel();
-        try (Engine runtime = open(backend);
-                CompiledModel usual = runtime.compile(model.graph(), Weights.none(), STRICT);
-                Session session = usual.newSession()) {
-            model.check(session.run(model.inputs(5, 0)), 5, 0);
-            long before = runtime.memory().total();
-            for (int run = 0; run < 20; run++) {
-                try (CompiledModel compiled = runtime.compile(
-                                large,
-                                Weights.none(),
-                                STRICT.withCompiler(STRICT.compiler().withOptimise(false)));
-                        Session failing = compiled.newSession()) {
-                    thrown(
-                            OutOfMemoryException.class,
-                            () -> failing.run(Map.of("x", Tensor.of(new float[] {1}, 1, 1))));
-                }
-                model.check(session.run(model.inputs(5, run)), 5, run);
-                require(runtime.memory().total() == before, "nothing lost: " + runtime.memory());
-            }
-        }
-    }
-
-    private static void cap(String backend) {
-        BackendModel model = new BackendModel();
-        long needed;
-        try (Engine runtime = open(backend);
-                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
-                Session session = compiled.newSession()) {
-            model.check(session.run(model.inputs(64, 0)), 64, 0);
-            needed = runtime.memory().total();
-        }
-        EngineOptions enough = EngineOptions.defaults().withMemoryLimit(needed);
-        try (Engine runtime = Engine.open(Target.parse(backend), enough);
-                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT);
-                Session session = compiled.newSession()) {
-            model.check(session.run(model.inputs(64, 0)), 64, 0);
-            TenonException error = thrown(OutOfMemoryException.class, () -> session.run(model.inputs(6400, 0)));
-            require(error.toString().contains(Long.toString(needed)), "names the limit: " + error);
-            model.check(session.run(model.inputs(64, 1)), 64, 1);
-        }
-    }
-
     private static void closing(String backend) {
         BackendModel model = new BackendModel();
         Engine runtime = open(backend);
@@ -371,75 +313,6 @@ public final class BackendChecks {
                 require(runtime.memory().weights() > 0, "the model holds its weights: " + runtime.memory());
             }
             require(runtime.memory().total() == 0, "a closed model holds nothing: " + runtime.memory());
-        }
-    }
-
-    private static void ranges(String backend) {
-        try (GpuContext context = GpuPlatforms.named(backend).driver().open(0);
-                GpuStream stream = context.newStream();
-                DeviceBuffer small = context.allocate(16);
-                DeviceBuffer large = context.allocate(64)) {
-            stream.fill(small, 0, 16, (byte) 7);
-            MemorySegment host = MemorySegment.ofArray(new byte[17]);
-            List<Runnable> refused = List.of(
-                    () -> stream.copyToDevice(host, small, 0),
-                    () -> stream.copyToDevice(host.asSlice(0, 8), small, 9),
-                    () -> stream.copyToDevice(host.asSlice(0, 8), small, -1),
-                    () -> stream.copyToHost(small, 0, host),
-                    () -> stream.copyToHost(small, Long.MAX_VALUE, host),
-                    () -> stream.copy(large, 0, small, 0, 17),
-                    () -> stream.copy(small, 1, large, 0, 16),
-                    () -> stream.copy(small, 0, large, 0, -1),
-                    () -> stream.fill(small, 8, 9, (byte) 1));
-            for (Runnable call : refused) {
-                TenonException error = thrown(InputException.class, call);
-                require(error.toString().contains("not within a buffer of 16 bytes"), "names the buffer: " + error);
-            }
-            byte[] left = new byte[16];
-            stream.copyToHost(small, 0, MemorySegment.ofArray(left));
-            for (byte value : left) {
-                require(value == 7, "the buffer is as it was: " + Arrays.toString(left));
-            }
-        }
-    }
-
-    /** One plan is kept, so that each other shape evicts it; the collector may or may not have seen that. */
-    private static void evicted(String backend) {
-        BackendModel model = new BackendModel();
-        CompileOptions options = STRICT.withExecution(Execution.graph()).withMaxPlans(1);
-        try (Engine runtime = open(backend);
-                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
-                Session session = compiled.newSession()) {
-            for (int round = 0; round < 6; round++) {
-                long rows = 9L - round % 3;
-                for (int run = 0; run < 3; run++) {
-                    model.check(session.run(model.inputs(rows, run)), rows, run);
-                }
-                System.gc();
-            }
-        }
-    }
-
-    /** The driver counts in blocks of its own, 2 MiB each where an allocation is large. */
-    private static void driverAgrees(String backend) {
-        BackendModel model = new BackendModel();
-        long rounding = 8L << 20;
-        try (GpuContext driver = GpuPlatforms.named(backend).driver().open(0);
-                Engine runtime = open(backend);
-                CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), STRICT)) {
-            long rows = 150_000;
-            try (Session session = compiled.newSession()) {
-                session.run(model.inputs(8, 0)); // loads kernels and libraries
-                compiled.plan(Map.of("rows", rows)); // and those of the large plan
-                long free = driver.memoryInfo().free();
-                long held = runtime.memory().total();
-                session.run(model.inputs(rows, 0));
-                long taken = free - driver.memoryInfo().free();
-                long reported = runtime.memory().total() - held;
-                require(
-                        reported > 3 * rounding && Math.abs(taken - reported) <= rounding,
-                        "reported " + reported + " bytes more; the driver gave " + taken);
-            }
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.Affine;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.function.Consumer;
@@ -50,10 +51,8 @@ final class RowRun {
                     stage.stream(),
                     stage.arguments(),
                     onX.address() + (long) shiftX * dtype.bytes(),
-                    g,
-                    b,
+                    new Affine(g, b, EPSILON),
                     onY.address() + (long) shiftY * dtype.bytes(),
-                    EPSILON,
                     state.address(),
                     counters.address());
             y = stage.download(dtype, onY, x.length, shiftY);

@@ -137,10 +137,11 @@ public final class StepRun {
         return new Frame(
                 stage.stream(),
                 stage.arguments(),
-                buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
-                stage.poisoned(step.workspaceBytes()).address(),
-                stage.zeroed(step.counterBytes()).address(),
-                faults.address(),
+                new Frame.Addresses(
+                        buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
+                        stage.poisoned(step.workspaceBytes()).address(),
+                        stage.zeroed(step.counterBytes()).address(),
+                        faults.address()),
                 handle,
                 buffers,
                 (_, _) -> {

@@ -143,10 +143,11 @@ final class GpuSession implements Device.Context {
         Frame frame = new Frame(
                 stream,
                 arguments,
-                program.addresses(io.address(), activations.address()),
-                workspace.address(),
-                counters.address(),
-                io.address(),
+                new Frame.Addresses(
+                        program.addresses(io.address(), activations.address()),
+                        workspace.address(),
+                        counters.address(),
+                        io.address()),
                 handle(),
                 Stream.concat(
                                 Stream.of(io, activations)

@@ -13,7 +13,6 @@ import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
-import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuGraph;
 import dev.tenon.nativelib.cuda.CuMemory;
 import dev.tenon.nativelib.cuda.CuModule;
@@ -21,8 +20,6 @@ import dev.tenon.nativelib.cuda.CuStatus;
 import dev.tenon.nativelib.cuda.CuStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A non-blocking stream. */
@@ -30,16 +27,12 @@ final class CudaStream extends Owned implements GpuStream {
     private final long handle;
     private final Arena arena = Arena.ofAuto();
     private final LaunchConfig config = new LaunchConfig(arena);
-    private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-    /** Held while capture begins or ends and while another thread waits for this stream: a wait would break a capture. */
-    private final ReentrantLock captureLock = new ReentrantLock();
-
-    private volatile boolean capturing;
-    private @Nullable String broken;
+    private final StreamCapture capture;
 
     CudaStream(CudaContext context, long handle) {
         super(context);
         this.handle = handle;
+        this.capture = new StreamCapture(this, handle);
     }
 
     @Override
@@ -140,7 +133,7 @@ final class CudaStream extends Owned implements GpuStream {
     }
 
     private void refusePageable(@Nullable CudaPinned pinned, String call) {
-        if (pinned == null && capturing) {
+        if (pinned == null && capture.active()) {
             throw breakCapture(call + " cannot be recorded; use pinned memory");
         }
     }
@@ -180,10 +173,10 @@ final class CudaStream extends Owned implements GpuStream {
         try {
             calls.run();
         } catch (TenonException e) {
-            if (!capturing) {
+            if (!capture.active()) {
                 throw e;
             }
-            throw endedBy(e);
+            throw capture.endedBy(e);
         } finally {
             exit();
         }
@@ -242,16 +235,12 @@ final class CudaStream extends Owned implements GpuStream {
 
     /** Waits from any thread; passes over a stream that captures, whose work is not on its way, and one that is closed. */
     void synchronizeFromOutside() {
-        captureLock.lock();
-        try {
-            if (capturing || closed()) {
-                return;
+        capture.excluding(() -> {
+            if (!capture.active() && !closed()) {
+                primary.makeCurrent();
+                primary.check(CuStream.cuStreamSynchronize(handle), "cuStreamSynchronize()");
             }
-            primary.makeCurrent();
-            primary.check(CuStream.cuStreamSynchronize(handle), "cuStreamSynchronize()");
-        } finally {
-            captureLock.unlock();
-        }
+        });
     }
 
     @Override
@@ -261,118 +250,32 @@ final class CudaStream extends Owned implements GpuStream {
         if (other != null) {
             throw other.breakCapture("beginCapture() of another stream on the same thread cannot be recorded");
         }
-        captureLock.lock();
-        try {
-            enter();
-            try {
-                int mode = Thread.currentThread().isVirtual()
-                        ? CuConstants.STREAM_CAPTURE_MODE_RELAXED
-                        : CuConstants.STREAM_CAPTURE_MODE_THREAD_LOCAL;
-                int status = CuGraph.cuStreamBeginCapture(handle, mode);
-                if (status != 0) {
-                    TenonException failure = primary.failure(status, "cuStreamBeginCapture()");
-                    throw failure instanceof DeviceLostException
-                            ? failure
-                            : new CaptureException(String.valueOf(failure.getMessage()), failure);
-                }
-            } finally {
-                exit();
-            }
-            broken = null;
-            capturing = true;
-            Capturing.begin(this);
-        } finally {
-            captureLock.unlock();
-        }
+        capture.begin();
     }
 
     @Override
     public boolean capturing() {
-        return capturing;
+        return capture.active();
     }
 
     @Override
     public CapturedGraph endCapture() {
-        if (!capturing) {
-            String cause = broken;
-            broken = null;
-            throw new CaptureException(
-                    cause == null ? primary.name() + ": endCapture() without beginCapture()" : cause);
-        }
-        captureLock.lock();
-        try {
-            enter();
-            try {
-                int status = end();
-                long graph = out.get(ValueLayout.JAVA_LONG, 0);
-                if (status != 0 || graph == 0) {
-                    TenonException failure = primary.failure(status, "cuStreamEndCapture()");
-                    throw failure instanceof DeviceLostException
-                            ? failure
-                            : new CaptureException(
-                                    failure.getMessage() + "; a call that cannot be recorded was made on this thread",
-                                    failure);
-                }
-                return context.adopt(new CudaGraph(context, graph));
-            } finally {
-                exit();
-            }
-        } finally {
-            captureLock.unlock();
-        }
+        return context.adopt(new CudaGraph(context, capture.end()));
     }
 
     @Override
     public void abortCapture() {
-        broken = null;
-        if (!capturing) {
-            return;
-        }
-        captureLock.lock();
-        try {
-            enter();
-            try {
-                discard();
-            } finally {
-                exit();
-            }
-        } finally {
-            captureLock.unlock();
-        }
+        capture.abort();
     }
 
     /** Throws away what was recorded, and says why. */
     CaptureException breakCapture(String why) {
-        abortCapture();
-        String message = primary.name() + ": " + why + "; the recording is thrown away";
-        broken = message;
-        return new CaptureException(message);
+        return capture.refuse(why);
     }
 
     private void refuseInCapture(String call) {
-        if (capturing) {
+        if (capture.active()) {
             throw breakCapture(call + " cannot be recorded");
-        }
-    }
-
-    /** Ends the driver's capture; the graph is in {@link #out}. */
-    private int end() {
-        out.set(ValueLayout.JAVA_LONG, 0, 0L);
-        int status = CuGraph.cuStreamEndCapture(handle, out.address());
-        if (status != CuStatus.STREAM_CAPTURE_WRONG_THREAD) {
-            capturing = false;
-            Capturing.end();
-        }
-        return status;
-    }
-
-    private void discard() {
-        primary.check(
-                end() == CuStatus.STREAM_CAPTURE_WRONG_THREAD ? CuStatus.STREAM_CAPTURE_WRONG_THREAD : 0,
-                "cuStreamEndCapture() on another thread than the one that began");
-        long graph = out.get(ValueLayout.JAVA_LONG, 0);
-        if (graph != 0) {
-            primary.check(CuGraph.cuGraphDestroy(graph), "cuGraphDestroy()");
         }
     }
 
@@ -407,14 +310,7 @@ final class CudaStream extends Owned implements GpuStream {
     /** During capture every failed call ends it: a refused copy need not make the driver's capture invalid, and the graph would silently lack it. */
     private TenonException failure(int status, String call, Object... arguments) {
         TenonException failure = primary.failure(status, call, arguments);
-        return !capturing || failure instanceof DeviceLostException ? failure : endedBy(failure);
-    }
-
-    private CaptureException endedBy(TenonException failure) {
-        discard();
-        String message = failure.getMessage() + "; the recording is thrown away";
-        broken = message;
-        return new CaptureException(message, failure);
+        return !capture.active() || failure instanceof DeviceLostException ? failure : capture.endedBy(failure);
     }
 
     private CudaEvent own(GpuEvent event) {
@@ -435,22 +331,19 @@ final class CudaStream extends Owned implements GpuStream {
 
     @Override
     void beforeDestroy() {
-        if (capturing && primary.healthy()) {
-            primary.destroying("capture", this::discard);
+        if (capture.active() && primary.healthy()) {
+            primary.destroying("capture", capture::discard);
         }
     }
 
     @Override
     void destroy() {
         // waits holding the lock, so that no other thread is still within synchronizeFromOutside
-        captureLock.lock();
-        try {
+        capture.excluding(() -> {
             primary.makeCurrent(); // waiting for the lock may have moved a virtual thread to another carrier
             int status = CuStream.cuStreamSynchronize(handle);
             primary.check(CuStream.cuStreamDestroy(handle), "cuStreamDestroy()");
             primary.check(status, "cuStreamSynchronize() before closing the stream");
-        } finally {
-            captureLock.unlock();
-        }
+        });
     }
 }

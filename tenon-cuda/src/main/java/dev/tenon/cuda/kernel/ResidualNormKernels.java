@@ -39,24 +39,14 @@ public final class ResidualNormKernels {
         /**
          * Enqueues it. All four of x, residual, y and sum lie equally far from 16-byte boundaries.
          *
-         * @param gamma null for none
-         * @param beta likewise
          * @param y the norm
          * @param sum x + residual; null for not wanted
          */
         public void enqueue(
-                GpuStream stream,
-                KernelArguments arguments,
-                long x,
-                long residual,
-                long gamma,
-                long beta,
-                long y,
-                long sum,
-                double epsilon) {
-            arguments.clear().add(x).add(residual).add(gamma).add(beta).add(y).add(sum);
-            arguments.add(rows).add(cols);
-            RowKernels.addCompute(arguments, dtype, epsilon);
+                GpuStream stream, KernelArguments arguments, long x, long residual, Affine affine, long y, long sum) {
+            arguments.clear().add(x).add(residual).add(affine.gamma()).add(affine.beta());
+            arguments.add(y).add(sum).add(rows).add(cols);
+            RowKernels.addCompute(arguments, dtype, affine.epsilon());
             stream.launch(kernel.function(), plan.shape(), arguments);
         }
     }

@@ -92,32 +92,22 @@ public final class RowKernels {
         /**
          * Enqueues it.
          *
-         * @param gamma null for none, and for softmax
-         * @param beta likewise
-         * @param epsilon of the norms
+         * @param affine of the norms
          * @param state scratch of {@link RowPlan#stateBytes()}; anything where that is 0
          * @param counters {@link RowPlan#counterBytes()} that are 0 before and after, used by one stream at a time; anything where that is 0
          */
         public void enqueue(
-                GpuStream stream,
-                KernelArguments arguments,
-                long x,
-                long gamma,
-                long beta,
-                long y,
-                double epsilon,
-                long state,
-                long counters) {
+                GpuStream stream, KernelArguments arguments, long x, Affine affine, long y, long state, long counters) {
             arguments.clear().add(x);
             if (rule.gamma) {
-                arguments.add(gamma);
+                arguments.add(affine.gamma());
             }
             if (rule.beta) {
-                arguments.add(beta);
+                arguments.add(affine.beta());
             }
             arguments.add(y).add(rows).add(cols);
             if (rule.gamma) {
-                addCompute(arguments, dtype, epsilon);
+                addCompute(arguments, dtype, affine.epsilon());
             }
             switch (plan.form()) {
                 case WARP -> {}

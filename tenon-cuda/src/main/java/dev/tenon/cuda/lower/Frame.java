@@ -14,6 +14,16 @@ import org.jspecify.annotations.Nullable;
  * What the steps of one session and plan see: the stream, the address of every value, scratch memory. Addresses stay as they are for the life of a frame, so that captured work can be replayed. Used by one thread at a time.
  */
 public final class Frame {
+    /**
+     * Device addresses.
+     *
+     * @param values of every slot
+     * @param workspace of scratch memory, on a 256-byte boundary
+     * @param counters of zeroed memory, on a 256-byte boundary
+     * @param faults of the word of faults
+     */
+    public record Addresses(long[] values, long workspace, long counters, long faults) {}
+
     private final GpuStream stream;
     private final KernelArguments arguments;
     private final long[] addresses;
@@ -39,19 +49,16 @@ public final class Frame {
     public Frame(
             GpuStream stream,
             KernelArguments arguments,
-            long[] addresses,
-            long workspace,
-            long counters,
-            long faults,
+            Addresses addresses,
             @Nullable BlasHandle blas,
             List<DeviceBuffer> buffers,
             HostRuns host) {
         this.stream = stream;
         this.arguments = arguments;
-        this.addresses = addresses.clone();
-        this.workspace = workspace;
-        this.counters = counters;
-        this.faults = faults;
+        this.addresses = addresses.values.clone();
+        this.workspace = addresses.workspace;
+        this.counters = addresses.counters;
+        this.faults = addresses.faults;
         this.blas = blas;
         this.buffers = List.copyOf(buffers);
         this.host = host;

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.cuda.kernel.Affine;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.ResidualNormKernels;
 import dev.tenon.cuda.kernel.RowKernels;
@@ -74,10 +75,9 @@ final class NormLowering {
                     frame.stream(),
                     frame.arguments(),
                     frame.at(input),
-                    gamma == null ? 0 : gamma.address(frame),
-                    beta == null ? 0 : beta.address(frame),
+                    new Affine(
+                            gamma == null ? 0 : gamma.address(frame), beta == null ? 0 : beta.address(frame), epsilon),
                     frame.at(output),
-                    epsilon,
                     frame.workspace(),
                     frame.counters());
         }
@@ -116,11 +116,9 @@ final class NormLowering {
                     frame.arguments(),
                     frame.at(x),
                     frame.at(residual),
-                    frame.at(gamma),
-                    beta == null ? 0 : frame.at(beta),
+                    new Affine(frame.at(gamma), beta == null ? 0 : frame.at(beta), epsilon),
                     frame.at(norm),
-                    sum == null ? 0 : frame.at(sum),
-                    epsilon);
+                    sum == null ? 0 : frame.at(sum));
         }
 
         @Override

@@ -186,10 +186,7 @@ final class GraphImporter {
                     operator,
                     new NodeContext(
                             scope.builder(),
-                            where,
-                            label,
-                            node.opType(),
-                            opset,
+                            new NodeContext.Applied(where, label, node.opType(), opset),
                             inputs,
                             node.outputs().size(),
                             attributes,

@@ -28,6 +28,15 @@ public final class NodeContext implements Ops {
     /** Values that steer a mapping (axes, sizes, bounds) are small; larger ones are not read. */
     private static final long LARGEST_KNOWN = 1 << 16;
 
+    /**
+     * Which operator a node applies.
+     *
+     * @param where file, node, operator and version, for messages
+     * @param label the node's name, for the nodes that are made of it
+     * @param opset the version of the operator set that the model states
+     */
+    public record Applied(String where, String label, String op, long opset) {}
+
     private final GraphBuilder builder;
     private final String where;
     private final String label;
@@ -40,27 +49,24 @@ public final class NodeContext implements Ops {
     private final Branches branches;
 
     /**
-     * @param where file, node, operator and version, for messages
-     * @param label the node's name, for the nodes that are made of it
+     * Of a node.
+     *
      * @param inputs null where an optional input is left out
      * @param results how many results the node names, including names left empty
      */
     public NodeContext(
             GraphBuilder builder,
-            String where,
-            String label,
-            String op,
-            long opset,
+            Applied applied,
             List<@Nullable Value> inputs,
             int results,
             Attributes attributes,
             Tensors tensors,
             Branches branches) {
         this.builder = builder;
-        this.where = where;
-        this.label = label;
-        this.op = op;
-        this.opset = opset;
+        this.where = applied.where;
+        this.label = applied.label;
+        this.op = applied.op;
+        this.opset = applied.opset;
         this.inputs = new ArrayList<>(inputs);
         this.results = results;
         this.attributes = attributes;

@@ -81,10 +81,7 @@ class InputRulesTest {
         inputs.add(given);
         return new NodeContext(
                 g,
-                "file: node \"n\": operator " + operator,
-                "n",
-                operator.op(),
-                23,
+                new NodeContext.Applied("file: node \"n\": operator " + operator, "n", operator.op(), 23),
                 inputs,
                 1,
                 Attributes.of("n", List.of(), Map.of()),

@@ -43,10 +43,7 @@ class OnnxOpsTest {
     void isMapped(OnnxOps.Name operator) {
         NodeContext bare = new NodeContext(
                 new GraphBuilder("g"),
-                "file: node \"n\": operator " + operator,
-                "n",
-                operator.op(),
-                17,
+                new NodeContext.Applied("file: node \"n\": operator " + operator, "n", operator.op(), 17),
                 List.of(),
                 1,
                 Attributes.of("n", List.of(), Map.of()),
