@@ -3,7 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.DataException;
 import java.util.List;
 
-/** The values of a {@link dev.tenon.core.ir.op.Deferred} operation's needed inputs. */
+/** The values of a {@link Deferred} operation's needed inputs. */
 public interface Known {
     /** The value of an input, by its index. */
     NdArray value(int input);
