@@ -1,0 +1,113 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Runs commands of two builds in turns and compares them pair by pair: the median of the ratios, so that a machine that
+ * slows down for a while slows both.
+ *
+ * <p>Arguments: the folder of the base, the folder of the head, pairs, the highest ratio, the commands separated by
+ * semicolons. A command that prints JSON lines gives a row for each; each command also gives a row for its whole process.
+ */
+class BenchGate {
+    private static final Pattern ROW = Pattern.compile("\"params\":(\\{[^}]*})(.*?)\"median_us\":([0-9.eE+-]+)");
+    private static final Pattern VARIANT = Pattern.compile("\"variant\":\"([^\"]*)\"");
+
+    private record Pair(List<Double> base, List<Double> head) {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Path base = Path.of(args[0]);
+        Path head = Path.of(args[1]);
+        int pairs = Integer.parseInt(args[2]);
+        double limit = Double.parseDouble(args[3]);
+        Map<String, Pair> rows = new LinkedHashMap<>();
+        for (int pair = 0; pair < pairs; pair++) {
+            System.err.println("bench-gate: pair " + (pair + 1) + " of " + pairs);
+            for (String command : args[4].split(";")) {
+                // the one that goes first changes from pair to pair
+                for (boolean first : new boolean[] {true, false}) {
+                    boolean isBase = first == (pair % 2 == 0);
+                    run(isBase ? base : head, command.strip()).forEach((row, time) -> {
+                        Pair both = rows.computeIfAbsent(row, _ -> new Pair(new ArrayList<>(), new ArrayList<>()));
+                        (isBase ? both.base : both.head).add(time);
+                    });
+                }
+            }
+        }
+        System.exit(report(rows, limit) ? 0 : 1);
+    }
+
+    private static Map<String, Double> run(Path folder, String command) throws IOException, InterruptedException {
+        boolean json = command.startsWith("bench ");
+        List<String> words = new ArrayList<>(List.of(folder.resolve("tenon").toString()));
+        Collections.addAll(words, command.split(" +"));
+        if (json) {
+            words.add("--json");
+        }
+        ProcessBuilder builder = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("TENON_NO_BUILD", "1");
+        Map<String, Double> times = new LinkedHashMap<>();
+        String name = command.replaceAll(" --.*", "");
+        long start = System.nanoTime();
+        Process process = builder.start();
+        try (BufferedReader out = new BufferedReader(
+                new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = out.readLine(); line != null; line = out.readLine()) {
+                Matcher row = ROW.matcher(line);
+                if (json && row.find()) {
+                    Matcher variant = VARIANT.matcher(line);
+                    String params = row.group(1).replaceAll("[{}\"]", "").replaceAll("model:[^,]*,", "");
+                    times.put(
+                            name + " " + params + (variant.find() ? " " + variant.group(1) : ""),
+                            Double.parseDouble(row.group(3)));
+                }
+            }
+        }
+        if (process.waitFor() != 0) {
+            throw new IOException(String.join(" ", words) + " ended with " + process.exitValue());
+        }
+        if (!json) {
+            times.put(name + " (whole process)", (System.nanoTime() - start) / 1e3);
+        }
+        return times;
+    }
+
+    private static boolean report(Map<String, Pair> rows, double limit) {
+        boolean fine = true;
+        System.out.printf("%-64s %12s %12s %8s%n", "", "base, us", "head, us", "ratio");
+        for (Map.Entry<String, Pair> row : rows.entrySet()) {
+            Pair both = row.getValue();
+            List<Double> ratios = new ArrayList<>();
+            for (int i = 0; i < Math.min(both.base.size(), both.head.size()); i++) {
+                ratios.add(both.head.get(i) / both.base.get(i));
+            }
+            double ratio = median(ratios);
+            boolean over = ratio > limit;
+            fine &= !over;
+            System.out.printf(
+                    "%-64s %12.1f %12.1f %8.3f%s%n",
+                    row.getKey(), median(both.base), median(both.head), ratio, over ? "  slower" : "");
+        }
+        System.out.println(fine ? "no row above " + limit : "rows above " + limit + ": see \"slower\"");
+        return fine;
+    }
+
+    private static double median(List<Double> values) {
+        List<Double> sorted = values.stream().sorted().toList();
+        int middle = sorted.size() / 2;
+        return sorted.isEmpty()
+                ? Double.NaN
+                : sorted.size() % 2 == 1
+                        ? sorted.get(middle)
+                        : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+}
