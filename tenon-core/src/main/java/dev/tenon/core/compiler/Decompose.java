@@ -3,6 +3,7 @@ package dev.tenon.core.compiler;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
@@ -30,6 +31,7 @@ final class Decompose implements Pass {
     }
 
     private static boolean isLeft(Node node, PassContext context) {
-        return node.op() instanceof Composite && !context.claims().test(node);
+        return node.op() instanceof Composite
+                && !(node.op() instanceof Claimable && context.claims().test(node));
     }
 }

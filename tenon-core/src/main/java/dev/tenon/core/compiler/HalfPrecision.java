@@ -89,7 +89,7 @@ final class HalfPrecision implements Pass {
                     : null;
         }
 
-        /** Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. */
+        /** Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. What is not listed stays f32, which is right for every operation and function. */
         private static boolean bears(Op op) {
             return switch (op) {
                 case Contraction _,

@@ -2,7 +2,6 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.lazy.Lazy;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
@@ -19,13 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads one graph, or a graph within one, in the form of {@link GraphText}. Used once. */
 final class GraphParser {
-    private static final Lazy<Map<String, Class<?>>> OPS = new Lazy<>() {
-        @Override
-        protected Map<String, Class<?>> make() {
-            return ops();
-        }
-    };
-
     private final TextCursor cursor;
     private final Function<String, @Nullable ConstantData> data;
     private final Map<String, Value> values = new HashMap<>();
@@ -37,13 +29,6 @@ final class GraphParser {
     GraphParser(TextCursor cursor, Function<String, @Nullable ConstantData> data) {
         this.cursor = cursor;
         this.data = data;
-    }
-
-    /** Every operation's record class by its mnemonic. */
-    private static Map<String, Class<?>> ops() {
-        Map<String, Class<?>> ops = new HashMap<>();
-        Op.records().forEach(op -> ops.put(Mnemonics.of(op), op));
-        return Map.copyOf(ops);
     }
 
     Graph graph() {
@@ -216,7 +201,7 @@ final class GraphParser {
 
     private Op op() {
         String mnemonic = cursor.word("an operation");
-        Class<?> type = OPS.get().get(mnemonic);
+        Class<?> type = Operations.named(mnemonic);
         if (type == null) {
             throw cursor.error("no operation \"" + mnemonic + "\"");
         }
@@ -277,7 +262,12 @@ final class GraphParser {
         } else if (plain.isRecord() && cursor.tryTake("(")) {
             return make(plain, true);
         } else if (Op.class.isAssignableFrom(plain) && !plain.isRecord()) {
-            return op();
+            Op op = op();
+            if (!plain.isInstance(op)) {
+                throw cursor.error("operation \"" + op.mnemonic() + "\" is of another kind; expected one that is "
+                        + Mnemonics.of(plain));
+            }
+            return op;
         }
         String word = cursor.word("a value");
         return word.equals("null") ? null : checked(() -> scalar(plain, word));

@@ -62,10 +62,12 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
         }
     }
 
-    /** The records of every kind, or of one kind or more of them. */
+    /** The records of the kinds that list theirs, or of one kind or more of those; composites, of which anyone may write more, are not among them. */
     static Stream<Class<?>> records(Class<?>... kinds) {
         return Stream.of(kinds.length == 0 ? new Class<?>[] {Op.class} : kinds)
-                .flatMap(kind -> kind.isSealed() ? records(kind.getPermittedSubclasses()) : Stream.of(kind));
+                .flatMap(kind -> kind.isSealed()
+                        ? records(kind.getPermittedSubclasses())
+                        : kind.isRecord() ? Stream.of(kind) : Stream.empty());
     }
 
     /** The name in the text form and in messages: the record's, in lower-case words joined by {@code _}. */

@@ -8,13 +8,8 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
-import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
-import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -52,11 +47,7 @@ import java.util.List;
 
 /** An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names every place that a new one must be handled; those {@link InUnits} it may handle as one. */
 public sealed interface Primitive extends Op
-        permits Unary,
-                Binary,
-                Compare,
-                Where,
-                Cast,
+        permits Elementwise,
                 BitCast,
                 Copy,
                 Region,

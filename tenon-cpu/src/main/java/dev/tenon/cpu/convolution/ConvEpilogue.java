@@ -5,7 +5,6 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Kernels;
 import dev.tenon.cpu.loops.Raw;
@@ -55,7 +54,7 @@ final class ConvEpilogue {
     /** Writes one element of any type from its plain sum. */
     void store(Frame frame, MemorySegment output, long index, long channel, double sum) {
         double value = bias < 0 ? sum : sum + Elements.getDouble(dtype, frame.at(bias), channel);
-        value = activation == null ? value : ScalarMath.apply(activation, value);
+        value = activation == null ? value : activation.apply(value);
         value = residual < 0 ? value : value + Elements.getDouble(dtype, frame.at(residual), index);
         Elements.setDouble(dtype, output, index, value);
     }

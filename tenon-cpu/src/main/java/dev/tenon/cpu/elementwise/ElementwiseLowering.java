@@ -2,8 +2,8 @@ package dev.tenon.cpu.elementwise;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Where;
@@ -23,7 +23,7 @@ public final class ElementwiseLowering {
                 ? given
                 : new Region(
                         List.of(new Region.Step(
-                                (Primitive) node.op(),
+                                (Elementwise) node.op(),
                                 IntStream.range(0, inputs).boxed().toList())),
                         List.of(0));
         List<DType> types =

@@ -6,7 +6,6 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Kernels;
@@ -40,28 +39,28 @@ final class TileLoops {
 
     static void unaryDouble(Unary op, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            y.set(F64, yo + 8L * i, ScalarMath.apply(op, a.get(F64, ao + 8L * i)));
+            y.set(F64, yo + 8L * i, op.apply(a.get(F64, ao + 8L * i)));
         }
     }
 
     static void binaryDouble(
             BinaryFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            y.set(F64, yo + 8L * i, ScalarMath.apply(fn, a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i)));
+            y.set(F64, yo + 8L * i, fn.apply(a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i)));
         }
     }
 
     static void compareDouble(
             CompareFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            boolean holds = ScalarMath.compare(fn, a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i));
+            boolean holds = fn.test(a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i));
             y.set(I8, yo + i, (byte) (holds ? 1 : 0));
         }
     }
 
     static void unaryLong(Unary op, DType dtype, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
         for (int i = 0; i < n; i++) {
-            y.set(I64, yo + 8L * i, wrap(dtype, ScalarMath.apply(op, dtype, a.get(I64, ao + 8L * i))));
+            y.set(I64, yo + 8L * i, wrap(dtype, op.apply(dtype, a.get(I64, ao + 8L * i))));
         }
     }
 
@@ -111,7 +110,7 @@ final class TileLoops {
                 for (int i = 0; i < n; i++) {
                     long p = a.get(I64, ao + 8L * i);
                     long q = b.get(I64, bo + 8L * i);
-                    y.set(I64, yo + 8L * i, ScalarMath.apply(fn, dtype, p, q));
+                    y.set(I64, yo + 8L * i, fn.apply(dtype, p, q));
                 }
             }
         }
@@ -150,7 +149,7 @@ final class TileLoops {
             long yo,
             int n) {
         for (int i = 0; i < n; i++) {
-            boolean holds = ScalarMath.compare(fn, dtype, a.get(I64, ao + 8L * i), b.get(I64, bo + 8L * i));
+            boolean holds = fn.test(dtype, a.get(I64, ao + 8L * i), b.get(I64, bo + 8L * i));
             y.set(I8, yo + i, (byte) (holds ? 1 : 0));
         }
     }
@@ -197,7 +196,7 @@ final class TileLoops {
         for (int i = 0; i < n; i++) {
             long p = a.get(I8, ao + i) != 0 ? 1 : 0;
             long q = b.get(I8, bo + i) != 0 ? 1 : 0;
-            y.set(I8, yo + i, (byte) (ScalarMath.compare(fn, DType.BOOL, p, q) ? 1 : 0));
+            y.set(I8, yo + i, (byte) (fn.test(DType.BOOL, p, q) ? 1 : 0));
         }
     }
 

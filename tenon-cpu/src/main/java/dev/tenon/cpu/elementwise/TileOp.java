@@ -1,9 +1,9 @@
 package dev.tenon.cpu.elementwise;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Primitive;
-import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.Elementwise;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Compare;
@@ -29,57 +29,52 @@ interface TileOp {
             int n);
 
     /** The loop for an operation on operands of those types. {@code first} is the type of the first operand, or the second for {@link Where}. */
-    static TileOp of(Primitive op, DType first) {
+    static TileOp of(Elementwise op, DType first) {
         TileKind kind = TileKind.of(first);
-        if (op instanceof Unary unary) {
-            return unary.fn() == UnaryFn.IS_NAN || unary.fn() == UnaryFn.IS_INF
-                    ? TileLoops.classify(unary, kind)
-                    : switch (kind) {
-                        case FLOAT -> (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
-                        case DOUBLE ->
-                            (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
-                        case LONG ->
-                            (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryLong(unary, first, a, ao, y, yo, n);
-                        case BOOL -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.not(a, ao, y, yo, n);
-                    };
+        return switch (op) {
+            case Unary unary -> of(unary, first, kind);
+            case Binary binary -> of(binary.fn(), first, kind);
+            case Compare compare -> of(compare.fn(), first, kind);
+            case Where _ ->
+                switch (kind) {
+                    case FLOAT ->
+                        (kernels, a, ao, b, bo, c, co, y, yo, n) -> kernels.select(a, ao, b, bo, c, co, y, yo, n);
+                    case DOUBLE, LONG ->
+                        (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
+                    case BOOL ->
+                        (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectBool(a, ao, b, bo, c, co, y, yo, n);
+                };
+            case Cast cast -> (_, a, ao, _, _, _, _, y, yo, n) -> TileCasts.cast(first, cast, a, ao, y, yo, n);
+        };
+    }
+
+    private static TileOp of(Unary unary, DType first, TileKind kind) {
+        if (unary.fn().isTest()) {
+            return TileLoops.classify(unary, kind);
         }
-        if (op instanceof Binary binary) {
-            return switch (kind) {
-                case FLOAT ->
-                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.binary(binary.fn(), a, ao, b, bo, y, yo, n);
-                case DOUBLE ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(binary.fn(), a, ao, b, bo, y, yo, n);
-                case LONG ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) ->
-                            TileLoops.binaryLong(binary.fn(), first, a, ao, b, bo, y, yo, n);
-                case BOOL ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryBool(binary.fn(), a, ao, b, bo, y, yo, n);
-            };
-        }
-        if (op instanceof Compare compare) {
-            return switch (kind) {
-                case FLOAT ->
-                    (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.compare(compare.fn(), a, ao, b, bo, y, yo, n);
-                case DOUBLE ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(compare.fn(), a, ao, b, bo, y, yo, n);
-                case LONG ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) ->
-                            TileLoops.compareLong(compare.fn(), first, a, ao, b, bo, y, yo, n);
-                case BOOL ->
-                    (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareBool(compare.fn(), a, ao, b, bo, y, yo, n);
-            };
-        }
-        if (op instanceof Where) {
-            return switch (kind) {
-                case FLOAT -> (kernels, a, ao, b, bo, c, co, y, yo, n) -> kernels.select(a, ao, b, bo, c, co, y, yo, n);
-                case DOUBLE, LONG ->
-                    (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
-                case BOOL -> (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectBool(a, ao, b, bo, c, co, y, yo, n);
-            };
-        }
-        if (op instanceof Cast cast) {
-            return (_, a, ao, _, _, _, _, y, yo, n) -> TileCasts.cast(first, cast, a, ao, y, yo, n);
-        }
-        throw new UnsupportedException(op.mnemonic() + " is not elementwise");
+        return switch (kind) {
+            case FLOAT -> (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
+            case DOUBLE -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
+            case LONG -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryLong(unary, first, a, ao, y, yo, n);
+            case BOOL -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.not(a, ao, y, yo, n);
+        };
+    }
+
+    private static TileOp of(BinaryFn fn, DType first, TileKind kind) {
+        return switch (kind) {
+            case FLOAT -> (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.binary(fn, a, ao, b, bo, y, yo, n);
+            case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(fn, a, ao, b, bo, y, yo, n);
+            case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryLong(fn, first, a, ao, b, bo, y, yo, n);
+            case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryBool(fn, a, ao, b, bo, y, yo, n);
+        };
+    }
+
+    private static TileOp of(CompareFn fn, DType first, TileKind kind) {
+        return switch (kind) {
+            case FLOAT -> (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.compare(fn, a, ao, b, bo, y, yo, n);
+            case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(fn, a, ao, b, bo, y, yo, n);
+            case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareLong(fn, first, a, ao, b, bo, y, yo, n);
+            case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareBool(fn, a, ao, b, bo, y, yo, n);
+        };
     }
 }

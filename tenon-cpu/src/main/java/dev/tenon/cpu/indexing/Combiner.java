@@ -4,7 +4,6 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ScatterFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 
@@ -94,8 +93,8 @@ final class Combiner {
             case REPLACE -> b;
             case ADD -> a + b;
             case MUL -> a * b;
-            case MIN -> ScalarMath.apply(BinaryFn.MIN, dtype, a, b);
-            case MAX -> ScalarMath.apply(BinaryFn.MAX, dtype, a, b);
+            case MIN -> BinaryFn.MIN.apply(dtype, a, b);
+            case MAX -> BinaryFn.MAX.apply(dtype, a, b);
         };
     }
 }

@@ -10,7 +10,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
@@ -41,6 +40,13 @@ public final class HotLoops {
 
     private final MemorySegment data = Arena.ofShared().allocate(1 << 18, 64);
     private final List<HotLoop> all = new ArrayList<>();
+
+    /** Functions that share a loop, which runs both branches of it while it warms up. */
+    private final Map<UnaryFn, Unary> shared = Map.of(
+            UnaryFn.SIGMOID, Unary.silu(),
+            UnaryFn.SILU, Unary.of(UnaryFn.SIGMOID),
+            UnaryFn.HARD_SIGMOID, Unary.of(UnaryFn.HARD_SWISH),
+            UnaryFn.HARD_SWISH, new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5));
 
     final HotLoop tile = add("tile", this::vectorTile, this::scalarTile);
     final HotLoop expSum = add(
@@ -79,7 +85,7 @@ public final class HotLoops {
                 binary.put(
                         fn,
                         add(
-                                fn.name().toLowerCase(Locale.ROOT),
+                                fn.word(),
                                 () -> VectorBinary.run(fn, data, A, data, B, data, C, n),
                                 () -> scalar.binary(fn, data, A, data, B, data, C, n)));
             }
@@ -113,20 +119,11 @@ public final class HotLoops {
             none.refuse();
             return none;
         }
-        Unary op = switch (fn) {
-            case LEAKY_RELU, HARD_SIGMOID, CLIP, AFFINE, SCALED_TANH, SILU -> new Unary(fn, 0.5, 1);
-            default -> Unary.of(fn);
-        };
-        // functions that share a loop run both branches of it
-        Unary twin = switch (fn) {
-            case SIGMOID -> new Unary(UnaryFn.SILU, 1, 0);
-            case SILU -> Unary.of(UnaryFn.SIGMOID);
-            case HARD_SIGMOID -> Unary.of(UnaryFn.HARD_SWISH);
-            case HARD_SWISH -> new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5);
-            default -> op;
-        };
+        UnaryFn.Parameters usual = fn.typical().getFirst();
+        Unary op = new Unary(fn, usual.alpha(), usual.beta());
+        Unary twin = Objects.requireNonNull(shared.getOrDefault(fn, op));
         return add(
-                fn.name().toLowerCase(Locale.ROOT),
+                fn.word(),
                 () -> {
                     VectorUnary.run(op, data, A, data, C, n);
                     VectorUnary.run(twin, data, A, data, C, n);

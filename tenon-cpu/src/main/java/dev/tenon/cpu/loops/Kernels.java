@@ -2,7 +2,6 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -125,7 +124,7 @@ public class Kernels {
 
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         for (int i = 0; i < n; i++) {
-            y.set(F32, yOffset + 4L * i, (float) ScalarMath.apply(op, x.get(F32, xOffset + 4L * i)));
+            y.set(F32, yOffset + 4L * i, (float) op.apply(x.get(F32, xOffset + 4L * i)));
         }
     }
 
@@ -178,7 +177,7 @@ public class Kernels {
                 for (int i = 0; i < n; i++) {
                     float p = a.get(F32, aOffset + 4L * i);
                     float q = b.get(F32, bOffset + 4L * i);
-                    y.set(F32, yOffset + 4L * i, (float) ScalarMath.apply(fn, p, q));
+                    y.set(F32, yOffset + 4L * i, (float) fn.apply(p, q));
                 }
             }
         }
@@ -197,7 +196,7 @@ public class Kernels {
         for (int i = 0; i < n; i++) {
             float p = a.get(F32, aOffset + 4L * i);
             float q = b.get(F32, bOffset + 4L * i);
-            y.set(I8, yOffset + i, (byte) (ScalarMath.compare(fn, p, q) ? 1 : 0));
+            y.set(I8, yOffset + i, (byte) (fn.test(p, q) ? 1 : 0));
         }
     }
 

@@ -2,7 +2,6 @@ package dev.tenon.cpu.matmul;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.contraction.Epilogue;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.step.Frame;
@@ -148,7 +147,7 @@ final class TypedMatMulStep implements Step, RangeTask {
         }
         if (activation != null) {
             for (int j = 0; j < columns; j++) {
-                double value = ScalarMath.apply(activation, scratch.get(Convert.F64, sums + 8L * j));
+                double value = activation.apply(scratch.get(Convert.F64, sums + 8L * j));
                 scratch.set(Convert.F64, sums + 8L * j, value);
             }
         }

@@ -1,6 +1,7 @@
 package dev.tenon.cpu.plan;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Primitive;
@@ -12,13 +13,8 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
-import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
-import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -80,7 +76,7 @@ public final class CpuLowering {
                     "the CPU backend runs primitives only, got " + node.op().mnemonic());
         }
         return switch (primitive) {
-            case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
+            case Elementwise _, Region _ -> ElementwiseLowering.lower(node, context);
             case Copy op -> MovementLowering.lower(op, node, context);
             case Transpose op -> MovementLowering.lower(op, node, context);
             case Slice op -> MovementLowering.lower(op, node, context);

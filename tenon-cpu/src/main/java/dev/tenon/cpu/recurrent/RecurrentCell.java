@@ -1,6 +1,5 @@
 package dev.tenon.cpu.recurrent;
 
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.state.RnnActivation;
 import dev.tenon.cpu.loops.Kernels;
@@ -58,7 +57,7 @@ abstract class RecurrentCell {
             return;
         }
         for (int i = 0; i < count; i++) {
-            shape.set(work, offset, i, ScalarMath.apply(activation, shape.get(work, offset, i)));
+            shape.set(work, offset, i, activation.apply(shape.get(work, offset, i)));
         }
     }
 

@@ -5,7 +5,6 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Kernels;
 import dev.tenon.cpu.loops.TileKind;
@@ -131,7 +130,7 @@ final class LaneReduceStep implements Step, RangeTask {
             }
             at += n;
         }
-        return fn == ReduceFn.MEAN ? ScalarMath.apply(BinaryFn.DIV, dtype, running, count) : running;
+        return fn == ReduceFn.MEAN ? BinaryFn.DIV.apply(dtype, running, count) : running;
     }
 
     private long join(long running, long value) {
@@ -140,8 +139,8 @@ final class LaneReduceStep implements Step, RangeTask {
             case L1 -> running + (dtype.isUnsigned() ? value : Math.abs(value));
             case SUM_SQUARE -> running + value * value;
             case PROD -> running * value;
-            case MAX -> ScalarMath.apply(BinaryFn.MAX, dtype, running, value);
-            case MIN -> ScalarMath.apply(BinaryFn.MIN, dtype, running, value);
+            case MAX -> BinaryFn.MAX.apply(dtype, running, value);
+            case MIN -> BinaryFn.MIN.apply(dtype, running, value);
             case ANY -> running | value;
             case ALL -> running & value;
             case L2, LOG_SUM, LOG_SUM_EXP -> throw new IllegalStateException(fn + " goes by way of doubles");

@@ -3,7 +3,6 @@ package dev.tenon.cuda.check;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -94,7 +93,7 @@ final class EpilogueCases {
         finish.enqueue(stage.stream(), stage.arguments(), y.address(), 0, 0, y.address());
         double[] actual = stage.download(dtype, y, x.length, 0);
         for (int i = 0; i < x.length; i++) {
-            compare(dtype, fn.fn() + " of " + x[i], ScalarMath.apply(fn, x[i]), actual[i]);
+            compare(dtype, fn.fn() + " of " + x[i], fn.apply(x[i]), actual[i]);
         }
     }
 
@@ -120,7 +119,7 @@ final class EpilogueCases {
         double[] y = stage.download(dtype, onY, rows * n, 0);
         for (int i = 0; i < y.length; i++) {
             double v = x[i] + (biased ? bias[i % n] : 0);
-            v = fn == null ? v : ScalarMath.apply(fn, v);
+            v = fn == null ? v : fn.apply(v);
             compare(dtype, "row " + i / n + ", column " + i % n, v + (added ? residual[i] : 0), y[i]);
         }
     }

@@ -2,7 +2,7 @@ package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -245,7 +245,7 @@ final class RegionCases {
         Tolerance.of(DType.F32, 2).check("over the first", expected.get(1), stage.download(type, a));
     }
 
-    private static Region.Step step(Primitive op, Integer... arguments) {
+    private static Region.Step step(Elementwise op, Integer... arguments) {
         return new Region.Step(op, List.of(arguments));
     }
 }

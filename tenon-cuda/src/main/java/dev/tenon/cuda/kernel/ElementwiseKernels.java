@@ -2,7 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
@@ -29,18 +29,13 @@ public final class ElementwiseKernels {
      * @param inputs the operands' types
      * @param broadcast of the operands under the result's shape
      */
-    public Launch single(Primitive op, List<DType> inputs, Broadcast broadcast, long elements) {
+    public Launch single(Elementwise op, List<DType> inputs, Broadcast broadcast, long elements) {
         DType type = inputs.getLast();
         return switch (op) {
             case Unary unary -> {
                 DType result = op.dtypes(inputs).getFirst();
                 Options options = new Options(
-                        BinaryCodes.of(unary.fn()),
-                        0,
-                        TypeCodes.of(type),
-                        TypeCodes.of(result),
-                        unary.alpha(),
-                        unary.beta());
+                        unary.fn().code(), 0, TypeCodes.of(type), TypeCodes.of(result), unary.alpha(), unary.beta());
                 yield launch(KernelCatalog.UNARY, "unary", type, 1, broadcast, elements, options);
             }
             case Binary binary ->
@@ -51,7 +46,7 @@ public final class ElementwiseKernels {
                         2,
                         broadcast,
                         elements,
-                        Options.of(BinaryCodes.of(binary.fn()), type));
+                        Options.of(binary.fn().code(), type));
             case Compare compare ->
                 launch(
                         KernelCatalog.COMPARE,
@@ -60,7 +55,7 @@ public final class ElementwiseKernels {
                         2,
                         broadcast,
                         elements,
-                        Options.of(BinaryCodes.of(compare.fn()), type));
+                        Options.of(compare.fn().code(), type));
             case Where _ -> {
                 Options options = Options.of(0, type); // refuses the types that have no width
                 yield launch(
@@ -77,14 +72,12 @@ public final class ElementwiseKernels {
                 Options options = new Options(0, 0, TypeCodes.of(type), TypeCodes.of(cast.to()), 0, 0);
                 yield launch(KernelCatalog.CAST, "cast", type, 1, broadcast, elements, options);
             }
-            default -> throw new IllegalArgumentException(op + " is not elementwise");
         };
     }
 
     /** then(fn(a, b)), all of one type. */
     public Launch binaryUnary(BinaryFn fn, Unary then, DType type, Broadcast broadcast, long elements) {
-        Options options = new Options(
-                BinaryCodes.of(fn), BinaryCodes.of(then.fn()), TypeCodes.of(type), 0, then.alpha(), then.beta());
+        Options options = new Options(fn.code(), then.fn().code(), TypeCodes.of(type), 0, then.alpha(), then.beta());
         return launch(KernelCatalog.BINARY, "fused_binary_unary", type, 2, broadcast, elements, options);
     }
 

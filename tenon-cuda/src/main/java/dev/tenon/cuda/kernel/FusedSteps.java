@@ -1,7 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Compare;
@@ -31,18 +31,16 @@ final class FusedSteps {
         }
     }
 
-    private String call(Primitive op, int value, List<Integer> from) {
+    private String call(Elementwise op, int value, List<Integer> from) {
         int type = type(from.getLast());
         return switch (op) {
             case Unary unary ->
-                text("UNARY", value, type, BinaryCodes.of(unary.fn()), from.getFirst())
+                text("UNARY", value, type, unary.fn().code(), from.getFirst())
                         .replace(")", ", " + bits(unary.alpha()) + ", " + bits(unary.beta()) + ")");
-            case Binary binary -> text("BINARY", value, type, BinaryCodes.of(binary.fn()), from.get(0), from.get(1));
-            case Compare compare ->
-                text("COMPARE", value, type, BinaryCodes.of(compare.fn()), from.get(0), from.get(1));
+            case Binary binary -> text("BINARY", value, type, binary.fn().code(), from.get(0), from.get(1));
+            case Compare compare -> text("COMPARE", value, type, compare.fn().code(), from.get(0), from.get(1));
             case Where _ -> text("WHERE", value, from.get(0), from.get(1), from.get(2));
             case Cast cast -> text("CAST", value, type, TypeCodes.of(cast.to()), from.getFirst());
-            default -> throw new IllegalArgumentException(op + " is not elementwise");
         };
     }
 

@@ -13,12 +13,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Every kernel file there is. A test compares each entry with its source, and finds files and entries that the other side lacks. */
 public final class KernelCatalog {
+    /** The number of no function: the argument as it is. */
+    static final int NO_FUNCTION = 0;
+
+    /** What models put behind products: a kernel of its own each. */
+    private static final List<UnaryFn> USUAL_ACTIVATIONS =
+            List.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU);
+
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final List<String> WARP =
             List.of("v1r1", "v1r4", "v1r16", "v1r32", "v16r1", "v16r2", "v16r4", "v16r8");
@@ -315,13 +321,11 @@ public final class KernelCatalog {
     static KernelVariant finishing(DType dtype, @Nullable UnaryFn fn) {
         KernelVariant plain = KernelVariant.of(dtype);
         if (fn == null) {
-            return plain.with("", "TENON_FN=" + UnaryCodes.NONE);
+            return plain.with("", "TENON_FN=" + NO_FUNCTION);
         }
-        return switch (fn) {
-            case RELU, GELU, GELU_TANH, SILU ->
-                plain.with(fn.name().toLowerCase(Locale.ROOT), "TENON_FN=" + UnaryCodes.of(fn));
-            default -> plain.with("any", "TENON_FN=-1");
-        };
+        return USUAL_ACTIVATIONS.contains(fn)
+                ? plain.with(fn.word(), "TENON_FN=" + fn.code())
+                : plain.with("any", "TENON_FN=-1");
     }
 
     /** A file whose entries are named after it and a form each, with the same parameters. */

@@ -61,7 +61,9 @@ public final class MatMulKernels {
     private record Function(int code, double alpha, double beta) {
         Function(@Nullable Unary activation) {
             this(
-                    activation == null ? UnaryCodes.NONE : UnaryCodes.of(activation.fn()),
+                    activation == null
+                            ? KernelCatalog.NO_FUNCTION
+                            : activation.fn().code(),
                     activation == null ? 0 : activation.alpha(),
                     activation == null ? 0 : activation.beta());
         }

@@ -84,7 +84,7 @@ public final class ReduceKernels {
                 kernels.kernel(KernelCatalog.REDUCE, "reduce", variant),
                 joining,
                 shape,
-                code(fn),
+                fn.code(),
                 TypeCodes.of(dtype),
                 results,
                 count,
@@ -97,23 +97,6 @@ public final class ReduceKernels {
 
     private static int lanes(long count, int most) {
         return Math.clamp(Long.highestOneBit(Math.max(1, count)), 1, most);
-    }
-
-    private static int code(ReduceFn fn) {
-        return switch (fn) {
-            case SUM -> 0;
-            case MEAN -> 1;
-            case MAX -> 2;
-            case MIN -> 3;
-            case PROD -> 4;
-            case L1 -> 5;
-            case L2 -> 6;
-            case LOG_SUM -> 7;
-            case LOG_SUM_EXP -> 8;
-            case SUM_SQUARE -> 9;
-            case ANY -> 10;
-            case ALL -> 11;
-        };
     }
 
     /** A prepared reduction of one or two launches. Immutable. */

@@ -1,7 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Compare;
@@ -111,15 +111,13 @@ public final class RegionProgram {
         operation(step.op(), TypeCodes.of(types.get(step.arguments().getLast())), slots[value], from);
     }
 
-    private void operation(Primitive op, int type, int slot, List<Integer> from) {
+    private void operation(Elementwise op, int type, int slot, List<Integer> from) {
         switch (op) {
-            case Unary unary ->
-                append(UNARY, type, BinaryCodes.of(unary.fn()), slot, from, unary.alpha(), unary.beta());
-            case Binary binary -> append(BINARY, type, BinaryCodes.of(binary.fn()), slot, from, 0, 0);
-            case Compare compare -> append(COMPARE, type, BinaryCodes.of(compare.fn()), slot, from, 0, 0);
+            case Unary unary -> append(UNARY, type, unary.fn().code(), slot, from, unary.alpha(), unary.beta());
+            case Binary binary -> append(BINARY, type, binary.fn().code(), slot, from, 0, 0);
+            case Compare compare -> append(COMPARE, type, compare.fn().code(), slot, from, 0, 0);
             case Where _ -> append(WHERE, type, 0, slot, from, 0, 0);
             case Cast cast -> append(CAST, type, TypeCodes.of(cast.to()), slot, from, 0, 0);
-            default -> throw new IllegalArgumentException(op + " is not elementwise");
         }
     }
 

@@ -2,11 +2,10 @@ package dev.tenon.cuda.lower;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Region;
@@ -38,7 +37,7 @@ final class ElementwiseLowering {
         }
         return node.op() instanceof Region region
                 ? region(region, node, elements, context)
-                : single((Primitive) node.op(), identity(node.inputs().size()), node, elements, context);
+                : single((Elementwise) node.op(), identity(node.inputs().size()), node, elements, context);
     }
 
     private static Step region(Region region, Node node, long elements, LoweringContext context) {
@@ -107,7 +106,7 @@ final class ElementwiseLowering {
     }
 
     private static Step single(
-            Primitive op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
+            Elementwise op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
         List<Value> operands = arguments.stream().map(node::input).toList();
         List<String> passedOver = new ArrayList<>();
         if (hasIntegers(op, node, operands)) {
@@ -128,7 +127,7 @@ final class ElementwiseLowering {
     }
 
     /** Whether the kernel of a single operation goes element by element, which a compiled region does not. */
-    private static boolean hasIntegers(Primitive op, Node node, List<Value> operands) {
+    private static boolean hasIntegers(Elementwise op, Node node, List<Value> operands) {
         boolean cast = op instanceof Cast && !node.output().dtype().isFloat();
         return !(op instanceof Where) && (cast || !operands.getLast().dtype().isFloat());
     }
@@ -143,8 +142,7 @@ final class ElementwiseLowering {
         Region.Step second = region.steps().get(1);
         if (!(first.op() instanceof Binary binary)
                 || !(second.op() instanceof Unary unary)
-                || unary.fn() == UnaryFn.IS_NAN
-                || unary.fn() == UnaryFn.IS_INF
+                || unary.fn().isTest()
                 || second.arguments().getFirst() != inputs) {
             return null;
         }

@@ -1,6 +1,8 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Claimable;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Primitive;
@@ -14,13 +16,8 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
-import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
-import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -66,11 +63,11 @@ public final class GpuLowering {
 
     /** @throws UnsupportedException naming the operation that has no kernel yet */
     public static Step lower(Node node, LoweringContext context) {
-        if (node.op() instanceof PlainAttention op) {
-            return AttentionLowering.lower(op, node, context);
-        }
-        if (node.op() instanceof ResidualNorm op) {
-            return NormLowering.lower(op, node, context);
+        if (node.op() instanceof Claimable whole) {
+            return switch (whole) {
+                case PlainAttention op -> AttentionLowering.lower(op, node, context);
+                case ResidualNorm op -> NormLowering.lower(op, node, context);
+            };
         }
         if (!(node.op() instanceof Primitive primitive)) {
             throw unsupported(node);
@@ -106,7 +103,7 @@ public final class GpuLowering {
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
-            case Unary _, Binary _, Compare _, Where _, Cast _, Region _ -> ElementwiseLowering.lower(node, context);
+            case Elementwise _, Region _ -> ElementwiseLowering.lower(node, context);
             case Softmax op -> NormLowering.lower(op, node, context);
             case LogSoftmax op -> NormLowering.lower(op, node, context);
             case LayerNorm op -> NormLowering.lower(op, node, context);
@@ -129,12 +126,16 @@ public final class GpuLowering {
 
     /** Whether a node is run whole: see {@link dev.tenon.core.backend.Device#claims}. */
     public static boolean claims(Node whole) {
-        if (whole.op() instanceof ResidualNorm op) {
-            return NormLowering.claims(op, whole);
-        }
-        if (!(whole.op() instanceof PlainAttention op)) {
+        if (!(whole.op() instanceof Claimable claimable)) {
             return false;
         }
+        return switch (claimable) {
+            case PlainAttention op -> claims(op, whole);
+            case ResidualNorm op -> NormLowering.claims(op, whole);
+        };
+    }
+
+    private static boolean claims(PlainAttention op, Node whole) {
         long head = op.packed()
                 ? SizeMath.product("attention", 2, whole.input(0).shape().size(4))
                 : SizeMath.sum(

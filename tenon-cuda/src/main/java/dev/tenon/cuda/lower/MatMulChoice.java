@@ -10,7 +10,6 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.port.Architecture;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -177,6 +176,6 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     }
 
     private static String name(Unary function) {
-        return function.fn().name().toLowerCase(Locale.ROOT);
+        return function.fn().word();
     }
 }

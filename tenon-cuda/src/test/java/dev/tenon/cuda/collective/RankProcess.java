@@ -3,6 +3,7 @@ package dev.tenon.cuda.collective;
 import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.driver.CudaDriver;
@@ -54,7 +55,7 @@ final class RankProcess {
     }
 
     private static void tensors(RankEnvironment here, GpuCollectiveOptions options) {
-        try (dev.tenon.core.runtime.Engine runtime = dev.tenon.core.runtime.Engine.open(Target.cuda(here.localRank()));
+        try (Engine runtime = Engine.open(Target.cuda(here.localRank()));
                 GpuCommunicator rank = GpuRank.open(runtime, here, options)) {
             float[] data = new float[LENGTH];
             Arrays.fill(data, rank.rank() + 1);

@@ -4,16 +4,11 @@ import dev.tenon.core.compiler.rewrite.DeadCode;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Region;
-import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.core.ir.op.elementwise.Where;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -119,12 +114,7 @@ public final class FuseElementwise implements Pass {
     }
 
     private static boolean isElementwise(Node node) {
-        return node.output().shape().isConcrete()
-                && (node.op() instanceof Unary
-                        || node.op() instanceof Binary
-                        || node.op() instanceof Compare
-                        || node.op() instanceof Where
-                        || node.op() instanceof Cast);
+        return node.op() instanceof Elementwise && node.output().shape().isConcrete();
     }
 
     private static Region region(Group group) {
@@ -135,7 +125,7 @@ public final class FuseElementwise implements Pass {
             List<Integer> arguments = node.inputs().stream()
                     .map(value -> java.util.Objects.requireNonNull(positions.get(value)))
                     .toList();
-            steps.add(new Region.Step((Primitive) node.op(), arguments));
+            steps.add(new Region.Step((Elementwise) node.op(), arguments));
             positions.put(node.output(), group.inputs.size() + steps.size() - 1);
         }
         return new Region(steps, List.of(steps.size() - 1));

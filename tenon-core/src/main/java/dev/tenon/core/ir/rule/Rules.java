@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.fn.Accepts;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
@@ -57,6 +58,11 @@ public final class Rules {
             throw new DTypeException(op + ": " + what + " of type " + has + "; expected " + wanted);
         }
         return has;
+    }
+
+    /** That a function takes the type. */
+    public static DType require(String op, String what, DType has, Accepts accepted) {
+        return require(op, what, has, accepted::test, accepted.words());
     }
 
     /** The type of indices: i32 or i64. */

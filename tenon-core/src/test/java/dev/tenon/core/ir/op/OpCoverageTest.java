@@ -6,11 +6,11 @@ import dev.tenon.core.ir.Control;
 import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
+import dev.tenon.core.testkit.OperationClasses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** That every operation has cases, and that its rules agree with its reference on each. */
 class OpCoverageTest {
     static Stream<Class<?>> operations() {
-        return Op.records();
+        return OperationClasses.all();
     }
 
     private static final List<OpCase> ALL = OpCases.all();

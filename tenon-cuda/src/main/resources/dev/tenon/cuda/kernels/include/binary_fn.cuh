@@ -1,5 +1,5 @@
-// Functions of two numbers, comparisons, and functions of one integer, by number: the meaning is that of core's ScalarMath, the numbers are
-// those of BinaryCodes.java (a test compares them).
+// Functions of two numbers, comparisons, and functions of one integer, by number: meaning and number are those of core's BinaryFn, CompareFn
+// and UnaryFn (a test compares them).
 #pragma once
 #include "types.cuh"
 #include "unary_fn.cuh"
@@ -73,7 +73,8 @@ __device__ __forceinline__ A binary_fn(int fn, A a, A b) {
         case FN_PRELU: return a >= 0 ? a : b * a;
         case FN_MAX: return greatest(a, b);
         case FN_MIN: return least(a, b);
-        default: return atan2(a, b);
+        case FN_ATAN2: return atan2(a, b);
+        default: return a;
     }
 }
 
@@ -85,7 +86,8 @@ __device__ __forceinline__ bool compare_fn(int fn, A a, A b) {
         case FN_LT: return a < b;
         case FN_LE: return a <= b;
         case FN_GT: return a > b;
-        default: return a >= b;
+        case FN_GE: return a >= b;
+        default: return false;
     }
 }
 

@@ -1,6 +1,6 @@
-// Functions of one float by number: the meaning is that of core's ScalarMath, the numbers are those of UnaryCodes.java (a test compares them).
+// Functions of one float by number: meaning and number are those of core's UnaryFn (a test compares them).
 // Computed in A, float or double; p0 is alpha, p1 beta. NaN in, NaN out; nothing overflows where the result is finite; at an infinity each
-// function has its limit. UnaryAccuracy.java states how near results in f32 are, and a test holds them to it; nothing here may be compiled
+// function has its limit. UnaryFn states how near results in f32 are, and a test holds them to it; nothing here may be compiled
 // with fast arithmetic.
 #pragma once
 #include "tenon.cuh"

@@ -1,7 +1,7 @@
 package dev.tenon.core.ir.op.attention;
 
 import dev.tenon.core.ir.Arity;
-import dev.tenon.core.ir.Composite;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.OpBuilder;
@@ -30,7 +30,7 @@ import java.util.List;
  * @param mask whether there is one, added to the scaled scores
  * @param packed whether q, k and v are one operand
  */
-public record PlainAttention(boolean mask, boolean packed, double scale) implements Composite {
+public record PlainAttention(boolean mask, boolean packed, double scale) implements Claimable {
     private static final String NAME = "plain_attention";
     private static final int PARTS = 3;
 

@@ -5,7 +5,6 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
@@ -75,7 +74,7 @@ public record Epilogue(boolean bias, @Nullable Unary activation, boolean residua
             int channel = bias ? channelOf.applyAsInt(i) : 0;
             if (result.dtype().isFloat()) {
                 double value = result.get(i) + (bias ? inputs.get(2).get(channel) : 0);
-                value = activation == null ? value : ScalarMath.apply(activation, value);
+                value = activation == null ? value : activation.apply(value);
                 result.set(i, value + (residual ? inputs.getLast().get(i) : 0));
             } else {
                 long value = result.getLong(i) + (bias ? inputs.get(2).getLong(channel) : 0);

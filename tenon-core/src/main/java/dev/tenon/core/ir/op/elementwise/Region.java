@@ -3,6 +3,7 @@ package dev.tenon.core.ir.op.elementwise;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
@@ -42,17 +43,9 @@ public record Region(List<Region.Step> steps, List<Integer> results) implements 
     }
 
     /** One elementwise operation; arguments below the number of inputs are inputs, the others are earlier steps. */
-    public record Step(Primitive op, List<Integer> arguments) {
+    public record Step(Elementwise op, List<Integer> arguments) {
         public Step {
             arguments = List.copyOf(arguments);
-            if (!(op instanceof Unary
-                    || op instanceof Binary
-                    || op instanceof Compare
-                    || op instanceof Where
-                    || op instanceof Cast)) {
-                throw new ShapeException("region: step " + op.mnemonic()
-                        + " is not elementwise; expected unary, binary, compare, where or cast");
-            }
             if (arguments.size() != op.arity().min()) {
                 throw new ShapeException("region: step " + op.mnemonic() + " has " + arguments.size()
                         + " arguments; expected " + op.arity().min());
@@ -87,7 +80,7 @@ public record Region(List<Region.Step> steps, List<Integer> results) implements 
     }
 
     /** The inputs and after them what each step gives. */
-    private <T> List<T> run(List<T> inputs, BiFunction<Primitive, List<T>, T> apply) {
+    private <T> List<T> run(List<T> inputs, BiFunction<Elementwise, List<T>, T> apply) {
         List<T> known = new ArrayList<>(inputs);
         for (Step step : steps) {
             List<T> arguments = new ArrayList<>();

@@ -8,12 +8,9 @@ import dev.tenon.core.ir.fn.UnaryFn;
  * States how far every backend's result of a {@link UnaryFn} may be from the exact one, for every argument, in units in the last place (ulp) of the result.
  *
  * <p>One ulp is the distance between neighbouring numbers of the result's type at the exact result; among subnormal numbers, that of the smallest ones. NaN must be NaN; an exact result beyond the type's range may be infinity or within the
- * bound of it, 2^128 for f32. f16 and bf16 are computed in f32 and rounded once. Parameters are taken as numbers of f32. docs/accuracy.md prints the table; one test holds every backend to it. Thread-safe.
+ * bound of it, 2^128 for f32. f16 and bf16 are computed in f32 and rounded once. Parameters are taken as numbers of f32. Those of CUDA's library are in the CUDA C++ Programming Guide, "Mathematical Functions"; those of our own formulas were measured on every number of f32. docs/accuracy.md prints the table; one test holds every backend to it. Thread-safe.
  */
 public final class UnaryAccuracy {
-    /** A single rounding. */
-    private static final double ROUNDED = 0.5;
-
     /** A rounding, and what computing in f32 adds: at most 6 ulp of f32, of which an ulp of f16 has 2^13. */
     private static final double HALF = 0.51;
 
@@ -29,40 +26,10 @@ public final class UnaryAccuracy {
      */
     public static double bound(UnaryFn fn, DType dtype) {
         return switch (dtype) {
-            case F32 -> bound(fn);
+            case F32 -> fn.ulp();
             case F16, BF16 -> HALF;
             case F64, F8E4M3, F8E5M2, I64, I32, I16, I8, I4, U64, U32, U16, U8, U4, BOOL ->
                 throw new IllegalArgumentException("unary accuracy: is not stated for " + dtype);
-        };
-    }
-
-    /** Those of CUDA's library are in the CUDA C++ Programming Guide, "Mathematical Functions"; those of our own formulas were measured on every number of f32. */
-    private static double bound(UnaryFn fn) {
-        return switch (fn) {
-            case NEG,
-                    ABS,
-                    SIGN,
-                    SQRT,
-                    RECIPROCAL,
-                    FLOOR,
-                    CEIL,
-                    ROUND,
-                    TRUNC,
-                    NOT,
-                    BIT_NOT,
-                    IS_NAN,
-                    IS_INF,
-                    RELU,
-                    LEAKY_RELU,
-                    HARD_SIGMOID,
-                    THRESHOLDED_RELU,
-                    SHRINK,
-                    CLIP,
-                    AFFINE -> ROUNDED;
-            case RSQRT, EXP, EXP2, EXPM1, LOG, LOG2, LOG1P, SIN, COS, ASIN, ACOS, ATAN, COSH, ERF, SOFTSIGN -> 2;
-            case SINH, TANH, ASINH, ATANH, SIGMOID, HARD_SWISH, SOFTPLUS, ELU -> 3;
-            case TAN, ACOSH, GELU_TANH, SILU, SELU, CELU, MISH, SCALED_TANH -> 4;
-            case GELU -> 6; // 5.3 at worst, at -8.213071
         };
     }
 
@@ -84,7 +51,7 @@ public final class UnaryAccuracy {
      * @throws AssertionError naming function, argument, result and error
      */
     public static void check(Unary op, DType dtype, double x, double actual) {
-        double exact = ScalarMath.apply(op, x);
+        double exact = op.apply(x);
         double error = error(dtype, exact, actual);
         boolean signed = x != 0 || exact != 0 || Math.copySign(1, exact) == Math.copySign(1, actual);
         if (!(error <= bound(op.fn(), dtype) + REFERENCE) || !signed) {

@@ -53,60 +53,11 @@ public final class UnarySweep {
     public static List<Unary> functions() {
         List<Unary> all = new ArrayList<>();
         for (UnaryFn fn : UnaryFn.values()) {
-            switch (fn) {
-                case NOT, BIT_NOT, IS_NAN, IS_INF -> {}
-                case LEAKY_RELU ->
-                    all.addAll(List.of(new Unary(fn, 0.25, 0), new Unary(fn, 0.01f, 0), new Unary(fn, 0, 0)));
-                case THRESHOLDED_RELU -> all.add(new Unary(fn, 0.25, 0));
-                case HARD_SIGMOID -> all.addAll(List.of(new Unary(fn, 0.25, 0.5), new Unary(fn, 0.2f, 0.5)));
-                case ELU -> all.addAll(List.of(new Unary(fn, 1, 0), new Unary(fn, 1.5, 0)));
-                case SELU -> all.add(new Unary(fn, 1.6732632f, 1.050701f));
-                case SILU -> all.addAll(List.of(Unary.silu(), new Unary(fn, 1.702f, 0), new Unary(fn, -0.01f, 0)));
-                case CELU -> all.addAll(List.of(new Unary(fn, 1, 0), new Unary(fn, 1.3f, 0)));
-                case SHRINK -> all.add(new Unary(fn, 0.5, 0.25));
-                case CLIP -> all.add(new Unary(fn, -1, 6));
-                case AFFINE -> all.addAll(List.of(new Unary(fn, 2, -0.75), new Unary(fn, 0.3f, 0.7f)));
-                case SCALED_TANH -> all.add(new Unary(fn, 1.7159f, 0.6666667f));
-                case NEG,
-                        ABS,
-                        SIGN,
-                        SQRT,
-                        RSQRT,
-                        RECIPROCAL,
-                        EXP,
-                        EXP2,
-                        EXPM1,
-                        LOG,
-                        LOG2,
-                        LOG1P,
-                        SIN,
-                        COS,
-                        TAN,
-                        ASIN,
-                        ACOS,
-                        ATAN,
-                        SINH,
-                        COSH,
-                        TANH,
-                        ASINH,
-                        ACOSH,
-                        ATANH,
-                        ERF,
-                        FLOOR,
-                        CEIL,
-                        ROUND,
-                        TRUNC,
-                        RELU,
-                        GELU,
-                        GELU_TANH,
-                        SIGMOID,
-                        HARD_SWISH,
-                        SOFTPLUS,
-                        SOFTSIGN,
-                        MISH -> all.add(Unary.of(fn));
+            if (fn.accepts().test(DType.F32) && !fn.isTest()) {
+                fn.typical().forEach(with -> all.add(new Unary(fn, with.alpha(), with.beta())));
             }
         }
-        return all;
+        return List.copyOf(all);
     }
 
     /**

@@ -2,8 +2,8 @@ package dev.tenon.core.ir.op.elementwise;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.reference.Indexing;
 import dev.tenon.core.ir.rule.Rules;
@@ -14,7 +14,7 @@ import java.util.List;
  *
  * <p>[bool condition, a, b] → [y], of the broadcast shape of all three and the type that a and b have.
  */
-public record Where() implements Primitive {
+public record Where() implements Elementwise {
     @Override
     public Arity arity() {
         return Arity.exactly(3);

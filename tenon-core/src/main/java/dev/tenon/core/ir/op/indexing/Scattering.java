@@ -1,7 +1,6 @@
 package dev.tenon.core.ir.op.indexing;
 
 import dev.tenon.core.error.ShapeException;
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
@@ -10,10 +9,10 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ScatterFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.reference.Indexing;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
+import java.util.Optional;
 
 /** What gathers and scatters by element or by index tuple share. */
 final class Scattering {
@@ -22,9 +21,7 @@ final class Scattering {
     /** The type of a scatter's result. */
     static DType dtype(String op, ScatterFn fn, List<DType> inputs) {
         DType type = Rules.same(op, List.of(inputs.get(0), inputs.get(2)));
-        return fn == ScatterFn.REPLACE
-                ? type
-                : Rules.require(op, "data", type, DType::isNumeric, "a number type to combine");
+        return Rules.require(op, "data", type, fn.accepts());
     }
 
     /** That indices by element have data's rank and, but along the axis, stay within it. */
@@ -90,31 +87,21 @@ final class Scattering {
     /** A copy of data into which slices of {@code size} elements of updates are put at the offsets, in order. */
     static NdArray scatter(ScatterFn fn, NdArray data, int[] to, NdArray updates, int size) {
         NdArray y = data.reshaped(data.shape());
+        Optional<BinaryFn> combines = fn.combines();
         for (int i = 0; i < updates.size(); i++) {
             int at = to[i / size] + i % size;
-            if (fn == ScatterFn.REPLACE) {
+            if (combines.isEmpty()) {
                 y.copy(at, updates, i);
             } else if (y.dtype().isFloat()) {
-                y.set(at, combine(fn, y.dtype().accumulator(), y.get(at), updates.get(i)));
+                y.set(at, combine(combines.get(), y.dtype().accumulator(), y.get(at), updates.get(i)));
             } else {
-                y.set(at, ScalarMath.apply(binary(fn), y.dtype(), y.getLong(at), updates.getLong(i)));
+                y.set(at, combines.get().apply(y.dtype(), y.getLong(at), updates.getLong(i)));
             }
         }
         return y;
     }
 
-    private static double combine(ScatterFn fn, DType accumulator, double a, double b) {
-        double exact = ScalarMath.apply(binary(fn), a, b);
-        return Elements.toDouble(accumulator, Elements.fromDouble(accumulator, exact));
-    }
-
-    private static BinaryFn binary(ScatterFn fn) {
-        return switch (fn) {
-            case ADD -> BinaryFn.ADD;
-            case MUL -> BinaryFn.MUL;
-            case MIN -> BinaryFn.MIN;
-            case MAX -> BinaryFn.MAX;
-            case REPLACE -> throw new UnsupportedException("scatter: replacing combines nothing");
-        };
+    private static double combine(BinaryFn fn, DType accumulator, double a, double b) {
+        return Elements.toDouble(accumulator, Elements.fromDouble(accumulator, fn.apply(a, b)));
     }
 }

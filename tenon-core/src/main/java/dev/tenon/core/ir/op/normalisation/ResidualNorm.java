@@ -1,7 +1,7 @@
 package dev.tenon.core.ir.op.normalisation;
 
 import dev.tenon.core.ir.Arity;
-import dev.tenon.core.ir.Composite;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.OpBuilder;
 import dev.tenon.core.ir.Shape;
@@ -19,7 +19,7 @@ import java.util.List;
  * <p>[x, residual like x, scale, bias?] → [norm, x + residual where {@code sum}], all of one float type. A {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there. A sum of a short
  * type is rounded for itself, not for the norm.
  */
-public record ResidualNorm(boolean centred, boolean sum, int axis, double epsilon) implements Composite {
+public record ResidualNorm(boolean centred, boolean sum, int axis, double epsilon) implements Claimable {
     public ResidualNorm {
         Rules.fromFront("residual_norm", axis);
         Normalisation.epsilon("residual_norm", epsilon);

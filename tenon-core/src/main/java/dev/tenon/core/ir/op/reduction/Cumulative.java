@@ -55,27 +55,24 @@ public record Cumulative(CumulativeFn fn, int axis, boolean exclusive, boolean r
         return List.of(y);
     }
 
+    /** Sums are compensated, products plain. */
     private void floats(NdArray x, NdArray y, int first, int step, int size) {
         Summation.Running sum = new Summation.Running();
-        double product = 1;
+        double product = fn.identity();
         for (int i = 0; i < size; i++) {
             int at = first + i * step;
-            if (exclusive) {
-                y.set(at, fn == CumulativeFn.SUM ? sum.value() : product);
-            }
+            double before = fn == CumulativeFn.SUM ? sum.value() : product;
             sum.add(x.get(at));
-            product *= x.get(at);
-            if (!exclusive) {
-                y.set(at, fn == CumulativeFn.SUM ? sum.value() : product);
-            }
+            product = fn.join().apply(product, x.get(at));
+            y.set(at, exclusive ? before : fn == CumulativeFn.SUM ? sum.value() : product);
         }
     }
 
     private void integers(NdArray x, NdArray y, int first, int step, int size) {
-        long total = fn == CumulativeFn.SUM ? 0 : 1;
+        long total = fn.identity();
         for (int i = 0; i < size; i++) {
             int at = first + i * step;
-            long next = fn == CumulativeFn.SUM ? total + x.getLong(at) : total * x.getLong(at);
+            long next = fn.join().apply(x.dtype(), total, x.getLong(at));
             y.set(at, exclusive ? total : next);
             total = next;
         }

@@ -13,7 +13,6 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
@@ -33,7 +32,7 @@ public record Reduce(ReduceFn fn, List<Integer> axes, boolean keepDims) implemen
     }
 
     private String word() {
-        return "reduce " + fn.name().toLowerCase(Locale.ROOT);
+        return "reduce " + fn.word();
     }
 
     @Override
@@ -43,14 +42,7 @@ public record Reduce(ReduceFn fn, List<Integer> axes, boolean keepDims) implemen
 
     @Override
     public List<DType> dtypes(List<DType> inputs) {
-        DType x = inputs.getFirst();
-        return List.of(
-                switch (fn) {
-                    case ANY, ALL -> Rules.require(word(), "input", x, type -> type == DType.BOOL, "bool");
-                    case MAX, MIN -> x;
-                    case SUM, MEAN, PROD, L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE ->
-                        Rules.require(word(), "input", x, DType::isNumeric, "a number type");
-                });
+        return List.of(Rules.require(word(), "input", inputs.getFirst(), fn.accepts()));
     }
 
     @Override
@@ -69,7 +61,7 @@ public record Reduce(ReduceFn fn, List<Integer> axes, boolean keepDims) implemen
             }
         }
         Shape y = Shape.of(dims);
-        if (empty && (fn == ReduceFn.MAX || fn == ReduceFn.MIN) && y.isConcrete() && y.elements() > 0) {
+        if (empty && !fn.hasIdentity() && y.isConcrete() && y.elements() > 0) {
             throw new ShapeException(
                     word() + ": has no identity for the empty axes " + axes + " of " + x + "; expected elements there");
         }

@@ -5,7 +5,6 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.reference.Summation;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.LongUnaryOperator;
@@ -54,7 +53,7 @@ final class Reductions {
                     throw new DataException("reduce mean: of no " + x.dtype() + " elements; expected one or more");
                 }
                 long sum = sum(x, base, members, a -> a);
-                y.set(at, ScalarMath.apply(BinaryFn.DIV, x.dtype(), sum, members.length));
+                y.set(at, BinaryFn.DIV.apply(x.dtype(), sum, members.length));
             }
             case PROD -> {
                 long product = 1;
@@ -67,7 +66,7 @@ final class Reductions {
                 BinaryFn pick = fn == ReduceFn.MAX ? BinaryFn.MAX : BinaryFn.MIN;
                 long best = x.getLong(base + members[0]);
                 for (int member : members) {
-                    best = ScalarMath.apply(pick, x.dtype(), best, x.getLong(base + member));
+                    best = pick.apply(x.dtype(), best, x.getLong(base + member));
                 }
                 y.set(at, best);
             }

@@ -6,7 +6,7 @@ import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.op.elementwise.IntegerMath;
+import dev.tenon.core.ir.fn.IntegerMath;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.ArrayList;
 import java.util.Comparator;

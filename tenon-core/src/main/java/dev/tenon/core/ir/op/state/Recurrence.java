@@ -5,7 +5,6 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.core.ir.op.elementwise.ScalarMath;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.rule.Expect;
 import dev.tenon.core.ir.rule.Rules;
@@ -133,7 +132,7 @@ record Recurrence(
 
     /** An activation of an argument that is clipped first. */
     double activate(RnnActivation activation, double x) {
-        return ScalarMath.apply(new Unary(activation.fn(), activation.alpha(), activation.beta()), clipped(x));
+        return new Unary(activation.fn(), activation.alpha(), activation.beta()).apply(clipped(x));
     }
 
     /** Runs all sequences; the arrays are zeros and are filled: y, then the final states. */

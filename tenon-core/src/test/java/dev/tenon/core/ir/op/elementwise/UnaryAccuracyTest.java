@@ -136,7 +136,7 @@ class UnaryAccuracyTest {
             String[] words = line.split(" ");
             Unary op = Unary.of(UnaryFn.valueOf(words[0]));
             double exact = Double.parseDouble(words[2]);
-            double actual = ScalarMath.apply(op, Float.parseFloat(words[1]));
+            double actual = op.apply(Float.parseFloat(words[1]));
             // e^v multiplies the relative error of its argument, which is rounded here, by v
             double relative = op.fn() == UnaryFn.GELU_TANH ? 5e-14 : 2e-15;
             assertThat(actual).as(line).isCloseTo(exact, within(relative * Math.abs(exact)));
