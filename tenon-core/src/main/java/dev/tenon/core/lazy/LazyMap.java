@@ -78,13 +78,18 @@ public final class LazyMap<K, V> {
     /** Returns the key's value, made by this thread if no other has made it or is making it. Throws what {@code make} throws. */
     public V get(K key, Supplier<? extends V> make) {
         while (true) {
-            Entry<V> mine = new Entry<>();
-            Entry<V> earlier;
+            Entry<V> entry;
+            boolean mine = false;
             synchronized (entries) {
-                earlier = entries.putIfAbsent(key, mine);
-                evict();
+                entry = entries.get(key);
+                if (entry == null) {
+                    entry = new Entry<>();
+                    entries.put(key, entry);
+                    mine = true;
+                    evict();
+                }
             }
-            V value = earlier == null ? made(key, mine, make) : earlier.await();
+            V value = mine ? made(key, entry, make) : entry.await();
             if (value != null) {
                 return value;
             }
@@ -119,6 +124,13 @@ public final class LazyMap<K, V> {
     public void remove(K key) {
         synchronized (entries) {
             entries.remove(key);
+        }
+    }
+
+    /** Forgets a value that is made. @return whether it was there */
+    public boolean forget(V made) {
+        synchronized (entries) {
+            return entries.values().removeIf(entry -> made.equals(entry.value()));
         }
     }
 

@@ -5,11 +5,11 @@ import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
-import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.Tensor;
@@ -18,15 +18,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /** A loop and the plans of its body: one for each set of types that an iteration met, so most loops have one. Thread-safe. */
-final class CompiledLoop {
+final class CompiledLoop implements AutoCloseable {
     private final Compiler compiler;
     private final Device device;
     private final Device.Weights weights;
     private final Stage.LoopCall call;
     private final Graph body;
-    private final LazyMap<List<TensorType>, CompiledStage> plans;
+    private final SharedCache<List<TensorType>, CompiledStage> plans;
     private final CompileOptions options;
 
     CompiledLoop(
@@ -37,7 +38,7 @@ final class CompiledLoop {
         this.call = call;
         this.body = compiler.prepare(call.loop().body(), Map.of());
         this.options = options;
-        this.plans = new LazyMap<>(options.maxPlans());
+        this.plans = new SharedCache<>(options);
     }
 
     /** Runs the loop on its operands among the named values and adds its results to them. */
@@ -62,8 +63,19 @@ final class CompiledLoop {
         return reports;
     }
 
+    void addConstants(Set<ConstantData> to) {
+        plans.values().forEach(stage -> stage.addConstants(to));
+    }
+
+    /** Idempotent; a close that failed may be called again and goes on where it ended. */
+    @Override
+    public void close() {
+        plans.close();
+    }
+
+    /** The body's plan for those types, in use until it is released. */
     private CompiledStage stage(List<TensorType> types) {
-        return plans.get(types, () -> {
+        return plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(body, types);
             return new CompiledStage(compiler, device, weights, body, named, Map.of(), options);
         });
@@ -104,7 +116,12 @@ final class CompiledLoop {
                 types.add(type);
             }
             Map<String, Tensor> results = new HashMap<>();
-            stage(types).run(context, inputs.toArray(Tensor[]::new), false, results);
+            CompiledStage stage = stage(types);
+            try {
+                stage.run(context, inputs.toArray(Tensor[]::new), false, results);
+            } finally {
+                plans.release(stage);
+            }
             return body.outputs().keySet().stream()
                     .map(name -> Objects.requireNonNull(results.get(name), name))
                     .toList();

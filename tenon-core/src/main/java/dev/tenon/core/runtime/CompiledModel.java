@@ -1,14 +1,15 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Text;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.lazy.Headroom;
-import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
@@ -39,7 +40,7 @@ public final class CompiledModel implements AutoCloseable {
     /** The graph with all its defaults, prepared: what most runs run. */
     private final Variant base;
     /** What runs that replace defaults run, by the names that they give. */
-    private final LazyMap<Set<String>, Variant> overriding;
+    private final SharedCache<Set<String>, Variant> overriding;
 
     private final Device.Weights weights;
     private final Compiler compiler;
@@ -53,8 +54,39 @@ public final class CompiledModel implements AutoCloseable {
     private boolean released;
 
     /** A prepared graph and its plans. */
-    private record Variant(Graph prepared, LazyMap<List<TensorType>, CompiledStage> plans) {}
+    private static final class Variant extends Shared {
+        final Graph prepared;
+        final SharedCache<List<TensorType>, CompiledStage> plans;
+        volatile boolean ran;
 
+        Variant(Graph prepared, CompileOptions options) {
+            this.prepared = prepared;
+            this.plans = new SharedCache<>(options);
+        }
+
+        @Override
+        void addConstants(Set<ConstantData> to) {
+            for (Value value : prepared.constants()) {
+                ConstantData data = value.constant();
+                if (data != null) {
+                    to.add(data);
+                }
+            }
+            plans.values().forEach(stage -> stage.addConstants(to));
+        }
+
+        @Override
+        boolean settled() {
+            return ran;
+        }
+
+        @Override
+        public void close() {
+            plans.close();
+        }
+    }
+
+    /** Without plans yet; once the runtime knows the model, {@link #prepareAhead} makes those that are wanted ahead of time. */
     CompiledModel(Engine runtime, Device device, Graph graph, Weights given, CompileOptions options) {
         Headroom.require("compiling a model");
         this.runtime = runtime;
@@ -64,23 +96,28 @@ public final class CompiledModel implements AutoCloseable {
         this.graph = graph;
         this.given = given;
         this.base = variant(Set.of());
-        this.overriding = new LazyMap<>(options.maxPlans());
-        this.weights = device.newWeights();
+        this.overriding = new SharedCache<>(options);
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
+        try {
+            this.weights = device.newWeights(); // last: nothing after it fails
+        } catch (RuntimeException | Error e) {
+            watch.closed();
+            throw e;
+        }
+    }
+
+    /** Makes the plans that are wanted ahead of time. */
+    void prepareAhead() {
         if (options.mode() == CompileMode.AOT) {
-            try {
+            guarded(() -> {
                 planAhead();
-            } catch (RuntimeException | Error e) {
-                weights.close(); // the caller gets no model that it could close
-                watch.closed();
-                throw e;
-            }
+                return this;
+            });
         }
     }
 
     private Variant variant(Set<String> names) {
-        return new Variant(
-                compiler.prepare(graph.overriding(names), given.constants()), new LazyMap<>(options.maxPlans()));
+        return new Variant(compiler.prepare(graph.overriding(names), given.constants()), options);
     }
 
     private void planAhead() {
@@ -88,8 +125,12 @@ public final class CompiledModel implements AutoCloseable {
                 List.<ToLongFunction<ShapeProfile.Range>>of(ShapeProfile.Range::usual, ShapeProfile.Range::max)) {
             Map<String, Long> dims = new HashMap<>();
             options.profile().ranges().forEach((name, range) -> dims.put(name, size.applyAsLong(range)));
-            stage(base, Bindings.types(base.prepared, dims));
+            plan(base, dims);
         }
+    }
+
+    private void plan(Variant variant, Map<String, Long> dims) {
+        variant.plans.release(stage(variant, Bindings.types(variant.prepared, dims)));
     }
 
     /** What a run must give: names and types, dims that may vary by name. */
@@ -116,9 +157,15 @@ public final class CompiledModel implements AutoCloseable {
     /** A session of its own memory: cheap, for one thread at a time. @throws ClosedException */
     public Session newSession() {
         return guarded(() -> {
-            Session session = new Session(this, device.newContext());
-            sessions.add(session);
-            return session;
+            Device.Context context = device.newContext();
+            try {
+                Session session = new Session(this, context);
+                sessions.add(session);
+                return session;
+            } catch (RuntimeException | Error e) {
+                Closing.after(e, context::close);
+                throw e;
+            }
         });
     }
 
@@ -137,7 +184,10 @@ public final class CompiledModel implements AutoCloseable {
 
     /** Plans for those sizes of the named dims, without running. @throws dev.tenon.core.error.InputException naming a dim without a size */
     public void plan(Map<String, Long> dims) {
-        guarded(() -> stage(base, Bindings.types(base.prepared, dims)));
+        guarded(() -> {
+            plan(base, dims);
+            return this;
+        });
     }
 
     /** Runs something while the model cannot be closed. @throws ClosedException */
@@ -156,14 +206,8 @@ public final class CompiledModel implements AutoCloseable {
     /** Called within {@link #guarded}. */
     Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs, boolean stay) {
         Set<String> names = graph.overridden(inputs.keySet());
-        Variant variant = names.isEmpty() ? base : overriding.get(names, () -> variant(names));
-        Tensor[] ordered = Bindings.order(variant.prepared, inputs);
-        List<TensorType> types = new ArrayList<>(ordered.length);
-        for (Tensor tensor : ordered) {
-            types.add(tensor.type());
-        }
-        Map<String, Tensor> results = new HashMap<>();
-        stage(variant, types).run(context, ordered, stay, results);
+        Map<String, Tensor> results =
+                names.isEmpty() ? run(base, context, inputs, stay) : runOverriding(names, context, inputs, stay);
         Map<String, Tensor> outputs = new LinkedHashMap<>();
         for (String name : graph.outputs().keySet()) {
             outputs.put(name, java.util.Objects.requireNonNull(results.get(name)));
@@ -171,8 +215,39 @@ public final class CompiledModel implements AutoCloseable {
         return outputs;
     }
 
+    private Map<String, Tensor> runOverriding(
+            Set<String> names, Device.Context context, Map<String, Tensor> inputs, boolean stay) {
+        Variant variant = overriding.acquire(names, () -> variant(names));
+        try {
+            Map<String, Tensor> results = run(variant, context, inputs, stay);
+            if (!variant.ran) { // a volatile write for the first run only
+                variant.ran = true;
+            }
+            return results;
+        } finally {
+            overriding.release(variant);
+        }
+    }
+
+    private Map<String, Tensor> run(Variant variant, Device.Context context, Map<String, Tensor> inputs, boolean stay) {
+        Tensor[] ordered = Bindings.order(variant.prepared, inputs);
+        List<TensorType> types = new ArrayList<>(ordered.length);
+        for (Tensor tensor : ordered) {
+            types.add(tensor.type());
+        }
+        Map<String, Tensor> results = new HashMap<>();
+        CompiledStage stage = stage(variant, types);
+        try {
+            stage.run(context, ordered, stay, results);
+        } finally {
+            variant.plans.release(stage);
+        }
+        return results;
+    }
+
+    /** The plan for those types, in use until it is released. */
     private CompiledStage stage(Variant variant, List<TensorType> types) {
-        return variant.plans.get(
+        return variant.plans.acquire(
                 types,
                 () -> new CompiledStage(
                         compiler,
@@ -197,7 +272,10 @@ public final class CompiledModel implements AutoCloseable {
             if (!released) {
                 Closing closing = new Closing();
                 sessions.forEach(session -> closing.step(session::close));
-                closing.end(); // weights stay while a session may still read them
+                closing.end(); // plans and weights stay while a session may still use them
+                closing.step(base.plans::close);
+                closing.step(overriding::close);
+                closing.end(); // weights stay while a plan may still use them
                 weights.close();
                 released = true;
                 watch.closed();

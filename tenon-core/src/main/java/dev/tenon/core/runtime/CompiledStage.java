@@ -1,5 +1,6 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Compiler;
@@ -12,7 +13,6 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.lazy.Headroom;
-import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.Tensor;
@@ -20,12 +20,14 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A stage's program and, where the graph goes on after it, the cache of what follows, by the types and needed values that it brought forth. Thread-safe. */
-final class CompiledStage {
+final class CompiledStage extends Shared {
     /** Values that a plan may hang on are shapes, counts, conditions; one larger than this is data. */
     private static final long MAX_KNOWN_BYTES = 1 << 16;
 
@@ -38,8 +40,9 @@ final class CompiledStage {
     private final Stage stage;
     private final Program program;
     private final List<String> outputs;
+    private final List<ConstantData> constants;
     private final List<CompiledLoop> loops = new ArrayList<>();
-    private final LazyMap<Key, CompiledStage> following;
+    private final SharedCache<Key, CompiledStage> following;
     private final CompileOptions options;
     private volatile boolean ran;
 
@@ -56,21 +59,51 @@ final class CompiledStage {
         this.device = device;
         this.weights = weights;
         this.options = options;
+        this.following = new SharedCache<>(options);
         try {
             this.stage = compiler.plan(graph, types, known);
-            this.program = device.compile(stage.plan(), weights, options);
+            this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
+            this.constants = beyond(graph, stage.plan().graph());
+            Stage.Rest rest = stage.rest();
+            if (rest != null) {
+                rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
+            }
+            this.program = device.compile(stage.plan(), weights, options); // last: nothing after it fails
         } catch (OutOfMemoryError e) { // steps prepare tables as long as the axes that they work along
             throw new OutOfMemoryException(
                     "planning \"" + graph.name() + "\": the Java heap has no room for it (" + e.getMessage()
                             + "); raise its limit with -Xmx, or use smaller sizes",
                     e);
         }
-        this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
-        this.following = new LazyMap<>(options.maxPlans());
-        Stage.Rest rest = stage.rest();
-        if (rest != null) {
-            rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
+    }
+
+    /** The constants of a plan that its graph does not have: computed for it. */
+    private static List<ConstantData> beyond(Graph graph, Graph plan) {
+        Set<ConstantData> given = data(graph);
+        return data(plan).stream().filter(constant -> !given.contains(constant)).toList();
+    }
+
+    private static Set<ConstantData> data(Graph graph) {
+        Set<ConstantData> all = new LinkedHashSet<>();
+        for (Value value : graph.constants()) {
+            ConstantData data = value.constant();
+            if (data != null) {
+                all.add(data);
+            }
         }
+        return all;
+    }
+
+    @Override
+    void addConstants(Set<ConstantData> to) {
+        to.addAll(constants);
+        loops.forEach(loop -> loop.addConstants(to));
+        following.values().forEach(next -> next.addConstants(to));
+    }
+
+    @Override
+    boolean settled() {
+        return ran;
     }
 
     /**
@@ -90,7 +123,12 @@ final class CompiledStage {
         results.putAll(named);
         Stage.Rest rest = stage.rest();
         if (rest != null) {
-            follow(rest, named).run(context, remaining(rest, named), stay, results);
+            CompiledStage next = follow(rest, named);
+            try {
+                next.run(context, remaining(rest, named), stay, results);
+            } finally {
+                following.release(next);
+            }
         }
     }
 
@@ -103,6 +141,7 @@ final class CompiledStage {
         return named;
     }
 
+    /** What follows, in use until it is released. */
     private CompiledStage follow(Stage.Rest rest, Map<String, Tensor> values) {
         Map<String, TensorType> types = new LinkedHashMap<>();
         Map<String, ByteBuffer> bytes = new HashMap<>();
@@ -117,7 +156,7 @@ final class CompiledStage {
                 bytes.put(input.name(), tensor.segment().asByteBuffer());
             }
         }
-        return following.get(new Key(List.copyOf(types.values()), bytes), () -> plan(rest, types, values));
+        return following.acquire(new Key(List.copyOf(types.values()), bytes), () -> plan(rest, types, values));
     }
 
     private CompiledStage plan(Stage.Rest rest, Map<String, TensorType> types, Map<String, Tensor> values) {
@@ -145,6 +184,15 @@ final class CompiledStage {
             throw new IllegalStateException("no value " + name + " among " + values.keySet());
         }
         return tensor;
+    }
+
+    @Override
+    public void close() {
+        Closing closing = new Closing();
+        loops.forEach(loop -> closing.step(loop::close));
+        closing.step(following::close);
+        closing.step(program::close);
+        closing.end();
     }
 
     /** This stage's report and those of what followed it so far. */

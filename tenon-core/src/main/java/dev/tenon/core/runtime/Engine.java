@@ -1,5 +1,7 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.Graph;
@@ -35,10 +37,16 @@ public final class Engine implements AutoCloseable {
 
     private final LeakWatch watch;
 
-    private Engine(Target target, Device device) {
+    /** Opens the device last: nothing after it fails. */
+    private Engine(Target target, Backend backend, EngineOptions options) {
         this.target = target;
-        this.device = device;
         this.watch = LeakWatch.over(this, "Engine(" + target + ")");
+        try {
+            this.device = backend.open(target.ordinal(), options);
+        } catch (RuntimeException | Error e) {
+            watch.closed();
+            throw e;
+        }
     }
 
     /** Opens a device with all its defaults. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
@@ -48,11 +56,21 @@ public final class Engine implements AutoCloseable {
 
     public static Engine open(Target target, EngineOptions options) {
         Headroom.require("opening a device");
-        Engine runtime = new Engine(target, Backends.named(target.backend()).open(target.ordinal(), options));
+        return open(target, Backends.named(target.backend()), options);
+    }
+
+    /** Opens a device of a backend that the caller has made, and that need not be on the path. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
+    public static Engine open(Backend backend, int ordinal, EngineOptions options) {
+        Headroom.require("opening a device");
+        return open(new Target(backend.name(), ordinal, ""), backend, options);
+    }
+
+    private static Engine open(Target target, Backend backend, EngineOptions options) {
+        Engine runtime = new Engine(target, backend, options);
         try {
             Rehearsal.once(runtime);
         } catch (RuntimeException | Error e) {
-            runtime.close();
+            Closing.after(e, runtime::close);
             throw e;
         }
         return runtime;
@@ -134,10 +152,15 @@ public final class Engine implements AutoCloseable {
     public CompiledModel compile(Graph graph, Weights weights, CompileOptions options) {
         requireOpen();
         CompiledModel model = new CompiledModel(this, device, graph, weights, options);
-        models.add(model);
-        if (closed.get()) { // closed meanwhile: whoever closes last wins
-            model.close();
-            requireOpen();
+        try {
+            models.add(model);
+            requireOpen(); // closed meanwhile: whoever closes last wins
+            model.prepareAhead();
+        } catch (RuntimeException | Error e) {
+            Closing.after(
+                    e, model::close); // the caller gets no model to close; one that does not close now, closes with the
+            // runtime
+            throw e;
         }
         return model;
     }

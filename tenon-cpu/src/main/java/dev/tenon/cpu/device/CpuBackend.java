@@ -7,10 +7,23 @@ import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cpu.loops.CpuInfo;
 import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.step.HostSupply;
 import java.util.List;
 
 /** The CPU, always there: device 0. */
 public final class CpuBackend implements Backend {
+    private final HostSupply supply;
+
+    /** With memory and threads of the JVM. */
+    public CpuBackend() {
+        this(HostSupply.JVM);
+    }
+
+    /** With memory and threads from elsewhere. */
+    CpuBackend(HostSupply supply) {
+        this.supply = supply;
+    }
+
     @Override
     public String name() {
         return "cpu";
@@ -36,6 +49,6 @@ public final class CpuBackend implements Backend {
         if (ordinal != 0) {
             throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
         }
-        return new CpuDevice(CpuInfo.read(Vectors.width()), options);
+        return new CpuDevice(CpuInfo.read(Vectors.width()), options, supply);
     }
 }

@@ -15,19 +15,28 @@ import dev.tenon.cpu.loops.WarmUp;
 import dev.tenon.cpu.plan.CpuContext;
 import dev.tenon.cpu.plan.CpuPlanner;
 import dev.tenon.cpu.plan.CpuWeights;
+import dev.tenon.cpu.step.HostSupply;
+import dev.tenon.cpu.step.LedgerMemory;
 import dev.tenon.cpu.step.WorkerPool;
 
 /** The CPU, open: its workers and its books. Thread-safe. */
 public final class CpuDevice implements Device {
     private final DeviceInfo info;
     private final MemoryLedger ledger;
+    private final LedgerMemory memory;
     private final WorkerPool pool;
 
+    /** With memory and threads of the JVM. @throws dev.tenon.core.error.OutOfMemoryException when there are not as many threads */
     public CpuDevice(DeviceInfo info, EngineOptions options) {
+        this(info, options, HostSupply.JVM);
+    }
+
+    CpuDevice(DeviceInfo info, EngineOptions options, HostSupply supply) {
         this.info = info;
         this.ledger = new MemoryLedger("cpu", options.memoryLimit());
+        this.memory = new LedgerMemory(ledger, supply);
         this.pool = new WorkerPool(
-                options.threads() > 0 ? options.threads() : Runtime.getRuntime().availableProcessors());
+                options.threads() > 0 ? options.threads() : Runtime.getRuntime().availableProcessors(), supply);
     }
 
     @Override
@@ -43,7 +52,7 @@ public final class CpuDevice implements Device {
 
     @Override
     public Weights newWeights() {
-        return new CpuWeights(ledger);
+        return new CpuWeights(memory);
     }
 
     @Override
@@ -56,7 +65,7 @@ public final class CpuDevice implements Device {
 
     @Override
     public Context newContext() {
-        return new CpuContext(ledger, pool);
+        return new CpuContext(memory, pool);
     }
 
     @Override

@@ -6,7 +6,6 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.cpu.step.Frame;
 import dev.tenon.cpu.step.LedgerMemory;
 import dev.tenon.cpu.step.WorkerPool;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The memory of one session: an arena as large as its largest plan, scratch for every worker, and a frame a program. Used by one thread at a time. */
 public final class CpuContext implements Device.Context {
-    private final MemoryLedger ledger;
+    private final LedgerMemory memory;
     private final WorkerPool pool;
     private final Block activations;
     private final Block workspace;
@@ -24,8 +23,8 @@ public final class CpuContext implements Device.Context {
 
     private boolean closed;
 
-    public CpuContext(MemoryLedger ledger, WorkerPool pool) {
-        this.ledger = ledger;
+    public CpuContext(LedgerMemory memory, WorkerPool pool) {
+        this.memory = memory;
         this.pool = pool;
         activations = new Block(MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
         workspace = new Block(MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
@@ -36,39 +35,31 @@ public final class CpuContext implements Device.Context {
     private final class Block {
         private final MemoryLedger.Use use;
         private final String purpose;
-        private @Nullable Arena arena;
-        private MemorySegment segment = MemorySegment.NULL;
+        private LedgerMemory.@Nullable Piece piece;
 
         Block(MemoryLedger.Use use, String purpose) {
             this.use = use;
             this.purpose = purpose;
         }
 
+        MemorySegment segment() {
+            return piece == null ? MemorySegment.NULL : piece.segment();
+        }
+
         /** Whether it had to be replaced; what it held is gone then. The old memory is freed first, so that the peak is the larger of the two and not their sum. */
         boolean grow(long bytes) {
-            if (bytes <= segment.byteSize()) {
+            if (bytes <= segment().byteSize()) {
                 return false;
             }
             release();
-            Arena fresh = Arena.ofShared();
-            try {
-                segment = LedgerMemory.allocate(ledger, fresh, bytes, use, purpose);
-                arena = fresh;
-            } finally {
-                if (arena == null) {
-                    fresh.close();
-                }
-            }
+            piece = memory.allocate(bytes, use, purpose);
             return true;
         }
 
         void release() {
-            if (arena != null) {
-                long bytes = segment.byteSize();
-                arena.close();
-                arena = null;
-                segment = MemorySegment.NULL;
-                ledger.release(use, bytes);
+            if (piece != null) {
+                piece.close();
+                piece = null;
             }
         }
     }
@@ -82,23 +73,23 @@ public final class CpuContext implements Device.Context {
         if (known != null) {
             return known;
         }
-        if (activations.segment.byteSize() < program.arenaBytes()
-                || workspace.segment.byteSize() < program.workspaceBytes()) {
+        if (activations.segment().byteSize() < program.arenaBytes()
+                || workspace.segment().byteSize() < program.workspaceBytes()) {
             frames.clear();
         }
         activations.grow(program.arenaBytes());
         workspace.grow(program.workspaceBytes());
-        Frame frame = program.newFrame(activations.segment, scratch(), pool);
+        Frame frame = program.newFrame(activations.segment(), scratch(), pool);
         frames.put(program, frame);
         return frame;
     }
 
     private MemorySegment[] scratch() {
         int threads = pool.threads();
-        long each = workspace.segment.byteSize() / threads / 64 * 64;
+        long each = workspace.segment().byteSize() / threads / 64 * 64;
         MemorySegment[] scratch = new MemorySegment[threads];
         for (int worker = 0; worker < threads; worker++) {
-            scratch[worker] = workspace.segment.asSlice(worker * each, each);
+            scratch[worker] = workspace.segment().asSlice(worker * each, each);
         }
         return scratch;
     }
@@ -106,12 +97,14 @@ public final class CpuContext implements Device.Context {
     /** Memory for aligned copies of inputs; valid until the next call. */
     MemorySegment staging(long bytes) {
         staging.grow(bytes);
-        return staging.segment;
+        return staging.segment();
     }
 
     @Override
     public long bytes() {
-        return activations.segment.byteSize() + workspace.segment.byteSize() + staging.segment.byteSize();
+        return activations.segment().byteSize()
+                + workspace.segment().byteSize()
+                + staging.segment().byteSize();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.plan;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Signature;
 import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.Plan;
@@ -22,11 +23,11 @@ import java.util.function.Function;
 /** Makes programs of plans: a step for each node that does work, and memory for each value. Used for one plan. */
 public final class CpuPlanner implements LoweringContext {
     private final Plan plan;
-    private final CpuWeights weights;
+    private final CpuWeights.ForPlan weights;
     private final int threads;
     private final Slots slots;
 
-    private CpuPlanner(Plan plan, CpuWeights weights, int threads) {
+    private CpuPlanner(Plan plan, CpuWeights.ForPlan weights, int threads) {
         this.plan = plan;
         this.weights = weights;
         this.threads = threads;
@@ -40,7 +41,13 @@ public final class CpuPlanner implements LoweringContext {
      * @throws dev.tenon.core.error.UnsupportedException naming the node that the CPU cannot run
      */
     public static CpuProgram program(Plan plan, CpuWeights weights, int threads) {
-        return new CpuPlanner(plan, weights, threads).program();
+        CpuWeights.ForPlan constants = weights.forPlan();
+        try {
+            return new CpuPlanner(plan, constants, threads).program();
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, constants::close);
+            throw e;
+        }
     }
 
     private CpuProgram program() {
@@ -59,7 +66,8 @@ public final class CpuPlanner implements LoweringContext {
                 slots,
                 new CpuProgram.Work(nodes, steps),
                 plan.memory().arenaBytes(),
-                threads);
+                threads,
+                weights);
     }
 
     private List<CpuProgram.Place> places() {

@@ -37,6 +37,7 @@ public final class CpuProgram implements Program {
     }
 
     private final Signature signature;
+    private final CpuWeights.ForPlan weights;
     private final Place[] places;
     /** The slots that hold input i or output i: the value's own and its views'. */
     private final int[][] inputSlots;
@@ -48,8 +49,17 @@ public final class CpuProgram implements Program {
     private final long scratchBytes;
     private final int threads;
 
-    CpuProgram(Signature signature, List<Place> places, Slots slots, Work work, long arenaBytes, int threads) {
+    /** @param weights closed by the program */
+    CpuProgram(
+            Signature signature,
+            List<Place> places,
+            Slots slots,
+            Work work,
+            long arenaBytes,
+            int threads,
+            CpuWeights.ForPlan weights) {
         this.signature = signature;
+        this.weights = weights;
         this.places = places.toArray(Place[]::new);
         this.inputSlots = slots.at(signature.inputs().size(), Placement.Input::new);
         this.outputSlots = slots.at(signature.outputs().size(), Placement.Output::new);
@@ -82,12 +92,12 @@ public final class CpuProgram implements Program {
         if (!(context instanceof CpuContext own)) {
             throw new InputException("the context was made by another device");
         }
-        Frame frame = own.frame(this);
-        bindInputs(own, frame, inputs);
         Tensor[] outputs = new Tensor[outputSlots.length];
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] = Tensor.zeros(signature.outputs().get(i));
         }
+        Frame frame = own.frame(this);
+        bindInputs(own, frame, inputs);
         run(frame, outputs);
         return outputs;
     }
@@ -169,5 +179,11 @@ public final class CpuProgram implements Program {
             reports.add(StepReport.of(nodes[i], steps[i].tier(), steps[i].passedOver()));
         }
         return reports;
+    }
+
+    /** Frees the prepared constants that no other plan reads. */
+    @Override
+    public void close() {
+        weights.close();
     }
 }

@@ -8,14 +8,15 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.step.LedgerMemory;
 import dev.tenon.cpu.step.LoweringContext;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form is made once, whatever the number of plans. Closing frees them at once, so nothing may run then.
+ * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form is made once, whatever the number of plans, and lives as long as a plan that reads it.
  *
  * <p>Thread-safe.
  */
@@ -31,35 +32,108 @@ public final class CpuWeights implements Device.Weights {
     /** Constants of a mapped file above this size are used where they lie. */
     private static final long MAPPED_BYTES = 4 << 20;
 
-    private final MemoryLedger ledger;
-    private final Arena arena = Arena.ofShared();
-    private final Map<Key, MemorySegment> made = new HashMap<>();
-    private long bytes;
-    private boolean closed;
+    /** A constant in one form, and the plans that read it. */
+    private static final class Form {
+        final LedgerMemory.Piece piece;
+        final MemorySegment segment;
+        int users;
 
-    public CpuWeights(MemoryLedger ledger) {
-        this.ledger = ledger;
+        Form(LedgerMemory.Piece piece) {
+            this.piece = piece;
+            this.segment = piece.segment().asReadOnly();
+        }
     }
 
-    /**
-     * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so the smaller
-     * constants, which they do read, are copied.
-     */
-    MemorySegment dense(ConstantData data) {
-        return switch (data) {
-            case ConstantData.Dense(TensorType _, MemorySegment segment) ->
-                isUsable(segment) || staysMapped(segment)
-                        ? segment
-                        : prepared(
-                                data,
-                                DENSE,
-                                _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
-            case ConstantData.Splat splat ->
-                prepared(
-                        data,
-                        DENSE,
-                        _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
-        };
+    private final LedgerMemory memory;
+    private final Map<Key, Form> made = new HashMap<>();
+    private boolean closed;
+
+    public CpuWeights(LedgerMemory memory) {
+        this.memory = memory;
+    }
+
+    /** The constants as one plan sees them. */
+    public ForPlan forPlan() {
+        return new ForPlan();
+    }
+
+    /** What one plan reads, held until it is closed. */
+    public final class ForPlan implements AutoCloseable {
+        /** Guarded by the weights. */
+        private final Set<Key> used = new HashSet<>();
+
+        private ForPlan() {}
+
+        /**
+         * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so the smaller
+         * constants, which they do read, are copied.
+         */
+        MemorySegment dense(ConstantData data) {
+            return switch (data) {
+                case ConstantData.Dense(TensorType _, MemorySegment segment) ->
+                    isUsable(segment) || staysMapped(segment)
+                            ? segment
+                            : prepared(
+                                    data,
+                                    DENSE,
+                                    _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
+                case ConstantData.Splat splat ->
+                    prepared(
+                            data,
+                            DENSE,
+                            _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
+            };
+        }
+
+        MemorySegment prepared(
+                ConstantData data, String layout, Function<ConstantData, LoweringContext.Prepared> make) {
+            synchronized (CpuWeights.this) {
+                Key key = new Key(data, layout);
+                Form form = made.get(key);
+                if (form == null) {
+                    form = make(key, make);
+                }
+                if (used.add(key)) {
+                    form.users++;
+                }
+                return form.segment;
+            }
+        }
+
+        /** Frees the forms that no other plan reads. Idempotent; no step of the plan may run any more. */
+        @Override
+        public void close() {
+            synchronized (CpuWeights.this) {
+                for (Key key : used) {
+                    Form form = made.get(key);
+                    if (form != null && --form.users == 0) {
+                        made.remove(key);
+                        form.piece.close();
+                    }
+                }
+                used.clear();
+            }
+        }
+    }
+
+    private Form make(Key key, Function<ConstantData, LoweringContext.Prepared> make) {
+        if (closed) {
+            throw new ClosedException("the model is closed");
+        }
+        LoweringContext.Prepared prepared = make.apply(key.data());
+        LedgerMemory.Piece piece = memory.allocate(
+                prepared.bytes(),
+                MemoryLedger.Use.WEIGHTS,
+                "constant " + key.data().type() + " as " + key.layout());
+        try {
+            prepared.fill().accept(piece.segment());
+            Form form = new Form(piece);
+            made.put(key, form);
+            return form;
+        } catch (RuntimeException | Error e) {
+            piece.close();
+            throw e;
+        }
     }
 
     private static boolean staysMapped(MemorySegment segment) {
@@ -71,40 +145,15 @@ public final class CpuWeights implements Device.Weights {
         return segment.isNative() && !segment.isMapped() && segment.isAccessibleBy(ANY_THREAD);
     }
 
-    synchronized MemorySegment prepared(
-            ConstantData data, String layout, Function<ConstantData, LoweringContext.Prepared> make) {
-        if (closed) {
-            throw new ClosedException("the model is closed");
-        }
-        Key key = new Key(data, layout);
-        MemorySegment known = made.get(key);
-        if (known != null) {
-            return known;
-        }
-        LoweringContext.Prepared form = make.apply(data);
-        MemorySegment segment = LedgerMemory.allocate(
-                ledger, arena, form.bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type() + " as " + layout);
-        bytes += form.bytes();
-        form.fill().accept(segment);
-        MemorySegment readOnly = segment.asReadOnly();
-        made.put(key, readOnly);
-        return readOnly;
-    }
-
     @Override
     public synchronized long bytes() {
-        return bytes;
+        return made.values().stream().mapToLong(form -> form.segment.byteSize()).sum();
     }
 
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
         closed = true;
+        made.values().forEach(form -> form.piece.close());
         made.clear();
-        arena.close();
-        ledger.release(MemoryLedger.Use.WEIGHTS, bytes);
-        bytes = 0;
     }
 }

@@ -5,22 +5,62 @@ import dev.tenon.core.error.OutOfMemoryException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Host memory that is entered in the device's ledger. */
+/** Host memory that is entered in the device's ledger while it lives. Thread-safe. */
 public final class LedgerMemory {
-    private LedgerMemory() {}
+    private static final long ALIGNMENT = 64;
 
-    /** Memory of the arena, 64-byte aligned and zero, entered under {@code use}. @throws OutOfMemoryException past the cap, or when the JVM has none left; nothing is entered then */
-    public static MemorySegment allocate(
-            MemoryLedger ledger, Arena arena, long bytes, MemoryLedger.Use use, String purpose) {
+    private final MemoryLedger ledger;
+    private final HostSupply supply;
+
+    public LedgerMemory(MemoryLedger ledger, HostSupply supply) {
+        this.ledger = ledger;
+        this.supply = supply;
+    }
+
+    /** Zeros, 64-byte aligned, entered under {@code use}, which every thread may use until they are closed. @throws OutOfMemoryException past the cap, or when the JVM has none left; nothing is held then */
+    public Piece allocate(long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);
         try {
-            return arena.allocate(bytes, 64);
+            return new Piece(bytes, use);
         } catch (OutOfMemoryError | IllegalArgumentException e) {
             ledger.release(use, bytes);
             throw new OutOfMemoryException(
-                    "cpu: no " + bytes + " bytes of host memory for " + purpose + "; Tenon holds " + ledger.holders()
-                            + " (the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize)",
+                    "cpu: no " + bytes + " bytes of host memory for " + purpose + " (" + e.getMessage()
+                            + "); Tenon holds " + ledger.holders()
+                            + "; the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize",
                     e);
+        } catch (RuntimeException | Error e) {
+            ledger.release(use, bytes);
+            throw e;
+        }
+    }
+
+    /** One allocation. Closed once, by its owner. */
+    public final class Piece implements AutoCloseable {
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment segment;
+        private final MemoryLedger.Use use;
+
+        private Piece(long bytes, MemoryLedger.Use use) {
+            this.use = use;
+            try {
+                this.segment = supply.allocate(arena, bytes, ALIGNMENT);
+            } catch (RuntimeException | Error e) {
+                arena.close();
+                throw e;
+            }
+        }
+
+        public MemorySegment segment() {
+            return segment;
+        }
+
+        /** Gives the memory back; nothing may read it any more. */
+        @Override
+        public void close() {
+            long bytes = segment.byteSize();
+            arena.close();
+            ledger.release(use, bytes);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.step;
 
+import dev.tenon.core.error.OutOfMemoryException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -41,13 +42,32 @@ public final class WorkerPool implements AutoCloseable {
     private volatile @Nullable Thread waiter;
     private volatile boolean closed;
 
+    /** With threads of the JVM. @throws OutOfMemoryException when there are not as many; those that were started end then */
     public WorkerPool(int threads) {
+        this(threads, HostSupply.JVM);
+    }
+
+    /** @throws OutOfMemoryException when the JVM starts no more threads; those that were started end then */
+    public WorkerPool(int threads, HostSupply supply) {
         this.threads = threads;
         this.spin = threads <= Runtime.getRuntime().availableProcessors();
         this.workers = new Worker[threads - 1];
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(i + 1);
-            workers[i].start();
+        }
+        int started = 1;
+        try {
+            for (Worker worker : workers) {
+                supply.start(worker);
+                started++;
+            }
+        } catch (OutOfMemoryError e) {
+            close();
+            throw new OutOfMemoryException(
+                    "cpu: the JVM started " + started + " of " + threads + " worker threads, the caller among them ("
+                            + e.getMessage()
+                            + "); open the device with fewer threads, or raise the limit of the system",
+                    e);
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Elementwise;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.BinaryFn;

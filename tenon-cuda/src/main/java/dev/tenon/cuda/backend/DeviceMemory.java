@@ -49,9 +49,9 @@ final class DeviceMemory implements ScratchMemory.Loan {
     @Override
     public synchronized void close() {
         if (!closed) {
-            closed = true;
             long bytes = buffer.bytes();
             buffer.close();
+            closed = true; // not before: a close that failed may be called again
             ledger.release(use, bytes);
         }
     }

@@ -11,21 +11,31 @@ import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuDriver;
 import dev.tenon.cuda.port.GpuPlatform;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** A GPU platform as a backend. The platform is looked up when it is first asked for something. Thread-safe. */
 public abstract class GpuBackend implements Backend {
-    private final String platform;
+    private final String name;
+    private final Supplier<GpuPlatform> platform;
     private final int preference;
 
     /** @param platform the name that {@link GpuPlatform#name()} says */
     protected GpuBackend(String platform, int preference) {
-        this.platform = platform;
+        this.name = platform;
+        this.platform = () -> GpuPlatforms.named(platform);
+        this.preference = preference;
+    }
+
+    /** Of a platform that need not be on the path. */
+    protected GpuBackend(GpuPlatform platform, int preference) {
+        this.name = platform.name();
+        this.platform = () -> platform;
         this.preference = preference;
     }
 
     @Override
     public final String name() {
-        return platform;
+        return name;
     }
 
     @Override
@@ -34,7 +44,7 @@ public abstract class GpuBackend implements Backend {
     }
 
     private GpuDriver driver() {
-        return GpuPlatforms.named(platform).driver();
+        return platform.get().driver();
     }
 
     @Override
@@ -73,7 +83,6 @@ public abstract class GpuBackend implements Backend {
     @Override
     public final Device open(int ordinal, EngineOptions options) {
         KernelCatalog.prepare(); // here, where the heap is known to have room, and not in the middle of a plan
-        GpuPlatform found = GpuPlatforms.named(platform);
-        return GpuDevice.open(found, ordinal, options);
+        return GpuDevice.open(platform.get(), ordinal, options);
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
@@ -30,28 +31,47 @@ final class GpuDevice implements Device {
     private final KernelModules modules;
     private final Blas blas;
     private final MemoryLedger ledger;
+    private final HostBackend host;
+    private final PassingStreams streams;
     private final Residents residents = new Residents();
 
-    private GpuDevice(DeviceInfo info, GpuContext context, KernelModules modules, Blas blas, MemoryLedger ledger) {
+    private GpuDevice(
+            DeviceInfo info,
+            GpuContext context,
+            KernelModules modules,
+            Blas blas,
+            MemoryLedger ledger,
+            HostBackend host) {
         this.info = info;
         this.context = context;
         this.modules = modules;
         this.blas = blas;
         this.ledger = ledger;
+        this.host = host;
+        this.streams = new PassingStreams(context);
     }
 
     static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
         GpuContext context = platform.driver().open(ordinal);
-        DeviceInfo info = GpuBackend.info(platform.driver(), context.device());
+        try {
+            return over(context, platform, ordinal, options);
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, context::close);
+            throw e;
+        }
+    }
+
+    private static GpuDevice over(GpuContext context, GpuPlatform platform, int ordinal, EngineOptions options) {
         MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());
         return new GpuDevice(
-                info,
+                GpuBackend.info(platform.driver(), context.device()),
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
                         ? Blas.of(context, bytes -> scratch(context, ledger, bytes))
                         : Blas.none("CUDA's libraries do not work on the " + platform.name()),
-                ledger);
+                ledger,
+                new HostBackend(options));
     }
 
     @Override
@@ -66,7 +86,7 @@ final class GpuDevice implements Device {
 
     @Override
     public Weights newWeights() {
-        return new GpuWeights(context, ledger);
+        return new GpuWeights(context, ledger, host);
     }
 
     @Override
@@ -95,14 +115,23 @@ final class GpuDevice implements Device {
 
     private Tensor filled(TensorType type, BiConsumer<GpuStream, DeviceBuffer> filling) {
         DeviceMemory memory = forResult(type.bytes());
-        try (GpuStream stream = context.newStream()) {
-            filling.accept(stream, memory.buffer());
-            stream.synchronize();
+        try {
+            streams.run(stream -> filling.accept(stream, memory.buffer()));
         } catch (RuntimeException | Error e) {
-            memory.close();
+            Closing.after(e, memory::close);
             throw e;
         }
-        return Tensor.on(resident(memory), type);
+        return tensor(memory, type);
+    }
+
+    /** Makes complete results a tensor, which owns their memory; freed where that fails. */
+    Tensor tensor(DeviceMemory memory, TensorType type) {
+        try {
+            return Tensor.on(resident(memory), type);
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, memory::close); // a resident that was made finds it closed, with the device
+            throw e;
+        }
     }
 
     /** Memory for a moment; null where it does not fit. */
@@ -131,6 +160,11 @@ final class GpuDevice implements Device {
         return ledger;
     }
 
+    /** Where nodes without kernels run. */
+    HostBackend host() {
+        return host;
+    }
+
     /** Memory for a tensor on the device. */
     DeviceMemory forResult(long bytes) {
         residents.sweep();
@@ -148,9 +182,8 @@ final class GpuDevice implements Device {
         return DeviceMemory.allocate(context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a tensor on the device");
     }
 
-    /** Makes complete results a tensor's. */
-    GpuResident resident(DeviceMemory memory) {
-        return new GpuResident(info.backend() + ":" + info.ordinal(), context, memory, residents);
+    private GpuResident resident(DeviceMemory memory) {
+        return new GpuResident(info.backend() + ":" + info.ordinal(), context, memory, residents, streams);
     }
 
     @Override
@@ -161,9 +194,13 @@ final class GpuDevice implements Device {
     /** Frees what tensors still hold, too, once nothing works on it. */
     @Override
     public void close() {
-        residents.close();
-        blas.close();
-        modules.close();
-        context.close();
+        Closing closing = new Closing();
+        closing.step(residents::close);
+        closing.step(streams::close);
+        closing.step(host::close);
+        closing.step(blas::close);
+        closing.step(modules::close);
+        closing.step(context::close);
+        closing.end();
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.backend.Signature;
 import dev.tenon.core.backend.Slots;
@@ -45,7 +46,7 @@ final class GpuPlanner implements LoweringContext {
     }
 
     private final Plan plan;
-    private final GpuWeights weights;
+    private final ProgramResources resources;
     private final GpuDevice device;
     private final CompileOptions options;
     private final Slots slots;
@@ -57,9 +58,9 @@ final class GpuPlanner implements LoweringContext {
     private int lowering;
     private String regionsRefused = "";
 
-    private GpuPlanner(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
+    private GpuPlanner(Plan plan, ProgramResources resources, GpuDevice device, CompileOptions options) {
         this.plan = plan;
-        this.weights = weights;
+        this.resources = resources;
         this.device = device;
         this.options = options;
         this.slots = Slots.of(plan);
@@ -77,7 +78,13 @@ final class GpuPlanner implements LoweringContext {
      * @throws UnsupportedException naming the node that neither the device nor the host can run
      */
     static GpuProgram program(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
-        return new GpuPlanner(plan, weights, device, options).program();
+        ProgramResources resources = new ProgramResources(weights);
+        try {
+            return new GpuPlanner(plan, resources, device, options).program();
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, resources::close);
+            throw e;
+        }
     }
 
     private GpuProgram program() {
@@ -96,12 +103,12 @@ final class GpuPlanner implements LoweringContext {
                 new GpuProgram.Work(nodes, steps),
                 plan.memory().arenaBytes(),
                 recorded,
-                weights);
+                resources);
     }
 
     /** Of a constant that some step reads; 0 for all else. */
     private long address(Place place) {
-        return place.read && place.data != null ? weights.address(place.data, place.transposed) : 0;
+        return place.read && place.data != null ? resources.address(place.data, place.transposed) : 0;
     }
 
     /** Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead, or becomes a step of the host. */
@@ -191,7 +198,7 @@ final class GpuPlanner implements LoweringContext {
 
     @Override
     public Program onHost(Plan single, String reason) {
-        return weights.onHost(single, reason);
+        return resources.onHost(single, reason);
     }
 
     @Override

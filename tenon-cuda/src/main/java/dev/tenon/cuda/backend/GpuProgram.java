@@ -11,7 +11,6 @@ import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.Step;
-import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,7 +34,7 @@ final class GpuProgram implements Program {
     private final boolean recorded;
     private final long workspaceBytes;
     private final long counterBytes;
-    private final GpuWeights weights;
+    private final ProgramResources resources;
 
     /**
      * Of what a planner made.
@@ -43,6 +42,7 @@ final class GpuProgram implements Program {
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
      * @param recorded whether the work is to be recorded and can be
+     * @param resources closed by the program
      */
     GpuProgram(
             IoLayout io,
@@ -51,7 +51,7 @@ final class GpuProgram implements Program {
             Work work,
             long arenaBytes,
             boolean recorded,
-            GpuWeights weights) {
+            ProgramResources resources) {
         this.io = io;
         this.placements = placements;
         this.constants = constants;
@@ -61,12 +61,12 @@ final class GpuProgram implements Program {
         this.recorded = recorded;
         this.workspaceBytes = work.most(Step::workspaceBytes);
         this.counterBytes = work.most(Step::counterBytes);
-        this.weights = weights;
+        this.resources = resources;
     }
 
-    /** Where the constants lie: a step of the host may read a view of one. */
-    List<DeviceBuffer> constantBuffers() {
-        return weights.buffers();
+    /** What it holds until it is closed. */
+    ProgramResources resources() {
+        return resources;
     }
 
     IoLayout io() {
@@ -154,5 +154,11 @@ final class GpuProgram implements Program {
             reports.add(StepReport.of(nodes[i], steps[i].tier(), steps[i].passedOver()));
         }
         return reports;
+    }
+
+    /** Gives back uploads that no other plan reads, host steps, and what sessions keep: addresses and recorded work. */
+    @Override
+    public void close() {
+        resources.close();
     }
 }

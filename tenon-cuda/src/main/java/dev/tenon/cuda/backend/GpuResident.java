@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.tensor.Resident;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -19,17 +20,19 @@ public final class GpuResident implements Resident {
     private final GpuContext context;
     private final DeviceMemory memory;
     private final Residents among;
+    private final PassingStreams streams;
     private final UseOrder uses;
     private final AtomicLong version = new AtomicLong();
 
     private int holds;
     private boolean closed;
 
-    GpuResident(String device, GpuContext context, DeviceMemory memory, Residents among) {
+    GpuResident(String device, GpuContext context, DeviceMemory memory, Residents among, PassingStreams streams) {
         this.device = device;
         this.context = context;
         this.memory = memory;
         this.among = among;
+        this.streams = streams;
         uses = new UseOrder(context);
         among.add(this);
     }
@@ -67,7 +70,7 @@ public final class GpuResident implements Resident {
         synchronized (this) {
             holds--;
         }
-        freeUnused();
+        freed();
     }
 
     /** What is enqueued on a stream from now on comes after the work on the elements so far. With a hold until it is done. */
@@ -111,10 +114,11 @@ public final class GpuResident implements Resident {
     @Override
     public void read(MemorySegment to) {
         DeviceBuffer buffer = hold();
-        try (GpuStream stream = context.newStream()) {
-            follow(stream);
-            stream.copyToHost(buffer, 0, to);
-            stream.synchronize();
+        try {
+            streams.run(stream -> {
+                follow(stream);
+                stream.copyToHost(buffer, 0, to);
+            });
             requireGood();
         } finally {
             release();
@@ -126,8 +130,18 @@ public final class GpuResident implements Resident {
         synchronized (this) {
             closed = true;
         }
-        if (!freeUnused()) {
+        if (!freed()) {
             among.leaves(this);
+        }
+    }
+
+    /** The same as {@link #freeUnused}; where that fails, it is tried again when the next tensor is made. */
+    private boolean freed() {
+        try {
+            return freeUnused();
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, () -> among.leaves(this));
+            throw e;
         }
     }
 

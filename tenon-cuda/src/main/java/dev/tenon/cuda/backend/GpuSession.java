@@ -1,8 +1,8 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
-import dev.tenon.core.backend.Program;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
@@ -15,11 +15,10 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import java.lang.foreign.Arena;
-import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,40 +31,57 @@ final class GpuSession implements Device.Context {
     private final GpuContext context;
     private final GpuStream stream;
     private final Arena arena = Arena.ofShared();
-    private final KernelArguments arguments = new KernelArguments(arena);
+    private final KernelArguments arguments;
     private final GrowingMemory io;
     private final GrowingMemory activations;
     private final GrowingMemory workspace;
     private final GrowingMemory counters;
     private final Transfers transfers;
     private @Nullable BlasHandle blas;
-    /** Where nodes without kernels run. */
-    private Device.@Nullable Context host;
-
-    private final HostBytes hostBytes;
-    /** Weak, so that a program that the runtime has evicted takes its addresses with it. */
-    private final Map<GpuProgram, Prepared> prepared = new WeakHashMap<>();
-    /** All recorded work; that of evicted programs is closed when the next program comes. */
-    private final List<Recorded> recordings = new ArrayList<>();
+    private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
+    /** What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by itself. */
+    private final List<Prepared> dropped = new ArrayList<>();
 
     /** Whether work of a run may still be under way. */
     private boolean inFlight;
+    /** Whether a run has failed and left a fault or counters that are not 0. */
+    private boolean dirty;
 
     private boolean closed;
 
-    /** Recorded work, and the program that it is of for as long as that is known. */
-    private record Recorded(WeakReference<GpuProgram> program, ExecutableGraph graph) {}
-
-    /** A program's addresses here, and its work once it is recorded. */
-    private static final class Prepared {
+    /** A program's addresses here, its work once it is recorded, and the memory of its host steps. */
+    private static final class Prepared implements AutoCloseable {
         final Frame frame;
+        final HostSteps host;
         boolean ran;
 
         @Nullable
         ExecutableGraph graph;
+        /** What the graph is made of, until it is made. */
+        @Nullable
+        CapturedGraph captured;
 
-        Prepared(Frame frame) {
+        Prepared(Frame frame, HostSteps host) {
             this.frame = frame;
+            this.host = host;
+        }
+
+        @Override
+        public void close() {
+            Closing closing = new Closing();
+            if (graph != null) {
+                closing.step(graph::close);
+            }
+            closing.step(this::forgetCaptured);
+            closing.step(host::close);
+            closing.end();
+        }
+
+        void forgetCaptured() {
+            if (captured != null) {
+                captured.close();
+                captured = null;
+            }
         }
     }
 
@@ -77,8 +93,13 @@ final class GpuSession implements Device.Context {
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
         workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
         counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
-        hostBytes = new HostBytes(ledger);
-        stream = context.newStream();
+        try {
+            arguments = new KernelArguments(arena);
+            stream = context.newStream(); // last: nothing that could fail comes after it
+        } catch (RuntimeException | Error e) {
+            arena.close();
+            throw e;
+        }
         transfers = new Transfers(device, stream, io);
     }
 
@@ -91,21 +112,24 @@ final class GpuSession implements Device.Context {
         if (closed) {
             throw new ClosedException("the session is closed");
         }
+        program.resources().requireOpen();
         settle();
         inFlight = true;
+        Tensor[] outputs;
         try {
             Prepared ready = prepare(program);
+            clean();
             transfers.in(program.io(), inputs);
             work(program, ready);
-            Tensor[] outputs = transfers.out(program, stay);
+            outputs = transfers.out(program, stay);
             inFlight = false; // the results were waited for
-            return outputs;
         } catch (RuntimeException | Error e) {
-            forgetFault();
+            dirty = true;
+            Closing.after(e, this::settle);
             throw e;
-        } finally {
-            settle();
         }
+        settle();
+        return outputs;
     }
 
     /**
@@ -121,25 +145,21 @@ final class GpuSession implements Device.Context {
     }
 
     private Prepared prepare(GpuProgram program) {
-        Prepared known = prepared.get(program);
+        Prepared known = prepared.get(program.resources());
         if (known != null) {
             return known;
         }
-        closeEvicted();
         if (io.bytes() < program.io().bytes()
                 || activations.bytes() < program.arenaBytes()
                 || workspace.bytes() < program.scratchBytes()
                 || counters.bytes() < program.counterBytes()) {
-            forgetAll();
+            dropAll();
         }
-        if (io.grow(program.io().bytes())) {
-            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
-        }
+        dirty |= io.grow(program.io().bytes());
         activations.grow(program.arenaBytes());
         workspace.grow(program.scratchBytes());
-        if (counters.grow(program.counterBytes())) {
-            stream.fill(counters.buffer(), 0, counters.bytes(), (byte) 0);
-        }
+        dirty |= counters.grow(program.counterBytes());
+        HostSteps host = new HostSteps(device.host(), device.ledger());
         Frame frame = new Frame(
                 stream,
                 arguments,
@@ -153,24 +173,23 @@ final class GpuSession implements Device.Context {
                                 Stream.of(io, activations)
                                         .filter(memory -> memory.bytes() > 0)
                                         .map(GrowingMemory::buffer),
-                                program.constantBuffers().stream())
+                                program.resources().buffers().stream())
                         .toList(),
-                this::onHost);
-        Prepared made = new Prepared(frame);
-        prepared.put(program, made);
+                host);
+        Prepared made = new Prepared(frame, host);
+        program.resources().usedBy(this);
+        prepared.put(program.resources(), made);
         return made;
     }
 
-    private Tensor[] onHost(Program program, Tensor[] operands) {
-        Device.Context where = host;
-        if (where == null) {
-            where = HostBackend.device("a step of the CPU backend").newContext();
-            host = where;
-        }
-        try {
-            return program.run(where, operands);
-        } finally {
-            hostBytes.are(where.bytes());
+    /** Zeroes the word of faults and the counters where they are new or a run that failed has left something in them. */
+    private void clean() {
+        if (dirty) {
+            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
+            if (counters.bytes() > 0) {
+                stream.fill(counters.buffer(), 0, counters.bytes(), (byte) 0);
+            }
+            dirty = false;
         }
     }
 
@@ -187,8 +206,7 @@ final class GpuSession implements Device.Context {
     /** The first run goes step by step: libraries load what they need then, which they must not while work is recorded. */
     private void work(GpuProgram program, Prepared ready) {
         if (ready.graph == null && ready.ran && program.recorded()) {
-            ready.graph = record(program, ready.frame);
-            recordings.add(new Recorded(new WeakReference<>(program), ready.graph));
+            record(program, ready);
         }
         if (ready.graph != null) {
             stream.launch(ready.graph);
@@ -198,29 +216,18 @@ final class GpuSession implements Device.Context {
         ready.ran = true;
     }
 
-    private ExecutableGraph record(GpuProgram program, Frame frame) {
+    private void record(GpuProgram program, Prepared ready) {
+        ready.forgetCaptured();
         stream.beginCapture();
         try {
-            program.enqueue(frame);
+            program.enqueue(ready.frame);
         } catch (RuntimeException | Error e) {
-            stream.abortCapture();
+            Closing.after(e, stream::abortCapture);
             throw e;
         }
-        try (CapturedGraph recorded = stream.endCapture()) {
-            return recorded.instantiate();
-        }
-    }
-
-    /** A run that ends before its faults were looked at must not leave one to the next. */
-    private void forgetFault() {
-        if (io.bytes() == 0) {
-            return;
-        }
-        try {
-            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
-        } catch (TenonException _) {
-            // the device is lost, and the failure that led here says more
-        }
+        ready.captured = stream.endCapture();
+        ready.graph = ready.captured.instantiate();
+        ready.forgetCaptured();
     }
 
     /** After a failure: what was enqueued is done, or the device is lost, before memory is given back. */
@@ -232,20 +239,38 @@ final class GpuSession implements Device.Context {
         }
     }
 
-    private void closeEvicted() {
-        recordings.removeIf(recorded -> {
-            boolean evicted = recorded.program.get() == null;
-            if (evicted) {
-                recorded.graph.close();
-            }
-            return evicted;
-        });
+    /** Lets go of all addresses here, as they are about to change. */
+    private void dropAll() {
+        Closing closing = new Closing();
+        for (ProgramResources program : prepared.keySet()) {
+            program.leftBy(this);
+            closing.step(() -> closeDropped(program));
+        }
+        closing.end();
     }
 
-    private void forgetAll() {
-        recordings.forEach(recorded -> recorded.graph.close());
-        recordings.clear();
-        prepared.clear();
+    /** Closes what is here of a program that is not run any more, or of addresses that are gone. Called by any thread. */
+    void closeDropped(ProgramResources program) {
+        synchronized (dropped) {
+            Prepared gone = prepared.remove(program);
+            if (gone != null) {
+                dropped.add(gone);
+            }
+            closeDropped();
+        }
+    }
+
+    private void closeDropped() {
+        synchronized (dropped) {
+            Closing closing = new Closing();
+            for (Prepared each : List.copyOf(dropped)) {
+                closing.step(() -> {
+                    each.close();
+                    dropped.remove(each);
+                });
+            }
+            closing.end();
+        }
     }
 
     @Override
@@ -255,26 +280,30 @@ final class GpuSession implements Device.Context {
 
     @Override
     public void close() {
-        if (closed) {
-            return;
+        if (!closed) {
+            drain();
+            transfers.release();
+            closed = true; // not before: a close that could not wait may be called again
         }
-        drain();
-        transfers.release();
-        closed = true; // not before: a close that could not wait may be called again
-        forgetAll();
-        if (blas != null) {
-            blas.close();
+        Closing closing = new Closing();
+        closing.step(this::dropAll);
+        closing.step(this::closeDropped);
+        closing.step(() -> {
+            if (blas != null) {
+                blas.close();
+                blas = null;
+            }
+        });
+        closing.step(transfers::close);
+        for (GrowingMemory memory : List.of(io, activations, workspace, counters)) {
+            closing.step(memory::close);
         }
-        if (host != null) {
-            host.close();
-            hostBytes.are(0);
-        }
-        transfers.close();
-        io.close();
-        activations.close();
-        workspace.close();
-        counters.close();
-        stream.close();
-        arena.close();
+        closing.step(stream::close);
+        closing.step(() -> {
+            if (arena.scope().isAlive()) {
+                arena.close();
+            }
+        });
+        closing.end();
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
@@ -11,30 +12,47 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions. Thread-safe. */
+/** The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions, and held as long as a plan reads it. Thread-safe. */
 final class GpuWeights implements Device.Weights {
     private final GpuContext context;
     private final MemoryLedger ledger;
-    /** A constant as it lies in memory, or transposed. */
-    private record Layout(ConstantData data, boolean transposed) {}
+    private final HostBackend hostBackend;
 
-    private final Map<Layout, DeviceMemory> uploaded = new HashMap<>();
+    /** A constant as it lies in memory, or transposed. */
+    record Layout(ConstantData data, boolean transposed) {}
+
+    /** Memory of a constant, and how many plans read it. */
+    private static final class Upload {
+        final DeviceMemory memory;
+        int users;
+
+        Upload(DeviceMemory memory) {
+            this.memory = memory;
+        }
+    }
+
+    private final Map<Layout, Upload> uploaded = new HashMap<>();
+    /** What no plan reads any more and could not be freed. */
+    private final List<DeviceMemory> unclosed = new ArrayList<>();
+
     private @Nullable GpuStream stream;
     /** Of nodes that have no kernel. */
     private Device.@Nullable Weights host;
 
     private final HostBytes hostBytes;
-    private long bytes;
     private boolean closed;
 
-    GpuWeights(GpuContext context, MemoryLedger ledger) {
+    GpuWeights(GpuContext context, MemoryLedger ledger, HostBackend hostBackend) {
         this.context = context;
         this.ledger = ledger;
+        this.hostBackend = hostBackend;
         this.hostBytes = new HostBytes(ledger);
     }
 
@@ -48,42 +66,87 @@ final class GpuWeights implements Device.Weights {
     /**
      * The address of a constant's elements, which are there when this returns.
      *
-     * @param transposed whether they are to lie as those of the transposed matrix
+     * @param layout how they are to lie
+     * @param used what one plan holds until {@link #release}: the constant is added
      * @throws dev.tenon.core.error.OutOfMemoryException past the cap or when the device has none left
      */
-    synchronized long address(ConstantData data, boolean transposed) {
+    synchronized long address(Layout layout, Set<Layout> used) {
+        Upload upload = uploaded.get(layout);
+        if (upload == null) {
+            upload = upload(layout);
+        }
+        if (used.add(layout)) {
+            upload.users++;
+        }
+        return upload.memory.buffer().address();
+    }
+
+    private Upload upload(Layout layout) {
+        requireOpen();
+        DeviceMemory memory = DeviceMemory.allocate(
+                context,
+                ledger,
+                layout.data().type().bytes(),
+                MemoryLedger.Use.WEIGHTS,
+                "constant " + layout.data().type());
+        try {
+            fill(layout, memory);
+            Upload upload = new Upload(memory);
+            uploaded.put(layout, upload);
+            return upload;
+        } catch (RuntimeException | Error e) {
+            unclosed.add(memory);
+            Closing.after(e, this::closeUnused);
+            throw e;
+        }
+    }
+
+    private void requireOpen() {
         if (closed) {
             throw new ClosedException("the model is closed");
         }
-        Layout layout = new Layout(data, transposed);
-        DeviceMemory known = uploaded.get(layout);
-        if (known != null) {
-            return known.buffer().address();
-        }
-        DeviceMemory memory = DeviceMemory.allocate(
-                context, ledger, data.type().bytes(), MemoryLedger.Use.WEIGHTS, "constant " + data.type());
-        try {
-            upload(layout, memory);
-            uploaded.put(layout, memory);
-        } catch (RuntimeException | Error e) {
-            memory.close();
-            throw e;
-        }
-        bytes += memory.bytes();
-        return memory.buffer().address();
     }
 
-    /** Where all constants lie that were asked for so far. */
-    synchronized List<DeviceBuffer> buffers() {
-        return uploaded.values().stream().map(DeviceMemory::buffer).toList();
+    /** Where the constants lie that a plan holds. */
+    synchronized List<DeviceBuffer> buffers(Set<Layout> used) {
+        List<DeviceBuffer> buffers = new ArrayList<>();
+        for (Layout layout : used) {
+            Upload upload = uploaded.get(layout);
+            if (upload != null) {
+                buffers.add(upload.memory.buffer());
+            }
+        }
+        return buffers;
+    }
+
+    /** Frees what a plan held and no other reads. Nothing enqueued may read it any more. */
+    synchronized void release(Set<Layout> used) {
+        for (Layout layout : used) {
+            Upload upload = uploaded.get(layout);
+            if (upload != null && --upload.users == 0) {
+                uploaded.remove(layout);
+                unclosed.add(upload.memory);
+            }
+        }
+        used.clear();
+        closeUnused();
+    }
+
+    private void closeUnused() {
+        Closing closing = new Closing();
+        for (DeviceMemory memory : List.copyOf(unclosed)) {
+            closing.step(() -> {
+                memory.close();
+                unclosed.remove(memory);
+            });
+        }
+        closing.end();
     }
 
     /** Makes a plan runnable by the CPU backend, with constants that are held until this is closed. @throws dev.tenon.core.error.UnsupportedException with the reason where that backend is not there */
     synchronized Program onHost(Plan plan, String reason) {
-        if (closed) {
-            throw new ClosedException("the model is closed");
-        }
-        Device device = HostBackend.device(reason);
+        requireOpen();
+        Device device = hostBackend.device(reason);
         Device.Weights constants = host;
         if (constants == null) {
             constants = device.newWeights();
@@ -96,7 +159,15 @@ final class GpuWeights implements Device.Weights {
         }
     }
 
-    private void upload(Layout layout, DeviceMemory memory) {
+    /** Closes a program that {@link #onHost} made. */
+    synchronized void closeOnHost(Program program) {
+        program.close();
+        if (host != null) {
+            hostBytes.are(host.bytes());
+        }
+    }
+
+    private void fill(Layout layout, DeviceMemory memory) {
         if (stream == null) {
             stream = context.newStream();
         }
@@ -111,24 +182,31 @@ final class GpuWeights implements Device.Weights {
 
     @Override
     public synchronized long bytes() {
-        return bytes;
+        return uploaded.values().stream()
+                .mapToLong(upload -> upload.memory.bytes())
+                .sum();
     }
 
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
-        }
         closed = true;
-        uploaded.values().forEach(DeviceMemory::close);
+        Closing closing = new Closing();
+        uploaded.values().forEach(upload -> unclosed.add(upload.memory));
         uploaded.clear();
-        bytes = 0;
-        if (stream != null) {
-            stream.close();
-        }
-        if (host != null) {
-            host.close();
-            hostBytes.are(0);
-        }
+        closing.step(this::closeUnused);
+        closing.step(() -> {
+            if (stream != null) {
+                stream.close();
+                stream = null;
+            }
+        });
+        closing.step(() -> {
+            if (host != null) {
+                host.close();
+                hostBytes.are(0);
+                host = null;
+            }
+        });
+        closing.end();
     }
 }

@@ -3,28 +3,19 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
-import dev.tenon.core.lazy.Lazy;
 import dev.tenon.core.lazy.Services;
 import dev.tenon.core.options.EngineOptions;
-import java.util.Optional;
 import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
 
-/** The CPU backend, for nodes that have no kernel: one for all devices, open for as long as the JVM. */
-final class HostBackend {
-    private static final Lazy<Optional<Device>> DEVICE = new Lazy<>() {
-        @Override
-        protected Optional<Device> make() {
-            return find();
-        }
-    };
+/** The CPU backend of one open GPU, for nodes that have no kernel: opened by the first of them with the threads that the GPU was opened with, and closed with the GPU. Thread-safe. */
+final class HostBackend implements AutoCloseable {
+    private final EngineOptions options;
+    private @Nullable Device device;
 
-    private HostBackend() {}
-
-    private static Optional<Device> find() {
-        return Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader())).stream()
-                .filter(backend -> backend.name().equals("cpu"))
-                .findFirst()
-                .map(backend -> backend.open(0, EngineOptions.defaults()));
+    /** @param options those of the GPU; its memory limit is of its own memory and does not bind the host's */
+    HostBackend(EngineOptions options) {
+        this.options = EngineOptions.defaults().withThreads(options.threads());
     }
 
     /**
@@ -33,8 +24,28 @@ final class HostBackend {
      * @param reason why it is wanted
      * @throws UnsupportedException with that reason where the backend is not on the path
      */
-    static Device device(String reason) {
-        return DEVICE.get()
+    synchronized Device device(String reason) {
+        Device open = device;
+        if (open == null) {
+            open = backend(reason).open(0, options);
+            device = open;
+        }
+        return open;
+    }
+
+    private static Backend backend(String reason) {
+        return Services.all(ServiceLoader.load(Backend.class, Backend.class.getClassLoader())).stream()
+                .filter(backend -> backend.name().equals("cpu"))
+                .findFirst()
                 .orElseThrow(() -> new UnsupportedException(reason + ", and the CPU backend is not on the path"));
+    }
+
+    /** Ends its threads. Idempotent. */
+    @Override
+    public synchronized void close() {
+        if (device != null) {
+            device.close();
+            device = null;
+        }
     }
 }

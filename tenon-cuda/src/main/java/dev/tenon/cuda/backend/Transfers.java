@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -77,7 +78,8 @@ final class Transfers implements AutoCloseable {
             held.removeLast().release();
         }
         while (!results.isEmpty()) {
-            results.removeLast().close();
+            results.getLast().close();
+            results.removeLast();
         }
     }
 
@@ -115,11 +117,20 @@ final class Transfers implements AutoCloseable {
         }
         waitAndCheck(program);
         Tensor[] outputs = new Tensor[results.size()];
-        for (int i = 0; i < outputs.length; i++) {
-            outputs[i] =
-                    Tensor.on(device.resident(results.get(i)), layout.outputs().get(i));
+        try {
+            for (int i = outputs.length - 1; i >= 0; i--) {
+                // the tensor's from here on
+                outputs[i] =
+                        device.tensor(results.removeLast(), layout.outputs().get(i));
+            }
+        } catch (RuntimeException | Error e) {
+            for (@Nullable Tensor made : outputs) {
+                if (made != null) {
+                    Closing.after(e, made::close);
+                }
+            }
+            throw e;
         }
-        results.clear(); // the tensors' from here on
         return outputs;
     }
 
@@ -135,7 +146,6 @@ final class Transfers implements AutoCloseable {
         int reporter = staging.get(ValueLayout.JAVA_INT, 0);
         if (reporter != 0) {
             long value = staging.get(ValueLayout.JAVA_LONG, 8);
-            stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
             throw program.fault(reporter - 1, value);
         }
     }
@@ -143,9 +153,7 @@ final class Transfers implements AutoCloseable {
     /** Pinned memory of that size, or the session's one larger piece cut to it. */
     private MemorySegment staging(long bytes) {
         if (pinned == null || pinned.segment().byteSize() < bytes) {
-            if (pinned != null) {
-                pinned.close();
-            }
+            close();
             pinned = device.context().allocatePinned(Math.max(bytes, 1 << 12));
         }
         return pinned.segment().asSlice(0, bytes);

@@ -205,7 +205,7 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    /** Idempotent. A library that was started can be asked again afterwards, which starts it anew. */
+    /** Idempotent; what a library does not give back goes with the context. A library that was started can be asked again afterwards, which starts it anew. */
     @Override
     public void close() {
         lock.lock();
@@ -221,12 +221,12 @@ public final class Blas implements AutoCloseable {
                     CublasLibrary.CHECK_LT.check(CublasLt.cublasLtDestroy(library.handle()), "cublasLtDestroy()");
                 });
             }
+        } finally {
             products.clear();
             refused.clear();
             spare = false;
             cublas = null;
             lt = null;
-        } finally {
             lock.unlock();
         }
     }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.Architecture;
@@ -8,6 +9,8 @@ import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.timing.StartUp;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close. Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
@@ -17,6 +20,8 @@ public final class KernelModules implements Kernels, AutoCloseable {
     private final KernelCompiler compiler;
     private final Architecture architecture;
     private final LazyMap<String, GpuModule> modules = new LazyMap<>();
+    /** What did not unload when it was to. */
+    private final List<GpuModule> unclosed = new ArrayList<>();
 
     public KernelModules(GpuContext context, KernelCompiler compiler) {
         this.context = context;
@@ -63,9 +68,17 @@ public final class KernelModules implements Kernels, AutoCloseable {
         return file.path() + variant.suffix();
     }
 
-    /** Unloads all modules; none of their functions may still run. Waits for those that are being made. */
+    /** Unloads all modules; none of their functions may still run. Waits for those that are being made. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
-    public void close() {
-        modules.drain().forEach(GpuModule::close);
+    public synchronized void close() {
+        unclosed.addAll(modules.drain());
+        Closing closing = new Closing();
+        for (GpuModule module : List.copyOf(unclosed)) {
+            closing.step(() -> {
+                module.close();
+                unclosed.remove(module);
+            });
+        }
+        closing.end();
     }
 }

@@ -1,0 +1,137 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.backend.Closing;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.core.options.CompileOptions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Plans by what they were made for, each made once. The least recently used ones go where there are too many, or where the constants made for them take too many bytes; the newest one stays whatever it takes. One that goes is closed at once, or
+ * by the last run that uses it. Thread-safe.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the plans
+ */
+final class SharedCache<K, V extends Shared> implements AutoCloseable {
+    private final int most;
+    private final long mostBytes;
+    private final LazyMap<K, V> made = new LazyMap<>();
+    /** What nobody uses any more and could not be closed. Guarded by itself. */
+    private final List<V> unclosed = new ArrayList<>();
+
+    SharedCache(CompileOptions options) {
+        most = options.maxPlans();
+        mostBytes = options.maxPlanBytes();
+    }
+
+    /** Returns the key's plan, made now if nobody has made it. It is in use until {@link #release}. Throws what {@code make} throws. */
+    V acquire(K key, Supplier<? extends V> make) {
+        V value = made.get(key, make);
+        while (!value.enter()) { // evicted in between
+            value = made.get(key, make);
+        }
+        if (!value.settled()) {
+            try {
+                trim(value);
+            } catch (RuntimeException | Error e) {
+                release(value);
+                throw e;
+            }
+        }
+        return value;
+    }
+
+    /** Ends a use. */
+    void release(V value) {
+        if (value.leave()) {
+            closeEvicted(value);
+        }
+    }
+
+    /** Those that are made, the most recently used last. */
+    List<V> values() {
+        return made.values();
+    }
+
+    private void trim(V newest) {
+        List<V> all = made.values();
+        if (all.size() == 1) {
+            return;
+        }
+        Set<ConstantData> seen = new HashSet<>();
+        newest.addConstants(seen);
+        long bytes = 0;
+        int kept = 1;
+        for (V value : all.reversed()) {
+            if (value.equals(newest)) {
+                continue;
+            }
+            bytes += heldBeyond(seen, value);
+            if (kept < most && bytes <= mostBytes) {
+                kept++;
+            } else {
+                evict(value);
+            }
+        }
+    }
+
+    /** The bytes of a plan's constants that are not among those seen, which they are from now on. */
+    private static long heldBeyond(Set<ConstantData> seen, Shared value) {
+        Set<ConstantData> own = new HashSet<>();
+        value.addConstants(own);
+        long bytes = 0;
+        for (ConstantData constant : own) {
+            if (seen.add(constant)) {
+                bytes += constant.heldBytes();
+            }
+        }
+        return bytes;
+    }
+
+    private void evict(V value) {
+        if (made.forget(value)) { // of two threads that evict it, one lets go
+            release(value);
+        }
+    }
+
+    /** A failure does not touch the run that happens to evict: the plan is closed with the next one that goes, or with the cache, which says what failed. */
+    private void closeEvicted(V value) {
+        synchronized (unclosed) {
+            unclosed.add(value);
+            try {
+                closeUnclosed();
+            } catch (RuntimeException | Error e) {
+                System.getLogger("dev.tenon")
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "an evicted plan could not be closed; the next one that goes, or its model, tries again",
+                                e);
+            }
+        }
+    }
+
+    private void closeUnclosed() {
+        Closing closing = new Closing();
+        for (V value : List.copyOf(unclosed)) {
+            closing.step(() -> {
+                value.close();
+                unclosed.remove(value);
+            });
+        }
+        closing.end();
+    }
+
+    /** Closes all plans; none is in use or made any more. Idempotent; a close that failed may be called again and goes on where it ended. */
+    @Override
+    public void close() {
+        synchronized (unclosed) {
+            unclosed.addAll(made.drain());
+            closeUnclosed();
+        }
+    }
+}

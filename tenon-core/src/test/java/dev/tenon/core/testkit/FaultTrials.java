@@ -1,0 +1,193 @@
+package dev.tenon.core.testkit;
+
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.error.TenonException;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.options.ShapeProfile;
+import dev.tenon.core.report.MemoryReport;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a model through its life again and again, and fails the first call of the platform that could fail, then the second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more and must
+ * work, with right results; and at the end nothing is held.
+ *
+ * <p>{@code -Dtenon.faults=all} tries every point; else a sample of them, evenly spread.
+ */
+public final class FaultTrials {
+    private static final int SAMPLE = 40;
+    private static final List<Integer> ROWS = List.of(3, 3, 3, 5, 5, 3);
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    /**
+     * What is tried.
+     *
+     * @param name in reports
+     * @param held what the platform has handed out and not got back, in words; empty for nothing
+     */
+    public record Device(String name, Backend backend, FaultPoints points, Supplier<String> held) {}
+
+    /**
+     * How models run.
+     *
+     * @param stay whether results stay on the device
+     */
+    public record Mode(String name, CompileOptions options, boolean stay) {
+        private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
+
+        /** Every mode. Each keeps two plans but the recorded one, which keeps one, so that each other shape evicts it. */
+        public static List<Mode> all() {
+            return List.of(
+                    new Mode("stream", STRICT, false),
+                    new Mode("recorded", STRICT.withExecution(Execution.GRAPH).withMaxPlans(1), false),
+                    new Mode("on the device", STRICT, true),
+                    new Mode(
+                            "ahead of time",
+                            STRICT.withAheadOfTime(ShapeProfile.none().with("rows", 1, 3, 5)),
+                            false));
+        }
+    }
+
+    private final Device device;
+    private final FaultModel model;
+    private final Mode mode;
+    /** Of the trial that runs: which point fails, 0 for none, and what came of it. */
+    private int failing;
+
+    private boolean failed;
+    private @Nullable Engine engine;
+
+    private FaultTrials(Device device, FaultModel model, Mode mode) {
+        this.device = device;
+        this.model = model;
+        this.mode = mode;
+    }
+
+    /**
+     * Tries a model in a mode and prints the figures.
+     *
+     * @throws AssertionError naming the point after which something is wrong
+     */
+    public static void run(Device device, FaultModel model, Mode mode) {
+        new FaultTrials(device, model, mode).run();
+    }
+
+    private void run() {
+        long start = System.nanoTime();
+        trial(0);
+        trial(0); // what the first one left to the process, such as code that it compiled, is there now
+        int points = device.points().passed();
+        Map<String, Integer> kinds = device.points().kinds();
+        int tried = "all".equals(System.getProperty("tenon.faults")) ? points : Math.min(points, SAMPLE);
+        int refused = 0;
+        for (int i = 0; i < tried; i++) {
+            trial(1 + (int) ((long) i * points / tried));
+            refused += failed ? 1 : 0;
+        }
+        System.out.printf(
+                "faults: %s, %s, %s: %d points %s, %d tried, %d refused, all clean, %.1f s%n",
+                device.name(),
+                model.name(),
+                mode.name(),
+                points,
+                kinds,
+                tried,
+                refused,
+                (System.nanoTime() - start) / 1e9);
+        if (refused == 0) {
+            throw new AssertionError(this + ": no point made anything fail");
+        }
+    }
+
+    private void trial(int number) {
+        failing = number;
+        failed = false;
+        device.points().arm(number);
+        try {
+            life();
+        } catch (RuntimeException | AssertionError e) {
+            device.points().arm(0);
+            if (engine != null) { // the next trial begins with nothing held
+                engine.close();
+            }
+            throw new AssertionError(this + ": " + e, e);
+        }
+    }
+
+    private void life() {
+        engine = null;
+        Engine open = step(
+                () -> Engine.open(device.backend(), 0, EngineOptions.defaults().withThreads(2)));
+        engine = open;
+        CompiledModel compiled = step(() -> open.compile(model.graph(), Weights.none(), mode.options()));
+        Session session = step(compiled::newSession);
+        for (int rows : ROWS) {
+            Map<String, Tensor> outputs =
+                    step(() -> mode.stay() ? session.runOnDevice(model.inputs(rows)) : session.run(model.inputs(rows)));
+            step(() -> {
+                model.check(outputs, rows);
+                return "";
+            });
+            outputs.values().forEach(tensor -> close(tensor::close));
+        }
+        close(session::close);
+        close(compiled::close);
+        MemoryReport memory = open.memory();
+        require(memory.total() == 0 && memory.host() == 0, "a closed model holds " + memory);
+        close(open::close);
+        awaitNothingHeld();
+    }
+
+    private void close(Runnable close) {
+        step(() -> {
+            close.run();
+            return "";
+        });
+    }
+
+    /** Does something; where the point in it fails, once more. */
+    private <T> T step(Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (TenonException e) {
+            require(!failed && failing > 0, "a second failure, without a fault: " + e);
+            require(e.toString().contains(FaultPoints.MARK), "a failure that does not say what failed: " + e);
+            failed = true;
+            return action.get();
+        }
+    }
+
+    /** Threads end a moment after what they were for. */
+    private void awaitNothingHeld() {
+        long start = System.nanoTime();
+        String held = device.held().get();
+        while (!held.isEmpty() && System.nanoTime() - start < PATIENCE_NANOS) {
+            LockSupport.parkNanos(1_000_000);
+            held = device.held().get();
+        }
+        require(held.isEmpty(), "after close there is still " + held);
+    }
+
+    private static void require(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return device.name() + ", " + model.name() + ", " + mode.name() + ", point " + failing;
+    }
+}

@@ -1,0 +1,26 @@
+package dev.tenon.cpu.step;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Where the backend gets memory outside the heap and threads from: the JVM. A test puts one in its place that fails. Thread-safe. */
+public interface HostSupply {
+    /** What the JVM gives. */
+    HostSupply JVM = new HostSupply() {
+        @Override
+        public MemorySegment allocate(Arena arena, long bytes, long alignment) {
+            return arena.allocate(bytes, alignment);
+        }
+
+        @Override
+        public void start(Thread thread) {
+            thread.start();
+        }
+    };
+
+    /** Zeros of the arena. @throws OutOfMemoryError when there are no more */
+    MemorySegment allocate(Arena arena, long bytes, long alignment);
+
+    /** Starts a thread. @throws OutOfMemoryError when there are no more */
+    void start(Thread thread);
+}

@@ -1,0 +1,83 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.backend.Closing;
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.cuda.port.DeviceBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What one program holds: uploads of the constants that it reads, the programs of its host steps, and what sessions keep for it. Thread-safe. */
+final class ProgramResources implements AutoCloseable {
+    private final GpuWeights weights;
+    /** Guarded by the weights. */
+    private final Set<GpuWeights.Layout> uploads = new HashSet<>();
+
+    private final List<Program> hostPrograms = new ArrayList<>();
+    private final Set<GpuSession> sessions = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    ProgramResources(GpuWeights weights) {
+        this.weights = weights;
+    }
+
+    /** The address of a constant's elements, which are there when this returns and until close. @see GpuWeights#address */
+    long address(ConstantData data, boolean transposed) {
+        return weights.address(new GpuWeights.Layout(data, transposed), uploads);
+    }
+
+    /** Where the constants lie. */
+    List<DeviceBuffer> buffers() {
+        return weights.buffers(uploads);
+    }
+
+    /** Makes the plan of a host step runnable until close. @see GpuWeights#onHost */
+    synchronized Program onHost(Plan plan, String reason) {
+        Program program = weights.onHost(plan, reason);
+        hostPrograms.add(program);
+        return program;
+    }
+
+    /** A session keeps something for the program from now on. */
+    void usedBy(GpuSession session) {
+        sessions.add(session);
+    }
+
+    /** The session keeps nothing any more. */
+    void leftBy(GpuSession session) {
+        sessions.remove(session);
+    }
+
+    /** @throws ClosedException after close */
+    void requireOpen() {
+        if (closed) {
+            throw new ClosedException("the program is closed: its plan was evicted or its model closed");
+        }
+    }
+
+    /** Gives everything back, on every session as well. The program is not run any more. Idempotent; a close that failed may be called again and goes on where it ended. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        Closing closing = new Closing();
+        for (GpuSession session : sessions) {
+            closing.step(() -> {
+                session.closeDropped(this);
+                sessions.remove(session);
+            });
+        }
+        for (Program program : List.copyOf(hostPrograms)) {
+            closing.step(() -> {
+                weights.closeOnHost(program);
+                hostPrograms.remove(program);
+            });
+        }
+        closing.step(() -> weights.release(uploads));
+        closing.end();
+    }
+}
