@@ -50,7 +50,6 @@ final class Operations {
                     return Mnemonics.of(found).equals(mnemonic) ? found : null;
                 }
             } catch (ClassNotFoundException | NoClassDefFoundError e) {
-                continue; // the error is that of a file system which does not tell cases apart
             }
         }
         return null;
