@@ -63,7 +63,7 @@ class LoopTest {
             Value go = g.input("go", FLAG);
             Value state = g.input("state", DType.F32, Dim.named("n"));
             Value x = g.input("x", DType.F32, Dim.named("n"));
-            Value next = g.plus(state, x);
+            Value next = g.add(state, x);
             g.output("go", go);
             g.output("state", next);
             g.output("each", next);
@@ -71,7 +71,7 @@ class LoopTest {
         return GraphBuilder.build("doubled", g -> {
             Value times = g.input("times", COUNT);
             Value x = g.input("x", DType.F32, Dim.named("n"));
-            Value zero = g.times(x, g.scalar(DType.F32, 0));
+            Value zero = g.mul(x, g.scalar(DType.F32, 0));
             List<Value> results = g.addAll(new Loop(body, 1), List.of(times, flag(g), zero, x));
             g.output("sum", g.relu(results.get(0)));
             g.output("each", results.get(1));
@@ -121,7 +121,7 @@ class LoopTest {
                 Value go = g.input("go", FLAG);
                 Value state = g.input("state", COUNT);
                 g.output("go", go);
-                g.output("state", g.plus(state, i));
+                g.output("state", g.add(state, i));
             });
             Graph graph = GraphBuilder.build("known", g -> {
                 Value state = g.input("state", COUNT);
@@ -150,11 +150,11 @@ class LoopTest {
             Value two = g.constant(NdArray.of(COUNT, 2L).toConstant());
             Value one = g.constant(NdArray.of(COUNT, 1L).toConstant());
             Value half = g.div(n, two);
-            Value even = g.compare(CompareFn.EQ, g.times(half, two), n);
-            Value next = g.where(even, half, g.plus(g.times(n, g.plus(two, one)), one));
+            Value even = g.compare(CompareFn.EQ, g.mul(half, two), n);
+            Value next = g.where(even, half, g.add(g.mul(n, g.add(two, one)), one));
             g.output("go", g.compare(CompareFn.NE, next, one));
             g.output("n", next);
-            g.output("steps", g.plus(steps, one));
+            g.output("steps", g.add(steps, one));
         });
         Graph outer = GraphBuilder.build("outer", g -> {
             Value i = g.input("i", COUNT);
@@ -222,7 +222,7 @@ class LoopTest {
             Value go = g.input("go", FLAG);
             Value x = g.input("x", COUNT);
             g.output("go", go);
-            g.output("x", g.plus(x, x));
+            g.output("x", g.add(x, x));
         });
         Graph graph = GraphBuilder.build("endless", g -> {
             Value x = g.input("x", COUNT);
@@ -252,7 +252,7 @@ class LoopTest {
         Graph graph = GraphBuilder.build("search", g -> {
             Value x = g.input("x", DType.F32, Dim.named("n"));
             g.output("found", g.add(new NonZero(), x));
-            g.output("twice", g.plus(x, x));
+            g.output("twice", g.add(x, x));
         });
         run(graph, model -> {
             for (int i = 0; i < 3; i++) {

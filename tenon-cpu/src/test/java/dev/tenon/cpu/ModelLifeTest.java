@@ -141,7 +141,7 @@ final class ModelLifeTest {
     void namedDimsAgreeAcrossInputs() {
         Graph graph = GraphBuilder.build("sum", g -> {
             Value a = g.input("a", DType.F32, Dim.named("n"));
-            g.output("y", g.plus(a, g.input("b", DType.F32, Dim.named("n"))));
+            g.output("y", g.add(a, g.input("b", DType.F32, Dim.named("n"))));
         });
         try (Engine runtime = Engine.open(Target.cpu());
                 CompiledModel model = runtime.compile(graph);
@@ -166,7 +166,7 @@ final class ModelLifeTest {
                                 g.constant(NdArray.ofLongs(6).toConstant()))));
         Graph twice = GraphBuilder.build(
                 "twice",
-                g -> g.output("y", g.plus(g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.scalar(DType.F32, 100))));
+                g -> g.output("y", g.add(g.input("v", DType.F32, Dim.of(2), Dim.of(3)), g.scalar(DType.F32, 100))));
         Graph graph = GraphBuilder.build("data", g -> {
             Value x = g.input("x", DType.F32, Dim.of(2), Dim.of(3));
             Value positive = g.compare(CompareFn.GT, g.reduce(ReduceFn.SUM, x, false, 0, 1), g.scalar(DType.F32, 0));

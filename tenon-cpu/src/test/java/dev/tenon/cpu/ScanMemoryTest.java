@@ -33,7 +33,7 @@ class ScanMemoryTest {
             Value going = g.input("going", DType.BOOL);
             Value x = g.input("x", DType.F32, Dim.of(1000));
             Value last = g.input("last", DType.I64);
-            Value next = g.plus(x, g.scalar(DType.F32, 1));
+            Value next = g.add(x, g.scalar(DType.F32, 1));
             g.output("condition", conditional ? g.compare(CompareFn.LT, i, last) : going);
             g.output("next", next);
             g.output("each", next);

@@ -81,15 +81,19 @@ final class EmulatedDevice {
         }
         long before = used.getAndUpdate(now -> bytes > options.memoryBytes() - now ? now : now + bytes);
         if (bytes > options.memoryBytes() - before) {
-            throw new OutOfMemoryException("emulator:" + properties.ordinal() + ": " + bytes + " bytes asked for, "
-                    + (options.memoryBytes() - before) + " free of " + options.memoryBytes()
-                    + " (TENON_EMULATOR_MEMORY)");
+            throw new OutOfMemoryException(
+                    "emulator:" + properties.ordinal() + ": " + bytes + " bytes asked for, "
+                            + (options.memoryBytes() - before) + " free of " + options.memoryBytes()
+                            + " (TENON_EMULATOR_MEMORY)",
+                    bytes);
         }
         long address = library.allocate(bytes, options.checked());
         if (address == 0) {
             used.addAndGet(-bytes);
-            throw new OutOfMemoryException("emulator:" + properties.ordinal() + ": " + bytes
-                    + " bytes asked for, and the host has no more memory");
+            throw new OutOfMemoryException(
+                    "emulator:" + properties.ordinal() + ": " + bytes
+                            + " bytes asked for, and the host has no more memory",
+                    bytes);
         }
         return address;
     }

@@ -14,7 +14,8 @@ final class Staging {
             try {
                 memory = Arena.ofAuto().allocate(bytes, ALIGNMENT);
             } catch (OutOfMemoryError | IllegalArgumentException e) {
-                throw new OutOfMemoryException("no " + bytes + " bytes outside the heap to stage a message for MPI", e);
+                throw new OutOfMemoryException(
+                        "no " + bytes + " bytes outside the heap to stage a message for MPI", bytes, e);
             }
         }
         return memory.asSlice(0, bytes);

@@ -18,8 +18,14 @@ public record StatusCheck(String library, IntFunction<String> codeName, IntFunct
      */
     public void check(int status, String call, Object... arguments) {
         if (status != 0) {
-            throw new NativeException(message(status, call, arguments));
+            throw NativeException.of(message(status, call, arguments), function(call), status);
         }
+    }
+
+    /** The function's name in a call with its arguments: {@code cuMemAlloc}. */
+    public static String function(String call) {
+        int arguments = call.indexOf('(');
+        return arguments < 0 ? call : call.substring(0, arguments);
     }
 
     /** {@code cuMemAlloc(bytes=8) failed: CUDA_ERROR_INVALID_VALUE (1): invalid argument}. */

@@ -99,8 +99,8 @@ final class BenchModelCommand implements Callable<Integer> {
             for (int threads : threads(cpu)) {
                 try (Engine runtime =
                                 Engine.open(device.target(), device.options().withThreads(threads));
-                        CompiledModel compiled = runtime.compile(
-                                onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()));
+                        CompiledModel compiled =
+                                runtime.compile(onnx.graph(), settings.apply(CompileOptions.defaults()));
                         Session session = compiled.newSession()) {
                     for (Sizes shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + (cpu ? ", " + threads + " thread(s) …" : " …"));

@@ -1,10 +1,9 @@
 package dev.tenon.cli.model;
 
-import dev.tenon.core.ir.DType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
-import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.options.WeightType;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
@@ -46,14 +45,13 @@ public final class CompileSettings {
     }
 
     public CompileOptions apply(CompileOptions options) {
-        return options.withExecution(mode).withPrecision(precision);
-    }
-
-    public Weights stored() {
-        return switch (weights) {
-            case F32 -> Weights.none();
-            case F16 -> Weights.none().half(DType.F16);
-            case BF16 -> Weights.none().half(DType.BF16);
-        };
+        return options.withExecution(mode)
+                .withPrecision(precision)
+                .withWeightType(
+                        switch (weights) {
+                            case F32 -> WeightType.UNCHANGED;
+                            case F16 -> WeightType.F16;
+                            case BF16 -> WeightType.BF16;
+                        });
     }
 }

@@ -86,9 +86,8 @@ public final class EmbedCommand implements Callable<Integer> {
         try (Progress progress = new Progress(err)) {
             progress.say("loading " + file.getFileName() + " …");
             EncoderOptions options = encoding.apply(EncoderOptions.defaults())
-                    .withRuntime(device.options())
-                    .withCompile(settings.apply(CompileOptions.defaults()))
-                    .withWeights(settings.stored());
+                    .withEngine(device.options())
+                    .withCompile(settings.apply(CompileOptions.defaults()));
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
                 found = encoder.embed(all);

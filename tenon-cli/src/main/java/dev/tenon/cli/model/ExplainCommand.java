@@ -83,7 +83,7 @@ public final class ExplainCommand implements Callable<Integer> {
         CompileOptions options = settings.apply(CompileOptions.defaults())
                 .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         try (Engine runtime = Engine.open(device.target(), device.options());
-                CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options)) {
+                CompiledModel compiled = runtime.compile(onnx.graph(), options)) {
             try (Session session = compiled.newSession()) {
                 // one run, so that plans that hang on values of the run are there as well
                 Map<String, Tensor> all = ModelInputs.generate(compiled.inputs(), dims);

@@ -102,7 +102,7 @@ public final class RunCommand implements Callable<Integer> {
         OnnxModel onnx = OnnxModel.load(model);
         Map<String, Tensor> given = read();
         try (Engine runtime = Engine.open(device.target(), device.options())) {
-            try (CompiledModel compiled = runtime.compile(onnx.graph(), settings.stored(), options());
+            try (CompiledModel compiled = runtime.compile(onnx.graph(), options());
                     Session session = compiled.newSession()) {
                 double loaded = millis(start);
                 Map<String, Tensor> all = ModelInputs.complete(compiled.inputs(), given, dims);

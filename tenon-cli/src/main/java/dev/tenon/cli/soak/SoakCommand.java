@@ -103,8 +103,7 @@ public final class SoakCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
         try (Engine runtime = Engine.open(Target.parse(device), EngineOptions.defaults());
-                CompiledModel compiled =
-                        runtime.compile(onnx.graph(), settings.stored(), settings.apply(CompileOptions.defaults()))) {
+                CompiledModel compiled = runtime.compile(onnx.graph(), settings.apply(CompileOptions.defaults()))) {
             List<Map<String, Tensor>> inputs = inputs(compiled);
             DriverMemory driver = DriverMemory.of(runtime.target());
             try (driver;

@@ -39,13 +39,13 @@ final class CompilerCasesTest {
     @Test
     @DisplayName("AL-01 no rewrite loses a NaN, an infinity or a zero's sign")
     void algebra() {
-        special((g, x) -> g.times(x, g.scalar(DType.F32, 0)), NaN, NaN, NaN, 0, -0.0);
-        special((g, x) -> g.minus(x, x), NaN, NaN, NaN, 0, 0);
+        special((g, x) -> g.mul(x, g.scalar(DType.F32, 0)), NaN, NaN, NaN, 0, -0.0);
+        special((g, x) -> g.sub(x, x), NaN, NaN, NaN, 0, 0);
         special((g, x) -> g.div(x, x), NaN, NaN, NaN, 1, NaN);
         special((g, x) -> g.compare(CompareFn.EQ, x, x), 0, 1, 1, 1, 1);
-        special((g, x) -> g.plus(x, g.scalar(DType.F32, 0)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, 0.0);
-        special((g, x) -> g.minus(g.scalar(DType.F32, 0), x), NaN, NEGATIVE_INFINITY, POSITIVE_INFINITY, -1, 0.0);
-        special((g, x) -> g.times(x, g.scalar(DType.F32, 1)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
+        special((g, x) -> g.add(x, g.scalar(DType.F32, 0)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, 0.0);
+        special((g, x) -> g.sub(g.scalar(DType.F32, 0), x), NaN, NEGATIVE_INFINITY, POSITIVE_INFINITY, -1, 0.0);
+        special((g, x) -> g.mul(x, g.scalar(DType.F32, 1)), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
         special((g, x) -> g.binary(BinaryFn.MAX, x, x), NaN, POSITIVE_INFINITY, NEGATIVE_INFINITY, 1, -0.0);
         special((g, x) -> g.binary(BinaryFn.MIN, x, g.scalar(DType.F32, 1)), NaN, 1, NEGATIVE_INFINITY, 1, -0.0);
         Cpu.check(
@@ -62,7 +62,7 @@ final class CompilerCasesTest {
                 List.of(Tensor.of(new boolean[] {true, false}, 2, 1), f32(NaN, 2, POSITIVE_INFINITY)),
                 y -> Cpu.exactly(y.getFirst(), sizes(2, 3), 1, 1, 1, NaN, 2, POSITIVE_INFINITY));
         Cpu.check(
-                (g, x) -> List.of(g.times(x.getFirst(), g.scalar(DType.I32, 0))),
+                (g, x) -> List.of(g.mul(x.getFirst(), g.scalar(DType.I32, 0))),
                 List.of(Cpu.i32(5, -7, Integer.MIN_VALUE)),
                 y -> Cpu.exactly(y.getFirst(), sizes(3), 0, 0, 0));
     }
@@ -73,8 +73,8 @@ final class CompilerCasesTest {
         Cpu.check(
                 (g, x) -> {
                     Value v = x.getFirst();
-                    Value doubled = g.plus(v, v);
-                    Value mixed = g.minus(g.times(doubled, g.scalar(DType.F32, 0.5)), g.unary(UnaryFn.ABS, v));
+                    Value doubled = g.add(v, v);
+                    Value mixed = g.sub(g.mul(doubled, g.scalar(DType.F32, 0.5)), g.unary(UnaryFn.ABS, v));
                     Value chosen = g.where(g.compare(CompareFn.GT, v, g.scalar(DType.F32, 0)), mixed, doubled);
                     return List.of(chosen, g.unary(UnaryFn.NEG, g.unary(UnaryFn.NEG, v)), g.relu(g.relu(v)));
                 },
@@ -89,13 +89,13 @@ final class CompilerCasesTest {
         Value x = g.input("x", DType.F32, dev.tenon.core.ir.Dim.of(2), dev.tenon.core.ir.Dim.of(2));
         Value a = g.relu(x);
         g.output("a", a);
-        g.output("b", g.plus(a, g.scalar(DType.F32, 1)));
-        g.output("c", g.times(a, g.scalar(DType.F32, 2)));
+        g.output("b", g.add(a, g.scalar(DType.F32, 1)));
+        g.output("c", g.mul(a, g.scalar(DType.F32, 2)));
         g.output("d", g.transpose(a, 1, 0));
         // a result that nobody uses
         g.output("top", g.addAll(new TopK(1, 1, true, true), List.of(a)).getFirst());
         // x read after f(x), whose memory it must not be
-        g.output("residual", g.plus(g.unary(UnaryFn.NEG, g.relu(x)), x));
+        g.output("residual", g.add(g.unary(UnaryFn.NEG, g.relu(x)), x));
     });
 
     private static List<CompileOptions> everyWay() {
@@ -140,10 +140,10 @@ final class CompilerCasesTest {
                 Value product = g.unary(UnaryFn.GELU_TANH, g.matmul(h, w));
                 Value turned = g.transpose(g.reshape(product, 12, 4, 4), 0, 2, 1);
                 Value back = g.reshape(turned, 12, 16);
-                h = g.plus(g.plus(back, h), layer % 2 == 0 ? kept : product);
+                h = g.add(g.add(back, h), layer % 2 == 0 ? kept : product);
                 if (layer == 2) {
                     g.output("middle", back);
-                    kept = g.concat(0, g.narrow(h, 0, 6, 12), g.narrow(h, 0, 0, 6));
+                    kept = g.concat(List.of(g.slice(h, 0, 6, 12), g.slice(h, 0, 0, 6)), 0);
                 }
             }
             g.output("h", h);

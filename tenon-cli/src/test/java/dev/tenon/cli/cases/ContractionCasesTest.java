@@ -29,7 +29,7 @@ final class ContractionCasesTest {
                 List.of(Tensor.zeros(DType.F32, 3, 2, 0), Tensor.zeros(DType.F32, 3, 0, 3)),
                 y -> Cpu.exactly(y.getFirst(), sizes(3, 2, 3), new double[18]));
         Cpu.check(
-                (g, x) -> List.of(g.relu(g.plus(g.matmul(x.get(0), x.get(1)), x.get(2)))),
+                (g, x) -> List.of(g.relu(g.add(g.matmul(x.get(0), x.get(1)), x.get(2)))),
                 List.of(Tensor.zeros(DType.F32, 4, 0), Tensor.zeros(DType.F32, 0, 3), f32(-1, 2, 3)),
                 y -> Cpu.exactly(y.getFirst(), sizes(4, 3), 0, 2, 3, 0, 2, 3, 0, 2, 3, 0, 2, 3));
         Cpu.check(
@@ -50,7 +50,7 @@ final class ContractionCasesTest {
                 inputs,
                 y -> Cpu.exactly(y, sizes(2, 2), 7, 7, 7, 7));
         Cpu.check(
-                (g, x) -> List.of(g.plus(g.matmul(x.get(0), x.get(1)), x.get(2))),
+                (g, x) -> List.of(g.add(g.matmul(x.get(0), x.get(1)), x.get(2))),
                 inputs,
                 y -> Cpu.exactly(y.getFirst(), sizes(2, 2), 7, 7, 7, 7));
     }
@@ -127,7 +127,7 @@ final class ContractionCasesTest {
         double[] w = new double[18];
         java.util.Arrays.setAll(w, i -> 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
         Cpu.check(
-                (g, x) -> List.of(g.matmul(g.reshape(g.narrow(x.get(0), 2, 1, 2), 3, 3), x.get(1))),
+                (g, x) -> List.of(g.matmul(g.reshape(g.slice(x.get(0), 2, 1, 2), 3, 3), x.get(1))),
                 List.of(f32(sizes(3, 3, 2), w), f32(sizes(3, 2), 1, 0, 0, 1, 1, 1)),
                 y -> Cpu.exactly(y.getFirst(), sizes(3, 2), 22, 32, 222, 232, 422, 432));
         Cpu.check(

@@ -30,7 +30,7 @@ final class DeviceCasesTest {
             System.out.println(Target.best());
             Graph graph = GraphBuilder.build("plus one", g -> {
                 var x = g.input("x", DType.F32, Dim.of(3));
-                g.output("y", g.plus(x, g.scalar(DType.F32, 1)));
+                g.output("y", g.add(x, g.scalar(DType.F32, 1)));
             });
             System.out.println(Cpu.only(graph, Map.of("x", Tensor.of(new float[] {1, 2, 3}, 3))));
             for (int i = 0; i < 2; i++) {

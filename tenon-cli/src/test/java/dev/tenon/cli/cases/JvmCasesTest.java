@@ -224,7 +224,7 @@ final class JvmCasesTest {
         Engine runtime = Engine.open(Target.cpu());
         CompiledModel model = runtime.compile(GraphBuilder.build("plus", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
-            g.output("y", g.plus(x, x));
+            g.output("y", g.add(x, x));
         }));
         Session session = model.newSession();
         Tensor y = session.run(Map.of("x", f32(1, 2))).get("y");

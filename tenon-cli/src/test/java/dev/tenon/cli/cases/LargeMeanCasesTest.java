@@ -98,7 +98,7 @@ final class LargeMeanCasesTest {
     @DisplayName("LN-02 a spelled layer_norm is run as one")
     void spelled() {
         Tensor y = Cpu.run(
-                        (g, x) -> List.of(g.plus(g.times(standard(g, x.get(0)), x.get(1)), x.get(2))),
+                        (g, x) -> List.of(g.add(g.mul(standard(g, x.get(0)), x.get(1)), x.get(2))),
                         large(DType.F32, 3, 16),
                         Cpu.filled(type(DType.F32, 16), 1),
                         Tensor.zeros(DType.F32, 16))
@@ -107,9 +107,9 @@ final class LargeMeanCasesTest {
     }
 
     private static Value standard(Ops g, Value x) {
-        Value centred = g.minus(x, g.reduce(ReduceFn.MEAN, x, true, 1));
-        Value variance = g.reduce(ReduceFn.MEAN, g.times(centred, centred), true, 1);
-        return g.div(centred, g.unary(UnaryFn.SQRT, g.plus(variance, g.scalar(DType.F32, EPSILON))));
+        Value centred = g.sub(x, g.reduce(ReduceFn.MEAN, x, true, 1));
+        Value variance = g.reduce(ReduceFn.MEAN, g.mul(centred, centred), true, 1);
+        return g.div(centred, g.unary(UnaryFn.SQRT, g.add(variance, g.scalar(DType.F32, EPSILON))));
     }
 
     @Test

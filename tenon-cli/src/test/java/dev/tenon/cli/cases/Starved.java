@@ -196,13 +196,13 @@ final class Starved {
             Value ones = g.constant(ones());
             Value y = switch (kind) {
                 case 0 -> g.softmax(x, -1);
-                case 1 -> g.times(g.unary(UnaryFn.EXP, x), ones);
-                case 2 -> g.matmul(x, g.reshape(g.concat(0, ones, ones), 8, 2));
+                case 1 -> g.mul(g.unary(UnaryFn.EXP, x), ones);
+                case 2 -> g.matmul(x, g.reshape(g.concat(List.of(ones, ones), 0), 8, 2));
                 case 3 -> g.reduce(ReduceFn.SUM, x, false, 1);
                 case 4 -> g.transpose(x, 1, 0);
                 case 5 -> g.unary(UnaryFn.GELU, x);
-                case 6 -> g.plus(g.unary(UnaryFn.SIGMOID, x), g.unary(UnaryFn.TANH, x));
-                default -> g.layerNorm(x, ones, g.minus(ones, ones), 1e-5);
+                case 6 -> g.add(g.unary(UnaryFn.SIGMOID, x), g.unary(UnaryFn.TANH, x));
+                default -> g.layerNorm(x, ones, g.sub(ones, ones), 1e-5);
             };
             g.output("y", y);
         });

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 final class ThreadCasesTest {
     private static final Graph PLUS_ONE = GraphBuilder.build("plus one", g -> {
         var x = g.input("x", DType.F32, Dim.named("n"));
-        g.output("y", g.plus(x, g.scalar(DType.F32, 1)));
+        g.output("y", g.add(x, g.scalar(DType.F32, 1)));
     });
 
     private static Engine runtime;
@@ -140,7 +140,7 @@ final class ThreadCasesTest {
     void confinedWeights() throws Exception {
         Graph graph = GraphBuilder.build("weighted", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
-            g.output("y", g.plus(x, g.parameter("w", DType.F32, 1)));
+            g.output("y", g.add(x, g.parameter("w", DType.F32, 1)));
         });
         try (Arena arena = Arena.ofConfined();
                 ExecutorService other = Executors.newSingleThreadExecutor()) {

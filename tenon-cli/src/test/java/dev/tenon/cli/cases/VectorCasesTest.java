@@ -31,7 +31,7 @@ final class VectorCasesTest {
         private static final Graph GRAPH = GraphBuilder.build("widths", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             var y = g.input("y", DType.F32, Dim.named("n"));
-            g.output("add", g.plus(x, y));
+            g.output("add", g.add(x, y));
             g.output("exp", g.unary(UnaryFn.EXP, x));
             g.output("max", g.binary(BinaryFn.MAX, x, y));
             g.output("min", g.binary(BinaryFn.MIN, x, y));

@@ -3,11 +3,11 @@ package dev.tenon.cli.golden;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.backend.Backend;
-import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
+import dev.tenon.core.options.WeightType;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -107,28 +106,30 @@ final class GoldenModelsTest {
 
     /** The CUDA backend's own code, on CPU threads: step by step and as a replay, in f32 and in 16 bits. The shortest input, so that it stays a matter of seconds. */
     @ParameterizedTest
-    @CsvSource({"STREAM,STRICT,", "GRAPH,FAST,", "STREAM,FAST,F16", "GRAPH,FAST,BF16"})
-    void miniLmOnTheEmulator(Execution execution, Precision precision, @Nullable DType half) {
+    @CsvSource({"STREAM,STRICT,UNCHANGED", "GRAPH,FAST,UNCHANGED", "STREAM,FAST,F16", "GRAPH,FAST,BF16"})
+    void miniLmOnTheEmulator(Execution execution, Precision precision, WeightType type) {
         Graph graph = load("minilm");
         requireEmulator();
-        Weights weights = half == null ? Weights.none() : Weights.none().half(half);
-        CompileOptions options =
-                CompileOptions.defaults().withExecution(execution).withPrecision(precision);
+        CompileOptions options = CompileOptions.defaults()
+                .withExecution(execution)
+                .withPrecision(precision)
+                .withWeightType(type);
         GoldenCase shortest = GoldenCase.of("minilm").stream()
                 .filter(golden -> golden.name().equals("b1s16"))
                 .findFirst()
                 .orElseThrow();
         try (Engine runtime = Engine.open(Target.parse("emulator"));
-                CompiledModel compiled = runtime.compile(graph, weights, options);
+                CompiledModel compiled = runtime.compile(graph, options);
                 Session session = compiled.newSession()) {
             for (int run = 0; run < (execution == Execution.GRAPH ? 2 : 1); run++) {
                 Map<String, Tensor> outputs = session.run(shortest.inputs());
                 GoldenCase.Output output = shortest.outputs().getFirst();
                 Tensor actual = outputs.get(output.name());
-                if (half == null) {
+                if (type == WeightType.UNCHANGED) {
                     check("minilm on the emulator", output, actual);
                 }
-                assertThat(cosine(actual, output.expected())).isGreaterThan(half == null ? 0.99999 : 0.999);
+                assertThat(cosine(actual, output.expected()))
+                        .isGreaterThan(type == WeightType.UNCHANGED ? 0.99999 : 0.999);
             }
         }
     }

@@ -33,8 +33,10 @@ public final class MemoryLedger {
     public synchronized void enter(Use use, long bytes, String purpose) {
         long free = limit - report().total();
         if (use != Use.HOST && bytes > free) {
-            throw new OutOfMemoryException(device + ": " + bytes + " bytes asked for " + purpose + ", the limit is "
-                    + limit + " and " + free + " are free; held: " + holders());
+            throw new OutOfMemoryException(
+                    device + ": " + bytes + " bytes asked for " + purpose + ", the limit is " + limit + " and " + free
+                            + " are free; held: " + holders(),
+                    bytes);
         }
         held.merge(use, bytes, Long::sum);
     }

@@ -24,6 +24,18 @@ public interface Program extends AutoCloseable {
         return run(context, inputs);
     }
 
+    /**
+     * Runs the plan once, into memory of the caller.
+     *
+     * @param outputs in the order of the graph's outputs, of exactly its types, in host memory that this thread may write; filled when the run returns, of no particular content when it throws. They may share memory with inputs
+     */
+    default void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
+        Tensor[] results = run(context, inputs);
+        for (int i = 0; i < results.length; i++) {
+            outputs[i].segment().copyFrom(results[i].segment());
+        }
+    }
+
     /** One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it took and why others were passed over. */
     List<StepReport> steps();
 

@@ -1,5 +1,6 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.error.Require;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -14,7 +15,8 @@ import java.util.function.BiConsumer;
 public record CompilerOptions(
         boolean optimise, boolean shareMemory, Set<String> dumpAfter, BiConsumer<String, String> dump) {
     public CompilerOptions {
-        dumpAfter = Set.copyOf(dumpAfter);
+        dumpAfter = Set.copyOf(Require.elements(dumpAfter, "dumpAfter"));
+        Require.nonNull(dump, "dump");
     }
 
     public static CompilerOptions defaults() {
@@ -30,6 +32,7 @@ public record CompilerOptions(
     }
 
     public CompilerOptions withDump(Set<String> passes, BiConsumer<String, String> sink) {
-        return new CompilerOptions(optimise, shareMemory, passes, sink);
+        return new CompilerOptions(
+                optimise, shareMemory, Require.nonNull(passes, "passes"), Require.nonNull(sink, "sink"));
     }
 }

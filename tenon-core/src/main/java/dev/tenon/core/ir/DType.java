@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.error.Require;
 import java.util.Locale;
 
 /** Element types. Every value has its own; there is no default one. */
@@ -97,6 +98,7 @@ public enum DType {
 
     /** The type of that lower-case name. @throws DTypeException naming the known ones */
     public static DType parse(String name) {
+        Require.nonNull(name, "name");
         for (DType type : values()) {
             if (type.text.equals(name)) {
                 return type;

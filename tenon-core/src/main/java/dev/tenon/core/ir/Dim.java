@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
 
 /**
@@ -24,6 +25,10 @@ public sealed interface Dim {
 
     /** One number wherever the name stands in a graph; bound when a plan is made. */
     record Named(String name) implements Dim {
+        public Named {
+            Require.nonNull(name, "name");
+        }
+
         @Override
         public String toString() {
             return name;
@@ -69,10 +74,12 @@ public sealed interface Dim {
     }
 
     default Dim plus(Dim other) {
+        Require.nonNull(other, "other");
         return isFixed() && other.isFixed() ? of(SizeMath.sum(SizeMath.DIMS, size(), other.size())) : unknown();
     }
 
     default Dim times(Dim other) {
+        Require.nonNull(other, "other");
         if (isFixed() && other.isFixed()) {
             return of(SizeMath.product(SizeMath.DIMS, size(), other.size()));
         }
@@ -81,11 +88,13 @@ public sealed interface Dim {
 
     /** Whether the two may be the same number: false only where both are numbers and differ. */
     default boolean mayEqual(Dim other) {
+        Require.nonNull(other, "other");
         return !isFixed() || !other.isFixed() || size() == other.size();
     }
 
     /** The more precise of two dims that must be equal. */
     default Dim merge(Dim other) {
+        Require.nonNull(other, "other");
         return isFixed() ? this : other.isFixed() ? other : this instanceof Named ? this : other;
     }
 }

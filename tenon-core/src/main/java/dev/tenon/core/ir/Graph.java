@@ -1,7 +1,10 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -87,6 +90,7 @@ public final class Graph {
 
     /** The names among those given whose defaults a run replaces. */
     public Set<String> overridden(Set<String> given) {
+        Require.nonNull(given, "given");
         if (defaults.types().isEmpty()) {
             return Set.of();
         }
@@ -101,11 +105,38 @@ public final class Graph {
      * @throws InputException for a name without a default
      */
     public Graph overriding(Set<String> names) {
-        if (!defaults.types().keySet().containsAll(names)) {
+        if (!defaults.types().keySet().containsAll(Require.elements(names, "names"))) {
             throw new InputException("graph \"" + name + "\" has no defaults for all of " + names + "; it has "
                     + defaults.types().keySet());
         }
         return names.isEmpty() ? this : defaults.overriding().apply(names);
+    }
+
+    /**
+     * The same inputs and those outputs alone, in that order, without the nodes that only others need.
+     *
+     * @throws InputException for a name that no output has
+     */
+    public Graph selecting(List<String> names) {
+        SequencedMap<String, Value> selected = new LinkedHashMap<>();
+        for (String output : Require.elements(names, "names")) {
+            Value value = outputs.get(output);
+            if (value == null) {
+                throw InputException.of(
+                        "outputs",
+                        "graph \"" + name + "\" has no output \"" + output + "\"; expected one of " + outputs.keySet());
+            }
+            selected.put(output, value);
+        }
+        Set<Value> needed = new HashSet<>(selected.values());
+        List<Node> kept = new ArrayList<>();
+        for (Node node : nodes.reversed()) {
+            if (node.outputs().stream().anyMatch(needed::contains)) {
+                kept.add(node);
+                needed.addAll(node.inputs());
+            }
+        }
+        return new Graph(name, inputs, parameters, kept.reversed(), selected, defaults);
     }
 
     /** The constants that nodes or outputs use, in order of first use. */

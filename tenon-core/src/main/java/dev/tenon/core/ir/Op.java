@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
+import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -28,8 +29,20 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
      */
     List<Shape> shapes(List<Shape> inputs);
 
-    /** Both rules at once, after the number of inputs; results have no rank where an input has none. */
+    /**
+     * Both rules at once, after the number of inputs; results have no rank where an input has none.
+     *
+     * @throws TenonException of the rules, with this operation and the types of its inputs
+     */
     default List<TensorType> infer(List<TensorType> inputs) {
+        try {
+            return inferred(inputs);
+        } catch (TenonException e) {
+            throw e.within(mnemonic(), inputs.stream().map(TensorType::toString).toList());
+        }
+    }
+
+    private List<TensorType> inferred(List<TensorType> inputs) {
         arity().check(mnemonic(), inputs.size());
         List<DType> dtypes = dtypes(inputs.stream().map(TensorType::dtype).toList());
         boolean ranked = inputs.stream().allMatch(type -> type.shape().isRanked());

@@ -1,6 +1,8 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
@@ -30,11 +32,12 @@ public class PlainGraphBuilder implements OpBuilder {
     private boolean built;
 
     public PlainGraphBuilder(String name) {
-        this.name = name;
+        this.name = Require.nonNull(name, "name");
     }
 
     /** Builds and verifies a graph. */
     public static Graph assemble(String name, Consumer<PlainGraphBuilder> body) {
+        Require.nonNull(body, "body");
         PlainGraphBuilder builder = new PlainGraphBuilder(name);
         body.accept(builder);
         return builder.build();
@@ -43,13 +46,25 @@ public class PlainGraphBuilder implements OpBuilder {
     /** A value that each run gives. */
     public final Value input(String name, TensorType type) {
         requireOpen();
+        Require.nonNull(type, "type");
         Value value = new Value(claim(name), type, new Value.Origin.Input());
         inputs.add(value);
         return value;
     }
 
+    /** A scalar that each run gives. */
+    public final Value input(String name, DType dtype) {
+        return input(name, new TensorType(Require.nonNull(dtype, "dtype"), Shape.scalar()));
+    }
+
+    /** A value of those sizes that each run gives. */
+    public final Value input(String name, DType dtype, long... sizes) {
+        return input(name, new TensorType(Require.nonNull(dtype, "dtype"), Shape.of(sizes)));
+    }
+
+    /** A value that each run gives, of dims that may have names. */
     public final Value input(String name, DType dtype, Dim... dims) {
-        return input(name, new TensorType(dtype, Shape.of(dims)));
+        return input(name, new TensorType(Require.nonNull(dtype, "dtype"), Shape.of(dims)));
     }
 
     /** A value that is given once, when the graph is compiled. */
@@ -60,8 +75,11 @@ public class PlainGraphBuilder implements OpBuilder {
         return value;
     }
 
+    /** A value that is part of the graph. */
     public final Value constant(String name, ConstantData data) {
         requireOpen();
+        Require.nonNull(name, "name");
+        Require.nonNull(data, "data");
         return new Value(unique(name), data.type(), new Value.Origin.Constant(data));
     }
 
@@ -77,7 +95,10 @@ public class PlainGraphBuilder implements OpBuilder {
 
     /** Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the types. */
     public final List<Value> add(String nodeName, Op op, List<Value> operands, List<String> wantedNames) {
+        Require.nonNull(nodeName, "nodeName");
+        Require.nonNull(wantedNames, "wantedNames");
         try {
+            requireOperands(op, operands);
             List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
             List<String> names = new ArrayList<>();
             for (int i = 0; i < types.size(); i++) {
@@ -93,6 +114,10 @@ public class PlainGraphBuilder implements OpBuilder {
     public final List<Value> addTyped(
             String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
         requireOpen();
+        requireOperands(op, operands);
+        Require.nonNull(nodeName, "nodeName");
+        Require.elements(resultNames, "resultNames");
+        Require.elements(types, "types");
         Node node = new Node(
                 nodeName, op, operands, resultNames.stream().map(this::unique).toList(), types);
         nodes.add(node);
@@ -107,6 +132,8 @@ public class PlainGraphBuilder implements OpBuilder {
     /** Makes a value a result of the graph. @throws ShapeException when the name is taken */
     public final void output(String outputName, Value value) {
         requireOpen();
+        Require.nonNull(outputName, "outputName");
+        Require.nonNull(value, "value");
         if (outputs.putIfAbsent(outputName, value) != null) {
             throw new ShapeException("graph \"" + name + "\" has two outputs named \"" + outputName + "\"");
         }
@@ -120,7 +147,7 @@ public class PlainGraphBuilder implements OpBuilder {
      */
     public final void defaults(SequencedMap<String, TensorType> types, Function<Set<String>, Graph> overriding) {
         requireOpen();
-        defaults = new Graph.Defaults(types, overriding);
+        defaults = new Graph.Defaults(Require.nonNull(types, "types"), Require.nonNull(overriding, "overriding"));
     }
 
     /**
@@ -142,7 +169,21 @@ public class PlainGraphBuilder implements OpBuilder {
         }
     }
 
+    private static void requireOperands(Op op, List<Value> operands) {
+        Require.nonNull(op, "op");
+        Require.nonNull(operands, "operands");
+        for (int i = 0; i < operands.size(); i++) {
+            if (operands.get(i) == null) {
+                throw InputException.of(
+                                "operands",
+                                op.mnemonic() + ": operand " + i + " (argument \"operands\") is null; expected a value")
+                        .within(op.mnemonic(), List.of());
+            }
+        }
+    }
+
     private String claim(String wanted) {
+        Require.nonNull(wanted, "name");
         if (!names.add(wanted)) {
             throw new ShapeException("graph \"" + name + "\" has two values named \"" + wanted + "\"");
         }

@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
 import java.util.Arrays;
 import java.util.List;
@@ -18,21 +19,21 @@ public final class Shape {
     }
 
     public static Shape of(long... sizes) {
-        return sizes.length == 0
+        return Require.nonNull(sizes, "sizes").length == 0
                 ? SCALAR
                 : new Shape(Arrays.stream(sizes).mapToObj(Dim::of).toList());
     }
 
     public static Shape of(Dim... dims) {
-        return new Shape(List.of(dims));
+        return new Shape(List.of(Require.elements(dims, "dims")));
     }
 
     public static Shape of(List<Dim> dims) {
-        return new Shape(List.copyOf(dims));
+        return new Shape(List.copyOf(Require.elements(dims, "dims")));
     }
 
     public static Shape ofSizes(List<Long> sizes) {
-        return new Shape(sizes.stream().map(Dim::of).toList());
+        return new Shape(Require.elements(sizes, "sizes").stream().map(Dim::of).toList());
     }
 
     public static Shape scalar() {
@@ -69,13 +70,18 @@ public final class Shape {
         return dims().size();
     }
 
+    /** The extent of an axis, counted from the front. @throws dev.tenon.core.error.InputException when it is out of range */
     public Dim dim(int axis) {
-        return dims().get(axis);
+        return dims().get(inRange(axis));
     }
 
     /** The number of elements along an axis of a concrete shape. */
     public long size(int axis) {
-        return dims().get(axis).size();
+        return dims().get(inRange(axis)).size();
+    }
+
+    private int inRange(int axis) {
+        return (int) Require.index(axis, rank(), "axis");
     }
 
     /** All sizes of a concrete shape; a fresh array. */
@@ -125,31 +131,35 @@ public final class Shape {
     }
 
     public Shape with(int axis, Dim dim) {
+        Require.nonNull(dim, "dim");
         List<Dim> copy = new java.util.ArrayList<>(dims());
-        copy.set(axis, dim);
+        copy.set(inRange(axis), dim);
         return of(copy);
     }
 
     public Shape without(int axis) {
         List<Dim> copy = new java.util.ArrayList<>(dims());
-        copy.remove(axis);
+        copy.remove(inRange(axis));
         return of(copy);
     }
 
     /** The axes {@code [from, to)}. */
     public Shape range(int from, int to) {
-        return of(dims().subList(from, to));
+        Require.index(from, rank() + 1L, "from");
+        Require.index(to, rank() + 1L, "to");
+        return of(dims().subList(Math.min(from, to), to));
     }
 
     public Shape concat(Shape tail) {
         List<Dim> all = new java.util.ArrayList<>(dims());
-        all.addAll(tail.dims());
+        all.addAll(Require.nonNull(tail, "tail").dims());
         return of(all);
     }
 
     /** Numpy broadcasting of two shapes. @throws ShapeException naming both where it does not hold */
     public static Shape broadcast(Shape a, Shape b) {
-        int rank = Math.max(a.rank(), b.rank());
+        int rank =
+                Math.max(Require.nonNull(a, "a").rank(), Require.nonNull(b, "b").rank());
         Dim[] dims = new Dim[rank];
         for (int i = 1; i <= rank; i++) {
             Dim x = i <= a.rank() ? a.dim(a.rank() - i) : Dim.of(1);
@@ -172,7 +182,7 @@ public final class Shape {
 
     /** What both shapes say: dims that are equal stay, others are unknown; no rank where the ranks differ. */
     public Shape common(Shape other) {
-        if (dims == null || other.dims == null || rank() != other.rank()) {
+        if (dims == null || Require.nonNull(other, "other").dims == null || rank() != other.rank()) {
             return UNRANKED;
         }
         return of(java.util.stream.IntStream.range(0, rank())
@@ -182,7 +192,7 @@ public final class Shape {
 
     /** Whether the two may be the same shape once every dim has its number. */
     public boolean mayEqual(Shape other) {
-        if (dims == null || other.dims == null) {
+        if (dims == null || Require.nonNull(other, "other").dims == null) {
             return true;
         }
         if (rank() != other.rank()) {

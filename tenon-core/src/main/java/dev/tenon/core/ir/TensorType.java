@@ -1,7 +1,15 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.Require;
+
 /** What a value is: its element type and its shape. */
 public record TensorType(DType dtype, Shape shape) {
+    public TensorType {
+        Require.nonNull(dtype, "dtype");
+        Require.nonNull(shape, "shape");
+    }
+
+    /** A type of those sizes. */
     public static TensorType of(DType dtype, long... sizes) {
         return new TensorType(dtype, Shape.of(sizes));
     }

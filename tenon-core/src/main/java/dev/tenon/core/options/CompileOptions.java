@@ -1,12 +1,17 @@
 package dev.tenon.core.options;
 
 import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 
 /**
- * How a model is compiled. Immutable.
+ * Says how a model is compiled and run: the compiler's switches, when plans are made, precision, the type of weights, execution. Immutable.
  *
- * @param maxPlans how many shapes' plans are kept; the least recently used one goes
+ * @param maxPlans how many shapes' plans are kept, 1 or more; the least recently used one goes
  * @param maxPlanBytes how many bytes of constants made for one shape (folded tables, masks) are kept beyond those of the newest plan; the least recently used plan goes. A device with memory of its own holds as much again
+ * @param precision of products of f32 values
+ * @param weightType what f32 weights are kept in
+ * @param execution how steps reach a GPU
  */
 public record CompileOptions(
         CompilerOptions compiler,
@@ -15,7 +20,21 @@ public record CompileOptions(
         int maxPlans,
         long maxPlanBytes,
         Precision precision,
+        WeightType weightType,
         Execution execution) {
+    public CompileOptions {
+        Require.nonNull(compiler, "compiler");
+        Require.nonNull(mode, "mode");
+        Require.nonNull(profile, "profile");
+        Require.nonNull(precision, "precision");
+        Require.nonNull(weightType, "weightType");
+        Require.nonNull(execution, "execution");
+        if (maxPlans < 1) {
+            throw InputException.of("maxPlans", "argument \"maxPlans\" is " + maxPlans + "; expected 1 or more");
+        }
+    }
+
+    /** Returns plans made when a run needs them, at most 64 of them, fast precision, weights as given, step by step. */
     public static CompileOptions defaults() {
         return new CompileOptions(
                 CompilerOptions.defaults(),
@@ -24,31 +43,78 @@ public record CompileOptions(
                 64,
                 1L << 30,
                 Precision.FAST,
+                WeightType.UNCHANGED,
                 Execution.STREAM);
     }
 
     public CompileOptions withCompiler(CompilerOptions options) {
-        return new CompileOptions(options, mode, profile, maxPlans, maxPlanBytes, precision, execution);
+        return new CompileOptions(
+                Require.nonNull(options, "options"),
+                mode,
+                profile,
+                maxPlans,
+                maxPlanBytes,
+                precision,
+                weightType,
+                execution);
     }
 
-    /** Ahead of time, for the usual and the largest sizes of the profile. */
+    /** Returns options that plan ahead of time, for the usual and the largest sizes of the profile. */
     public CompileOptions withAheadOfTime(ShapeProfile shapes) {
-        return new CompileOptions(compiler, CompileMode.AOT, shapes, maxPlans, maxPlanBytes, precision, execution);
+        return new CompileOptions(
+                compiler,
+                CompileMode.AOT,
+                Require.nonNull(shapes, "shapes"),
+                maxPlans,
+                maxPlanBytes,
+                precision,
+                weightType,
+                execution);
     }
 
     public CompileOptions withMaxPlans(int count) {
-        return new CompileOptions(compiler, mode, profile, Math.max(1, count), maxPlanBytes, precision, execution);
+        return new CompileOptions(
+                compiler, mode, profile, Math.max(1, count), maxPlanBytes, precision, weightType, execution);
     }
 
     public CompileOptions withMaxPlanBytes(long bytes) {
-        return new CompileOptions(compiler, mode, profile, maxPlans, Math.max(0, bytes), precision, execution);
+        return new CompileOptions(
+                compiler, mode, profile, maxPlans, Math.max(0, bytes), precision, weightType, execution);
     }
 
     public CompileOptions withPrecision(Precision wanted) {
-        return new CompileOptions(compiler, mode, profile, maxPlans, maxPlanBytes, wanted, execution);
+        return new CompileOptions(
+                compiler,
+                mode,
+                profile,
+                maxPlans,
+                maxPlanBytes,
+                Require.nonNull(wanted, "wanted"),
+                weightType,
+                execution);
+    }
+
+    public CompileOptions withWeightType(WeightType wanted) {
+        return new CompileOptions(
+                compiler,
+                mode,
+                profile,
+                maxPlans,
+                maxPlanBytes,
+                precision,
+                Require.nonNull(wanted, "wanted"),
+                execution);
     }
 
     public CompileOptions withExecution(Execution wanted) {
-        return new CompileOptions(compiler, mode, profile, maxPlans, maxPlanBytes, precision, wanted);
+        return new CompileOptions(
+                compiler,
+                mode,
+                profile,
+                maxPlans,
+                maxPlanBytes,
+                precision,
+                weightType,
+                Require.nonNull(wanted, "wanted"));
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.core.options;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -21,7 +22,7 @@ public record ShapeProfile(Map<String, Range> ranges) {
     }
 
     public ShapeProfile {
-        ranges = Map.copyOf(ranges);
+        ranges = Map.copyOf(Require.entries(ranges, "ranges"));
     }
 
     public static ShapeProfile none() {
@@ -31,7 +32,7 @@ public record ShapeProfile(Map<String, Range> ranges) {
     /** This profile with the range of one more dim. */
     public ShapeProfile with(String dim, long min, long usual, long max) {
         Map<String, Range> all = new LinkedHashMap<>(ranges);
-        all.put(dim, new Range(min, usual, max));
+        all.put(Require.nonNull(dim, "dim"), new Range(min, usual, max));
         return new ShapeProfile(all);
     }
 }

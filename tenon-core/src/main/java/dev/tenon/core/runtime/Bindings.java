@@ -26,7 +26,8 @@ final class Bindings {
             Value input = inputs.get(i);
             Tensor tensor = given.get(input.name());
             if (tensor == null) {
-                throw new InputException(
+                throw InputException.of(
+                        input.name(),
                         "input \"" + input.name() + "\" is missing; " + expected(graph) + ", given: " + given.keySet());
             }
             check(input, tensor.type(), dims);
@@ -39,6 +40,25 @@ final class Bindings {
             throw new InputException("no input is named " + unknown + "; " + expected(graph));
         }
         return ordered;
+    }
+
+    /** That a tensor can take an output of that type. @throws InputException naming the output, what was expected and what was given */
+    static void requireTarget(String output, TensorType type, Tensor given) {
+        String use = "output \"" + output + "\"";
+        if (!given.type().equals(type)) {
+            throw InputException.of(
+                    output,
+                    use + ": the run gives " + type + ", the tensor to fill is " + given.type()
+                            + "; expected one of the run's type");
+        }
+        if (given.resident() != null) {
+            throw InputException.of(output, use + ": the tensor to fill lies on a device; expected one in host memory");
+        }
+        given.requireReadable(use);
+        if (given.segment().isReadOnly()) {
+            throw InputException.of(
+                    output, use + ": the tensor to fill is read-only; expected memory that may be written");
+        }
     }
 
     /** The concrete types of a graph's inputs once its named dims have those sizes. @throws InputException naming a dim without one */
@@ -76,7 +96,8 @@ final class Bindings {
     private static void check(Value input, TensorType given, Map<String, Long> dims) {
         boolean fits = given.dtype() == input.dtype() && input.shape().mayEqual(given.shape());
         if (!fits) {
-            throw new InputException("input \"" + input.name() + "\": expected " + input.type() + ", got " + given);
+            throw InputException.of(
+                    input.name(), "input \"" + input.name() + "\": expected " + input.type() + ", got " + given);
         }
         if (!input.shape().isRanked()) {
             return;
@@ -86,8 +107,10 @@ final class Bindings {
             if (input.shape().dim(axis) instanceof Dim.Named(String name)) {
                 Long before = dims.putIfAbsent(name, size);
                 if (before != null && before != size) {
-                    throw new InputException("input \"" + input.name() + "\": expected " + input.type() + " with "
-                            + name + " = " + before + " as in the inputs before it, got " + given);
+                    throw InputException.of(
+                            input.name(),
+                            "input \"" + input.name() + "\": expected " + input.type() + " with " + name + " = "
+                                    + before + " as in the inputs before it, got " + given);
                 }
             }
         }

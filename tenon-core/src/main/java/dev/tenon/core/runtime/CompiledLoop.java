@@ -118,7 +118,7 @@ final class CompiledLoop implements AutoCloseable {
             Map<String, Tensor> results = new HashMap<>();
             CompiledStage stage = stage(types);
             try {
-                stage.run(context, inputs.toArray(Tensor[]::new), false, results);
+                stage.run(context, inputs.toArray(Tensor[]::new), false, Map.of(), results);
             } finally {
                 plans.release(stage);
             }

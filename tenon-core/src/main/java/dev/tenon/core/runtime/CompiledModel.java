@@ -3,9 +3,12 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
@@ -13,19 +16,23 @@ import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
+import dev.tenon.core.options.WeightType;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes that were run.
@@ -33,14 +40,14 @@ import java.util.function.ToLongFunction;
  * <p>Immutable to its users and thread-safe. Closing waits for runs in flight, closes the sessions and gives the memory back.
  */
 public final class CompiledModel implements AutoCloseable {
-    private final Engine runtime;
+    private final Engine engine;
     private final Device device;
     private final Graph graph;
     private final Weights given;
     /** The graph with all its defaults, prepared: what most runs run. */
     private final Variant base;
-    /** What runs that replace defaults run, by the names that they give. */
-    private final SharedCache<Set<String>, Variant> overriding;
+    /** What runs that replace defaults, or want some outputs alone, run. */
+    private final SharedCache<Selection, Variant> others;
 
     private final Device.Weights weights;
     private final Compiler compiler;
@@ -52,6 +59,9 @@ public final class CompiledModel implements AutoCloseable {
     private final LeakWatch watch;
     private boolean closed;
     private boolean released;
+
+    /** What a run is of the graph: the defaults that it replaces, and the outputs that it wants in the model's order, empty for all. */
+    private record Selection(Set<String> overridden, List<String> outputs) {}
 
     /** A prepared graph and its plans. */
     private static final class Variant extends Shared {
@@ -86,17 +96,17 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
-    /** Without plans yet; once the runtime knows the model, {@link #prepareAhead} makes those that are wanted ahead of time. */
-    CompiledModel(Engine runtime, Device device, Graph graph, Weights given, CompileOptions options) {
+    /** Without plans yet; once the engine knows the model, {@link #prepareAhead} makes those that are wanted ahead of time. */
+    CompiledModel(Engine engine, Device device, Graph graph, Weights given, CompileOptions options) {
         Headroom.require("compiling a model");
-        this.runtime = runtime;
+        this.engine = engine;
         this.device = device;
         this.options = options;
-        this.compiler = new Compiler(options.compiler(), device::claims, given.halfStore());
+        this.compiler = new Compiler(options.compiler(), device::claims, halfStore(options.weightType()));
         this.graph = graph;
         this.given = given;
-        this.base = variant(Set.of());
-        this.overriding = new SharedCache<>(options);
+        this.base = new Variant(compiler.prepare(graph, given.constants()), options);
+        this.others = new SharedCache<>(options);
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         try {
             this.weights = device.newWeights(); // last: nothing after it fails
@@ -116,8 +126,28 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
-    private Variant variant(Set<String> names) {
-        return new Variant(compiler.prepare(graph.overriding(names), given.constants()), options);
+    private Variant variant(Selection selection) {
+        Graph prepared = selection.overridden.isEmpty()
+                ? base.prepared
+                : compiler.prepare(graph.overriding(selection.overridden), given.constants());
+        return new Variant(selection.outputs.isEmpty() ? prepared : prepared.selecting(selection.outputs), options);
+    }
+
+    private static @Nullable HalfStore halfStore(WeightType type) {
+        return switch (type) {
+            case UNCHANGED -> null;
+            case F16 -> new HalfStore(DType.F16);
+            case BF16 -> new HalfStore(DType.BF16);
+        };
+    }
+
+    private Selection selection(Set<String> names, Collection<String> wanted) {
+        if (!graph.outputs().keySet().containsAll(wanted)) {
+            graph.selecting(List.copyOf(wanted)); // says which name is wrong
+        }
+        return new Selection(
+                names,
+                graph.outputs().keySet().stream().filter(wanted::contains).toList());
     }
 
     private void planAhead() {
@@ -150,8 +180,9 @@ public final class CompiledModel implements AutoCloseable {
         return types;
     }
 
-    public Engine runtime() {
-        return runtime;
+    /** The engine that the model was compiled for. */
+    public Engine engine() {
+        return engine;
     }
 
     /** A session of its own memory: cheap, for one thread at a time. @throws ClosedException */
@@ -174,16 +205,16 @@ public final class CompiledModel implements AutoCloseable {
         return guarded(() -> {
             List<PlanReport> reports = new ArrayList<>();
             base.plans.values().forEach(stage -> reports.addAll(stage.reports()));
-            overriding
-                    .values()
+            others.values()
                     .forEach(variant -> variant.plans.values().forEach(stage -> reports.addAll(stage.reports())));
             return new ModelReport(
-                    Text.name(graph.name()), runtime.target().toString(), device.info(), weights.bytes(), reports);
+                    Text.name(graph.name()), engine.target().toString(), device.info(), weights.bytes(), reports);
         });
     }
 
     /** Plans for those sizes of the named dims, without running. @throws dev.tenon.core.error.InputException naming a dim without a size */
     public void plan(Map<String, Long> dims) {
+        Require.entries(dims, "dims");
         guarded(() -> {
             plan(base, dims);
             return this;
@@ -203,33 +234,54 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
-    /** Called within {@link #guarded}. */
-    Map<String, Tensor> run(Device.Context context, Map<String, Tensor> inputs, boolean stay) {
+    /**
+     * Runs within {@link #guarded}.
+     *
+     * @param wanted the outputs to compute; empty for all
+     * @param targets tensors to fill, by the wanted outputs' names; empty for fresh ones
+     */
+    Map<String, Tensor> run(
+            Device.Context context,
+            Map<String, Tensor> inputs,
+            boolean stay,
+            Collection<String> wanted,
+            Map<String, Tensor> targets) {
         Set<String> names = graph.overridden(inputs.keySet());
-        Map<String, Tensor> results =
-                names.isEmpty() ? run(base, context, inputs, stay) : runOverriding(names, context, inputs, stay);
+        Map<String, Tensor> results = names.isEmpty() && wanted.isEmpty()
+                ? run(base, context, inputs, stay, targets)
+                : runSelected(selection(names, wanted), context, inputs, stay, targets);
         Map<String, Tensor> outputs = new LinkedHashMap<>();
-        for (String name : graph.outputs().keySet()) {
-            outputs.put(name, java.util.Objects.requireNonNull(results.get(name)));
+        for (String name : wanted.isEmpty() ? graph.outputs().keySet() : wanted) {
+            outputs.put(name, Objects.requireNonNull(results.get(name)));
         }
+        targets.forEach((name, target) -> fill(name, target, Objects.requireNonNull(outputs.get(name))));
         return outputs;
     }
 
-    private Map<String, Tensor> runOverriding(
-            Set<String> names, Device.Context context, Map<String, Tensor> inputs, boolean stay) {
-        Variant variant = overriding.acquire(names, () -> variant(names));
+    private Map<String, Tensor> runSelected(
+            Selection selection,
+            Device.Context context,
+            Map<String, Tensor> inputs,
+            boolean stay,
+            Map<String, Tensor> targets) {
+        Variant variant = others.acquire(selection, () -> variant(selection));
         try {
-            Map<String, Tensor> results = run(variant, context, inputs, stay);
+            Map<String, Tensor> results = run(variant, context, inputs, stay, targets);
             if (!variant.ran) { // a volatile write for the first run only
                 variant.ran = true;
             }
             return results;
         } finally {
-            overriding.release(variant);
+            others.release(variant);
         }
     }
 
-    private Map<String, Tensor> run(Variant variant, Device.Context context, Map<String, Tensor> inputs, boolean stay) {
+    private Map<String, Tensor> run(
+            Variant variant,
+            Device.Context context,
+            Map<String, Tensor> inputs,
+            boolean stay,
+            Map<String, Tensor> targets) {
         Tensor[] ordered = Bindings.order(variant.prepared, inputs);
         List<TensorType> types = new ArrayList<>(ordered.length);
         for (Tensor tensor : ordered) {
@@ -238,11 +290,20 @@ public final class CompiledModel implements AutoCloseable {
         Map<String, Tensor> results = new HashMap<>();
         CompiledStage stage = stage(variant, types);
         try {
-            stage.run(context, ordered, stay, results);
+            stage.run(context, ordered, stay, targets, results);
         } finally {
             variant.plans.release(stage);
         }
         return results;
+    }
+
+    /** Copies a result that the last stage did not make where it was wanted. */
+    @SuppressWarnings("ReferenceEquality") // the same memory, not the same elements
+    private static void fill(String name, Tensor target, Tensor result) {
+        if (result != target) {
+            Bindings.requireTarget(name, result.type(), target);
+            target.segment().copyFrom(result.segment());
+        }
     }
 
     /** The plan for those types, in use until it is released. */
@@ -274,12 +335,12 @@ public final class CompiledModel implements AutoCloseable {
                 sessions.forEach(session -> closing.step(session::close));
                 closing.end(); // plans and weights stay while a session may still use them
                 closing.step(base.plans::close);
-                closing.step(overriding::close);
+                closing.step(others::close);
                 closing.end(); // weights stay while a plan may still use them
                 weights.close();
                 released = true;
                 watch.closed();
-                runtime.forget(this);
+                engine.forget(this);
             }
         } finally {
             lifetime.writeLock().unlock();

@@ -110,12 +110,21 @@ final class CompiledStage extends Shared {
      * Runs this stage and what follows it; adds the results, by name, to {@code results}.
      *
      * @param stay whether results of the last stage may stay on the device
+     * @param targets tensors that the caller wants filled, by the names of outputs; the last stage fills them where it makes no others
      */
-    void run(Device.Context context, Tensor[] inputs, boolean stay, Map<String, Tensor> results) {
+    void run(
+            Device.Context context,
+            Tensor[] inputs,
+            boolean stay,
+            Map<String, Tensor> targets,
+            Map<String, Tensor> results) {
         if (!ran) {
             Headroom.require("the first run of a plan");
         }
-        Map<String, Tensor> named = run(context, inputs, stay && stage.rest() == null);
+        Map<String, Tensor> named =
+                !targets.isEmpty() && stage.rest() == null && targets.keySet().containsAll(outputs)
+                        ? fill(context, inputs, targets)
+                        : run(context, inputs, stay && stage.rest() == null);
         if (!ran) { // a volatile write for the first run only
             ran = true;
         }
@@ -125,7 +134,7 @@ final class CompiledStage extends Shared {
         if (rest != null) {
             CompiledStage next = follow(rest, named);
             try {
-                next.run(context, remaining(rest, named), stay, results);
+                next.run(context, remaining(rest, named), stay, targets, results);
             } finally {
                 following.release(next);
             }
@@ -138,6 +147,18 @@ final class CompiledStage extends Shared {
         for (int i = 0; i < values.length; i++) {
             named.put(outputs.get(i), values[i]);
         }
+        return named;
+    }
+
+    private Map<String, Tensor> fill(Device.Context context, Tensor[] inputs, Map<String, Tensor> given) {
+        Map<String, Tensor> named = new LinkedHashMap<>();
+        stage.plan().graph().outputs().forEach((name, value) -> {
+            Tensor target = value(name, given);
+            Bindings.requireTarget(name, value.type(), target);
+            named.put(name, target);
+        });
+        Tensor[] targets = named.values().toArray(Tensor[]::new);
+        program.runInto(context, inputs, targets);
         return named;
     }
 

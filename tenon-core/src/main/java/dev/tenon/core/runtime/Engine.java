@@ -4,6 +4,7 @@ import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.lazy.Headroom;
@@ -55,6 +56,8 @@ public final class Engine implements AutoCloseable {
     }
 
     public static Engine open(Target target, EngineOptions options) {
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
         Headroom.require("opening a device");
         return open(target, Backends.named(target.backend()), options);
     }
@@ -66,14 +69,14 @@ public final class Engine implements AutoCloseable {
     }
 
     private static Engine open(Target target, Backend backend, EngineOptions options) {
-        Engine runtime = new Engine(target, backend, options);
+        Engine engine = new Engine(target, backend, options);
         try {
-            Rehearsal.once(runtime);
+            Rehearsal.once(engine);
         } catch (RuntimeException | Error e) {
-            Closing.after(e, runtime::close);
+            Closing.after(e, engine::close);
             throw e;
         }
-        return runtime;
+        return engine;
     }
 
     public Target target() {
@@ -97,13 +100,16 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Runs {@code work} now and then until the runtime has {@link #settled}, leaving the cores to the JVM's compiler in between.
+     * Runs {@code work} now and then until the engine has {@link #settled}, leaving the cores to the JVM's compiler in between.
      *
      * @param work what will be measured
      * @param limit after which it gives up
      * @return whether it has settled
      */
     public boolean settle(Runnable work, Duration limit) {
+        Require.nonNull(work, "work");
+        Require.nonNull(limit, "limit");
+        requireOpen();
         long start = System.nanoTime();
         work.run(); // asks for the loops that it needs
         while (!settled()) {
@@ -123,6 +129,7 @@ public final class Engine implements AutoCloseable {
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */
     public Tensor upload(Tensor tensor) {
+        Require.nonNull(tensor, "tensor");
         requireOpen();
         tensor.requireReadable("tensor " + tensor.type());
         return device.upload(tensor);
@@ -134,6 +141,7 @@ public final class Engine implements AutoCloseable {
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */
     public Tensor zeros(TensorType type) {
+        Require.nonNull(type, "type");
         requireOpen();
         long _ = Tensor.bytes(type); // no number is an exception of ours, before a device asks
         return device.zeros(type);
@@ -144,12 +152,20 @@ public final class Engine implements AutoCloseable {
         return compile(graph, Weights.none(), CompileOptions.defaults());
     }
 
+    /** Compiles a graph without parameters, as the options say. */
+    public CompiledModel compile(Graph graph, CompileOptions options) {
+        return compile(graph, Weights.none(), options);
+    }
+
     /**
      * Makes a graph ready to run: checks it, binds its parameters, computes what is constant. Plans for concrete shapes are made when runs need them, or here, with {@link CompileMode#AOT}.
      *
      * @throws dev.tenon.core.error.InputException when weights are missing or of another type
      */
     public CompiledModel compile(Graph graph, Weights weights, CompileOptions options) {
+        Require.nonNull(graph, "graph");
+        Require.nonNull(weights, "weights");
+        Require.nonNull(options, "options");
         requireOpen();
         CompiledModel model = new CompiledModel(this, device, graph, weights, options);
         try {
@@ -171,11 +187,11 @@ public final class Engine implements AutoCloseable {
 
     private void requireOpen() {
         if (closed.get()) {
-            throw new ClosedException("the runtime for " + target + " is closed");
+            throw new ClosedException("the engine for " + target + " is closed");
         }
     }
 
-    /** Closes the runtime, its models and their sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /** Closes the engine, its models and their sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override
     public void close() {
         closed.set(true);

@@ -41,9 +41,11 @@ final class ScanOutput implements Loop.Stack<Tensor> {
         MemoryReport memory = device.memory();
         long free = memory.limit() - memory.total();
         if (Tensor.bytes(type) > free) {
-            throw new OutOfMemoryException("loop: a scan output of " + parts + " iterations, " + type + ", takes "
-                    + Tensor.bytes(type) + " bytes, the memory limit is " + memory.limit() + " and " + Math.max(0, free)
-                    + " are free; expected fewer iterations, or a higher limit");
+            throw new OutOfMemoryException(
+                    "loop: a scan output of " + parts + " iterations, " + type + ", takes " + Tensor.bytes(type)
+                            + " bytes, the memory limit is " + memory.limit() + " and " + Math.max(0, free)
+                            + " are free; expected fewer iterations, or a higher limit",
+                    Tensor.bytes(type));
         }
     }
 

@@ -2,8 +2,13 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -37,25 +42,59 @@ public final class Session implements AutoCloseable {
      * @throws ClosedException after close
      */
     public Map<String, Tensor> run(Map<String, Tensor> inputs) {
-        return run(inputs, false);
+        return run(inputs, false, List.of(), Map.of());
     }
 
     /**
-     * The same, with outputs that stay in the device's memory where the device has one of its own: as inputs of a further run there they are not copied through the host, and reading them copies them then. Whoever asks for them closes
-     * them ({@link Tensor#close()}); they outlive the session and the model, not the runtime.
+     * Runs as much of the model as those outputs need.
+     *
+     * @param outputs names of outputs, each once; the first run that names these plans for them
+     * @return those outputs by name, in that order
+     * @throws dev.tenon.core.error.InputException also for names that no output has, and for none
      */
-    public Map<String, Tensor> runOnDevice(Map<String, Tensor> inputs) {
-        return run(inputs, true);
+    public Map<String, Tensor> run(Map<String, Tensor> inputs, List<String> outputs) {
+        Require.nonNull(inputs, "inputs");
+        if (Require.elements(outputs, "outputs").isEmpty() || new HashSet<>(outputs).size() < outputs.size()) {
+            throw InputException.of(
+                    "outputs",
+                    "argument \"outputs\" is " + outputs + "; expected one name of an output or more, each once");
+        }
+        return run(inputs, false, outputs, Map.of());
     }
 
-    private Map<String, Tensor> run(Map<String, Tensor> inputs, boolean stay) {
+    /**
+     * Runs as much of the model as the named outputs need, and puts them into the caller's tensors. The CPU backend computes into them where they lie; what a GPU computes is copied into them.
+     *
+     * @param inputs by name; a tensor may be an output of the same run too
+     * @param outputs tensors in host memory, by the names of outputs, of exactly the types that the run gives; no two share memory. When the run throws, they hold no particular values
+     * @throws dev.tenon.core.error.InputException also for a tensor of another type, one on a device, and one that cannot be written, naming the output
+     */
+    public void runInto(Map<String, Tensor> inputs, Map<String, Tensor> outputs) {
+        Require.nonNull(inputs, "inputs");
+        if (Require.entries(outputs, "outputs").isEmpty()) {
+            throw InputException.of("outputs", "argument \"outputs\" is empty; expected one tensor to fill or more");
+        }
+        run(inputs, false, outputs.keySet(), outputs);
+    }
+
+    /**
+     * The same as {@link #run(Map)}, with outputs that stay in the device's memory where the device has one of its own: as inputs of a further run there they are not copied through the host, and reading them copies them then. Whoever asks
+     * for them closes them ({@link Tensor#close()}); they outlive the session and the model, not the engine.
+     */
+    public Map<String, Tensor> runOnDevice(Map<String, Tensor> inputs) {
+        return run(inputs, true, List.of(), Map.of());
+    }
+
+    private Map<String, Tensor> run(
+            Map<String, Tensor> inputs, boolean stay, Collection<String> wanted, Map<String, Tensor> targets) {
+        Require.nonNull(inputs, "inputs");
         return model.guarded(() -> {
             turn.lock();
             try {
                 if (closed) {
                     throw new ClosedException("the session is closed");
                 }
-                return model.run(context, inputs, stay);
+                return model.run(context, inputs, stay, wanted, targets);
             } finally {
                 turn.unlock();
             }

@@ -2,19 +2,31 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which device to use.
+ * Names a device to use. Two targets are equal when they name the same device, for whatever reason. Immutable.
  *
- * @param backend {@code cpu} or {@code cuda}
- * @param ordinal the device's number within the backend
+ * @param backend {@code cpu} or {@code cuda}, in lower-case letters
+ * @param ordinal the device's number within the backend, 0 or more
  * @param reason why {@link #best()} chose it; empty when it was asked for by name
  */
 public record Target(String backend, int ordinal, String reason) {
+    public Target {
+        Require.nonNull(backend, "backend");
+        Require.nonNull(reason, "reason");
+        if (ordinal < 0) {
+            throw InputException.of(
+                    "ordinal", "argument \"ordinal\" is " + ordinal + "; expected the number of a device, 0 or more");
+        }
+    }
+
     public static Target cpu() {
         return new Target("cpu", 0, "");
     }
@@ -41,7 +53,7 @@ public record Target(String backend, int ordinal, String reason) {
 
     /** {@code cpu}, {@code cuda}, {@code cuda:1}, {@code best}. @throws InputException naming these forms */
     public static Target parse(String text) {
-        if (text.equals("best")) {
+        if (Require.nonNull(text, "text").equals("best")) {
             return best();
         }
         if (text.matches("[a-z]+(:[0-9]{1,4})?")) {
@@ -71,6 +83,17 @@ public record Target(String backend, int ordinal, String reason) {
                 .filter(backend -> backend.devices().isEmpty())
                 .map(backend -> backend.name() + ": " + backend.unavailable())
                 .toList();
+    }
+
+    /** Whether both name the same device: {@link #reason()} does not count. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Target target && target.backend.equals(backend) && target.ordinal == ordinal;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(backend, ordinal);
     }
 
     /** {@code cuda:0}; {@code cpu}. */

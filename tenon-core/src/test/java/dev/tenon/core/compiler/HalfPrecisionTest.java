@@ -48,10 +48,10 @@ final class HalfPrecisionTest {
         Graph graph = GraphBuilder.build("head", g -> {
             Value x = g.input("x", TensorType.of(DType.F32, 3, 8));
             Value keep = g.input("keep", TensorType.of(DType.F32, 1, 5));
-            Value h = g.unary(UnaryFn.GELU, g.plus(g.matmul(x, weight(g, random, 8, 16)), weight(g, random, 16)));
+            Value h = g.unary(UnaryFn.GELU, g.add(g.matmul(x, weight(g, random, 8, 16)), weight(g, random, 16)));
             // a mask as exporters write it: far outside f16
-            Value mask = g.times(g.minus(g.scalar(DType.F32, 1), keep), g.scalar(DType.F32, -3.4028234663852886e38));
-            g.output("p", g.softmax(g.plus(g.matmul(h, weight(g, random, 16, 5)), mask), 1));
+            Value mask = g.mul(g.sub(g.scalar(DType.F32, 1), keep), g.scalar(DType.F32, -3.4028234663852886e38));
+            g.output("p", g.softmax(g.add(g.matmul(h, weight(g, random, 16, 5)), mask), 1));
         });
         Graph planned = plan(graph, half);
         assertThat(planned.nodes().stream().filter(node -> node.op() instanceof MatMul))

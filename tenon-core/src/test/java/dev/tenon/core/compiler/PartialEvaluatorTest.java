@@ -19,6 +19,7 @@ import dev.tenon.core.ir.op.filling.FillTo;
 import dev.tenon.core.ir.op.filling.ShapeOf;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.SliceBy;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,7 @@ final class PartialEvaluatorTest {
         return GraphBuilder.build("flatten", g -> {
             Value x = g.input("x", DType.F32, Dim.named("batch"), Dim.named("rows"), Dim.of(4));
             Value batch = g.add(new ShapeOf(0, 1), x);
-            g.output("y", g.add(new ReshapeTo(false), x, g.concat(0, batch, longs(g, -1))));
+            g.output("y", g.add(new ReshapeTo(false), x, g.concat(List.of(batch, longs(g, -1)), 0)));
         });
     }
 
@@ -56,7 +57,7 @@ final class PartialEvaluatorTest {
                     new FillTo(new ConstantData.Splat(TensorType.of(DType.F32, 1), Elements.fromDouble(DType.F32, 2))),
                     longs(g, 32768, 32768));
             Value corner = g.add(new SliceBy(false, false), two, longs(g, 32767, 32764), longs(g, 32768, 32768));
-            g.output("y", g.times(x, corner));
+            g.output("y", g.mul(x, corner));
         });
         Graph folded = PartialEvaluator.evaluate(graph, Map.of(), Map.of());
         assertThat(folded.nodes()).hasSize(1);
@@ -98,8 +99,7 @@ final class PartialEvaluatorTest {
 
     private static Graph branch(String name, double factor) {
         return GraphBuilder.build(
-                name,
-                g -> g.output("y", g.times(g.input("x", DType.F32, Dim.named("n")), g.scalar(DType.F32, factor))));
+                name, g -> g.output("y", g.mul(g.input("x", DType.F32, Dim.named("n")), g.scalar(DType.F32, factor))));
     }
 
     /** A reshape to sizes that only the run knows cuts the graph in two. */
@@ -108,9 +108,9 @@ final class PartialEvaluatorTest {
         Graph graph = GraphBuilder.build("cut", g -> {
             Value x = g.input("x", DType.F32, Dim.of(6));
             Value sizes = g.input("sizes", DType.I64, Dim.of(2));
-            Value doubled = g.times(x, g.scalar(DType.F32, 2));
+            Value doubled = g.mul(x, g.scalar(DType.F32, 2));
             g.output("early", g.relu(doubled));
-            g.output("late", g.relu(g.add(new ReshapeTo(false), doubled, g.plus(sizes, longs(g, 1, 1)))));
+            g.output("late", g.relu(g.add(new ReshapeTo(false), doubled, g.add(sizes, longs(g, 1, 1)))));
         });
         Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false);
         Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 6), "sizes", TensorType.of(DType.I64, 2));

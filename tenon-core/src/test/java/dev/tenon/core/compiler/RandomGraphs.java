@@ -83,8 +83,8 @@ public final class RandomGraphs {
                         pick(BinaryFn.MUL, BinaryFn.DIV, BinaryFn.SUB, BinaryFn.ADD, BinaryFn.POW),
                         x,
                         g.scalar(DType.F32, pick(0.0, 1.0, 2.0, -0.0)));
-            case 4 -> g.plus(x, constant(1, x.shape().size(1)));
-            case 5 -> g.plus(x, constant(x.shape().size(1)));
+            case 4 -> g.add(x, constant(1, x.shape().size(1)));
+            case 5 -> g.add(x, constant(x.shape().size(1)));
             case 6, 7 -> g.matmul(x, constant(x.shape().size(1), size()));
             case 8 -> g.matmul(x, g.transpose(alike(x), 1, 0));
             case 9 -> g.transpose(x, 1, 0);

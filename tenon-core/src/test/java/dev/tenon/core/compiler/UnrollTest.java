@@ -23,7 +23,7 @@ class UnrollTest {
             Value i = g.input("i", COUNT);
             Value go = g.input("go", TensorType.of(DType.BOOL));
             Value x = g.input("x", COUNT);
-            Value next = inner == null ? g.plus(x, i) : loop(g, inner, x);
+            Value next = inner == null ? g.add(x, i) : loop(g, inner, x);
             g.output("go", go);
             g.output("x", next);
         });

@@ -19,14 +19,14 @@ class GraphBuilderTest {
     void builtBuilderRefusesUse() {
         GraphBuilder g = new GraphBuilder("once");
         Value x = g.input("x", DType.F32, Dim.of(2));
-        g.output("y", g.plus(x, x));
+        g.output("y", g.add(x, x));
         Graph graph = g.build();
         List<ThrowingCallable> uses = List.of(
                 g::build,
                 () -> g.input("z", DType.F32, Dim.of(2)),
                 () -> g.parameter("w", DType.F32, 2),
                 () -> g.constant(NdArray.ofLongs(1).toConstant()),
-                () -> g.plus(x, x),
+                () -> g.add(x, x),
                 () -> g.add("n", new Copy(), List.of(x)),
                 () -> g.defaults(new LinkedHashMap<>(), _ -> graph),
                 () -> g.output("z", x));
@@ -44,7 +44,7 @@ class GraphBuilderTest {
             Value w = given
                     ? g.input("w", DType.I64, Dim.of(1))
                     : g.constant("w", NdArray.ofLongs(3).toConstant());
-            g.output("y", g.plus(x, g.times(w, w)));
+            g.output("y", g.add(x, g.mul(w, w)));
             if (!given) {
                 LinkedHashMap<String, TensorType> types = new LinkedHashMap<>();
                 types.put("w", TensorType.of(DType.I64, 1));

@@ -61,7 +61,7 @@ class GraphTextTest {
             Epilogue epilogue = Epilogue.NONE.withBias().withActivation(new Unary(UnaryFn.LEAKY_RELU, 0.01, 0));
             Value y = g.add("/layer.0/dense", new MatMul(false, false, epilogue), List.of(x, w, shift))
                     .getFirst();
-            List<Value> top = g.addAll(new TopK(1, 1, true, false), List.of(g.times(y, half)));
+            List<Value> top = g.addAll(new TopK(1, 1, true, false), List.of(g.mul(y, half)));
             g.output("value", top.getFirst());
             g.output("the \"index\"", top.getLast());
         });
@@ -146,7 +146,7 @@ class GraphTextTest {
             Value x = g.input("x", DType.F32, Dim.of(2));
             g.output(
                     "y",
-                    g.plus(
+                    g.add(
                             x,
                             g.constant(NdArray.of(TensorType.of(DType.F32, 2), 1, 2)
                                     .toConstant())));

@@ -19,7 +19,7 @@ class InterpreterTest {
         Graph graph = GraphBuilder.build("flatten", g -> {
             Value x = g.input("x", DType.F32, Dim.named("batch"), Dim.of(2), Dim.of(3));
             Value batch = g.add(new ShapeOf(0, 1), x);
-            Value sizes = g.concat(0, batch, g.constant(NdArray.ofLongs(-1).toConstant()));
+            Value sizes = g.concat(List.of(batch, g.constant(NdArray.ofLongs(-1).toConstant())), 0);
             g.output("y", g.add(new ReshapeTo(false), x, sizes));
         });
         NdArray x = new Seeded(1).array(DType.F32, 5, 2, 3);
@@ -33,7 +33,7 @@ class InterpreterTest {
         Graph graph = GraphBuilder.build("sum", g -> {
             Value a = g.input("a", DType.F32, Dim.named("n"));
             Value b = g.input("b", DType.F32, Dim.named("n"));
-            g.output("y", g.plus(a, b));
+            g.output("y", g.add(a, b));
         });
         NdArray two = NdArray.zeros(DType.F32, 2);
         assertThat(Interpreter.run(graph, Map.of("a", two, "b", two))

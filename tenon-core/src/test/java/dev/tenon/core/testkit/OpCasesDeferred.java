@@ -169,12 +169,12 @@ final class OpCasesDeferred {
     private void branches() {
         Graph doubled = GraphBuilder.build("doubled", g -> {
             Value in = g.input("x", x.type());
-            g.output("y", g.times(in, g.scalar(DType.F32, 2)));
+            g.output("y", g.mul(in, g.scalar(DType.F32, 2)));
             g.output("x", in);
         });
         Graph shorter = GraphBuilder.build("shorter", g -> {
             Value in = g.input("x", x.type());
-            g.output("y", g.narrow(in, 0, 0, 1));
+            g.output("y", g.slice(in, 0, 0, 1));
             g.output("x", g.scalar(DType.F32, 7));
         });
         If op = new If(doubled, shorter);

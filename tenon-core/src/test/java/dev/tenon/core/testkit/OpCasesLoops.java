@@ -45,11 +45,11 @@ final class OpCasesLoops {
             Value condition = g.input("go", TensorType.of(DType.BOOL));
             Value state = g.input("state", TensorType.of(DType.F32, 2));
             Value step = g.input("step", TensorType.of(DType.F32, 2));
-            Value next = g.plus(state, step);
-            Value first = g.reshape(g.narrow(next, 0, 0, 1));
+            Value next = g.add(state, step);
+            Value first = g.reshape(g.slice(next, 0, 0, 1));
             g.output("go", bounded ? g.compare(CompareFn.LT, first, g.scalar(DType.F32, 5)) : condition);
             g.output("state", next);
-            g.output("square", g.times(next, next));
+            g.output("square", g.mul(next, next));
             g.output("i", iteration);
         });
     }
@@ -81,10 +81,11 @@ final class OpCasesLoops {
             g.output(
                     "state",
                     g.concat(
-                            0,
-                            state,
-                            g.addAll(new dev.tenon.core.ir.op.movement.SqueezeAxes(), List.of(found, zero(g)))
-                                    .getFirst()));
+                            List.of(
+                                    state,
+                                    g.addAll(new dev.tenon.core.ir.op.movement.SqueezeAxes(), List.of(found, zero(g)))
+                                            .getFirst()),
+                            0));
         });
         cases.add(OpCase.exact("loop grows", new Loop(body, 1), times(11), condition(true), NdArray.ofLongs(0, 7)));
     }
@@ -99,7 +100,7 @@ final class OpCasesLoops {
             Value x = g.input("x", TensorType.of(DType.F32, 3));
             Value y = g.input("y", TensorType.of(DType.F32));
             Value w = g.input("w", TensorType.of(DType.F32));
-            Value next = g.plus(g.times(state, w), g.times(x, y));
+            Value next = g.add(g.mul(state, w), g.mul(x, y));
             g.output("state", next);
             g.output("row", next);
             g.output("last", y);

@@ -89,17 +89,40 @@ public final class CpuProgram implements Program {
 
     @Override
     public Tensor[] run(Device.Context context, Tensor[] inputs) {
-        if (!(context instanceof CpuContext own)) {
-            throw new InputException("the context was made by another device");
-        }
         Tensor[] outputs = new Tensor[outputSlots.length];
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] = Tensor.zeros(signature.outputs().get(i));
         }
-        Frame frame = own.frame(this);
-        bindInputs(own, frame, inputs);
+        Frame frame = frame(context, inputs);
         run(frame, outputs);
         return outputs;
+    }
+
+    private Frame frame(Device.Context context, Tensor[] inputs) {
+        if (!(context instanceof CpuContext own)) {
+            throw new InputException("the context was made by another device");
+        }
+        Frame frame = own.frame(this);
+        bindInputs(own, frame, inputs);
+        return frame;
+    }
+
+    /** Where kernels cannot write a given output where it lies, or write it while an input is still read from there, the run gets memory of its own. */
+    @Override
+    public void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
+        boolean direct = true;
+        for (Tensor output : outputs) {
+            direct &= CpuWeights.isUsable(output.segment());
+            for (Tensor input : inputs) {
+                direct &= output.segment().asOverlappingSlice(input.segment()).isEmpty();
+            }
+        }
+        if (!direct) {
+            Program.super.runInto(context, inputs, outputs);
+            return;
+        }
+        Frame frame = frame(context, inputs);
+        run(frame, outputs);
     }
 
     /** Runs the steps with inputs bound, into given outputs. */

@@ -28,6 +28,7 @@ public final class LedgerMemory {
                     "cpu: no " + bytes + " bytes of host memory for " + purpose + " (" + e.getMessage()
                             + "); Tenon holds " + ledger.holders()
                             + "; the JVM's own limit on memory outside the heap is -XX:MaxDirectMemorySize",
+                    bytes,
                     e);
         } catch (RuntimeException | Error e) {
             ledger.release(use, bytes);

@@ -50,7 +50,7 @@ class CpuDeviceTest {
             Value x = g.input("x", TensorType.of(DType.F32, 4, size));
             ConstantData w =
                     new ConstantData.Splat(TensorType.of(DType.F32, size, size), Float.floatToRawIntBits(0.5f));
-            g.output("y", g.plus(g.softmax(g.relu(g.matmul(x, g.constant(w))), 1), x));
+            g.output("y", g.add(g.softmax(g.relu(g.matmul(x, g.constant(w))), 1), x));
         });
     }
 
@@ -247,7 +247,7 @@ class CpuDeviceTest {
                 Value x = g.input("x", type);
                 Value aligned = g.constant(new ConstantData.Dense(type, mapped.asSlice(0, 256)));
                 Value odd = g.constant(new ConstantData.Dense(type, mapped.asSlice(1)));
-                g.output("y", g.plus(g.times(x, odd), aligned));
+                g.output("y", g.add(g.mul(x, odd), aligned));
             });
             Tensor x = Tensor.zeros(type);
             x.segment().set(ValueLayout.JAVA_FLOAT, 0, 2f);

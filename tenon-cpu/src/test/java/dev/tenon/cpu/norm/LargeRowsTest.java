@@ -75,7 +75,7 @@ class LargeRowsTest {
         Graph graph = GraphBuilder.build("sum", g -> {
             Value one = g.constant(new ConstantData.Splat(TensorType.of(DType.F32, 1), Float.floatToRawIntBits(1f)));
             Value x = g.input("x", tall ? TensorType.of(DType.F32, n, 2) : TensorType.of(DType.F32, 2, n));
-            g.output("y", g.reduce(fn, g.plus(x, one), false, axes));
+            g.output("y", g.reduce(fn, g.add(x, one), false, axes));
         });
         Tensor y = run(graph, Tensor.zeros(graph.inputs().getFirst().type()));
         double count = 2.0 * n / y.elements();

@@ -95,8 +95,8 @@ public final class BackendChecks {
             Value x = g.input("x", rows);
             Value row = g.input("row", TensorType.of(DType.F32, 67));
             Value first = g.layerNorm(
-                    g.plus(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
-            Value sum = g.plus(first, x);
+                    g.add(x, g.transpose(g.input("r", TensorType.of(DType.F32, 67, 5)), 1, 0)), row, row, 1e-5);
+            Value sum = g.add(first, x);
             g.output("y", g.add(new RmsNorm(1, 1e-5, true), sum, row));
             g.output("total", g.add(new Reduce(ReduceFn.SUM, List.of(1), false), sum));
         });
@@ -132,7 +132,7 @@ public final class BackendChecks {
         Graph graph = GraphBuilder.build("line", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
             var s = g.input("s", DType.F32);
-            g.output("y", g.plus(g.times(x, s), g.scalar(DType.F32, 1)));
+            g.output("y", g.add(g.mul(x, s), g.scalar(DType.F32, 1)));
         });
         CompileOptions options = STRICT.withExecution(Execution.graph());
         try (Engine runtime = open(backend);
@@ -182,7 +182,7 @@ public final class BackendChecks {
         Graph graph = GraphBuilder.build("integers", g -> {
             var x = g.input("x", DType.I64, Dim.of(2));
             var y = g.input("y", DType.I64, Dim.of(2));
-            g.output("y", g.plus(g.binary(BinaryFn.POW, x, y), g.div(x, y)));
+            g.output("y", g.add(g.binary(BinaryFn.POW, x, y), g.div(x, y)));
         });
         Tensor x = Tensor.of(new long[] {0, 9}, 2);
         try (Engine runtime = open(backend);
@@ -229,7 +229,7 @@ public final class BackendChecks {
     private static void staying(String backend) {
         Graph graph = GraphBuilder.build("half", g -> {
             var x = g.input("x", DType.F32, Dim.named("n"));
-            g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
+            g.output("y", g.mul(x, g.scalar(DType.F32, 0.5)));
         });
         try (Engine runtime = open(backend)) {
             Tensor kept;

@@ -30,9 +30,9 @@ public final class BackendModel {
         Value scale = g.input("scale", DType.F32);
         Value words = weight(g, random, WORDS, WIDTH);
         Value x = named(g, "words", words, ids);
-        Value h = g.unary(UnaryFn.GELU, g.plus(g.matmul(x, weight(g, random, WIDTH, WIDTH)), weight(g, random, WIDTH)));
-        Value n = g.layerNorm(g.plus(h, x), weight(g, random, WIDTH), weight(g, random, WIDTH), 1e-5);
-        Value scores = g.times(g.matmul(n, weight(g, random, WIDTH, CLASSES)), scale);
+        Value h = g.unary(UnaryFn.GELU, g.add(g.matmul(x, weight(g, random, WIDTH, WIDTH)), weight(g, random, WIDTH)));
+        Value n = g.layerNorm(g.add(h, x), weight(g, random, WIDTH), weight(g, random, WIDTH), 1e-5);
+        Value scores = g.mul(g.matmul(n, weight(g, random, WIDTH, CLASSES)), scale);
         g.output("p", g.softmax(scores, 1));
     });
 

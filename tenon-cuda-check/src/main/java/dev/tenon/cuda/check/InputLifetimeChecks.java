@@ -29,7 +29,7 @@ final class InputLifetimeChecks {
     static void run(String backend) {
         Graph graph = GraphBuilder.build("sum", g -> {
             Value x = g.input("x", TYPE);
-            g.output("y", g.reduce(ReduceFn.SUM, g.plus(x, x), false, 0));
+            g.output("y", g.reduce(ReduceFn.SUM, g.add(x, x), false, 0));
         });
         try (Engine runtime = Engine.open(Target.parse(backend));
                 CompiledModel model = runtime.compile(graph);

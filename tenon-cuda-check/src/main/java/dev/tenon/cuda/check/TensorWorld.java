@@ -29,7 +29,7 @@ final class TensorWorld implements AutoCloseable {
     private static final int LONGEST_SECONDS = 25;
     private static final Graph HALF = GraphBuilder.build("half", g -> {
         var x = g.input("x", DType.F32, Dim.named("n"));
-        g.output("y", g.times(x, g.scalar(DType.F32, 0.5)));
+        g.output("y", g.mul(x, g.scalar(DType.F32, 0.5)));
     });
 
     /** One of the ranks, on a thread of its own. */

@@ -121,8 +121,10 @@ final class CudaContext implements GpuContext {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int status = allocation.applyAsInt(out);
             if (status == CuStatus.OUT_OF_MEMORY) {
-                throw new OutOfMemoryException(primary.name() + ": " + call + ": " + bytes + " bytes asked for, "
-                        + primary.memoryText() + ", " + held.get() + " held here");
+                throw new OutOfMemoryException(
+                        primary.name() + ": " + call + ": " + bytes + " bytes asked for, " + primary.memoryText() + ", "
+                                + held.get() + " held here",
+                        bytes);
             }
             primary.check(status, "%s(bytes=%d)", call, bytes);
             return owned(out.get(ValueLayout.JAVA_LONG, 0), object, undo);

@@ -4,6 +4,7 @@ import dev.tenon.core.error.DeviceLostException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.nativelib.StatusCheck;
 import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuContext;
 import dev.tenon.nativelib.cuda.CuGraph;
@@ -164,7 +165,7 @@ final class PrimaryContext {
         if (status == CuStatus.OUT_OF_MEMORY) {
             return new OutOfMemoryException(message + "; " + memoryText());
         }
-        return new NativeException(message);
+        return NativeException.of(message, StatusCheck.function(call), status);
     }
 
     private DeviceLostException lost(String message) {

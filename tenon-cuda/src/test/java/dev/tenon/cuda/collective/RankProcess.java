@@ -55,12 +55,12 @@ final class RankProcess {
     }
 
     private static void tensors(RankEnvironment here, GpuCollectiveOptions options) {
-        try (Engine runtime = Engine.open(Target.cuda(here.localRank()));
-                GpuCommunicator rank = GpuRank.open(runtime, here, options)) {
+        try (Engine engine = Engine.open(Target.cuda(here.localRank()));
+                GpuCommunicator rank = GpuRank.open(engine, here, options)) {
             float[] data = new float[LENGTH];
             Arrays.fill(data, rank.rank() + 1);
-            Tensor own = runtime.upload(Tensor.of(data, LENGTH));
-            Tensor sum = runtime.zeros(own.type());
+            Tensor own = engine.upload(Tensor.of(data, LENGTH));
+            Tensor sum = engine.zeros(own.type());
             rank.allReduce(own, sum, ReduceOp.SUM);
             own.close();
             rank.allReduce(sum, ReduceOp.MEAN);

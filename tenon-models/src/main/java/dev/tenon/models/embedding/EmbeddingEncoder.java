@@ -89,9 +89,9 @@ public final class EmbeddingEncoder implements AutoCloseable {
         OnnxModel onnx = OnnxModel.load(file);
         EncoderInputs.check(onnx.graph().inputs());
         EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        Engine runtime = Engine.open(target, options.runtime());
+        Engine runtime = Engine.open(target, options.engine());
         try {
-            CompiledModel compiled = runtime.compile(onnx.graph(), options.weights(), options.compile());
+            CompiledModel compiled = runtime.compile(onnx.graph(), options.compile());
             return new EmbeddingEncoder(words, setup, options, runtime, compiled);
         } catch (RuntimeException | Error e) {
             runtime.close();

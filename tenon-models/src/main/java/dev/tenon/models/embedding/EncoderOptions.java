@@ -4,7 +4,6 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.ShapePolicy;
-import dev.tenon.core.runtime.Weights;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +11,8 @@ import org.jspecify.annotations.Nullable;
  * How an encoder works. Immutable. What is null here is as the model's files say, and where they say nothing as
  * {@link EmbeddingEncoder#assumptions()} tells.
  *
- * @param runtime the device's threads and memory
- * @param compile precision and execution of the model
- * @param weights how the model's own weights are kept: {@code Weights.none().half(DType.F16)} for 16 bits
+ * @param engine the device's threads and memory
+ * @param compile precision, type of weights and execution of the model
  * @param batch how many texts go through the model at once; one where the model quantises activations by the range of the whole batch
  * @param lengths rounding of the padded length: the mask makes padding safe
  * @param folder where {@code modules.json} and the files it names lie; null for beside the model or in its parent folder
@@ -26,9 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param normalise whether vectors are scaled to length 1
  */
 public record EncoderOptions(
-        EngineOptions runtime,
+        EngineOptions engine,
         CompileOptions compile,
-        Weights weights,
         int batch,
         ShapePolicy lengths,
         @Nullable Path folder,
@@ -55,7 +52,6 @@ public record EncoderOptions(
         return new EncoderOptions(
                 EngineOptions.defaults(),
                 CompileOptions.defaults(),
-                Weights.none(),
                 32,
                 ShapePolicy.exact(),
                 null,
@@ -68,96 +64,34 @@ public record EncoderOptions(
     }
 
     /** Returns these options with threads and memory of the device. */
-    public EncoderOptions withRuntime(EngineOptions options) {
+    public EncoderOptions withEngine(EngineOptions options) {
         return new EncoderOptions(
-                options,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                options, compile, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with precision and execution of the model. */
     public EncoderOptions withCompile(CompileOptions options) {
         return new EncoderOptions(
-                runtime,
-                options,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
-    }
-
-    /** Returns these options with weights kept as {@code kept} says. */
-    public EncoderOptions withWeights(Weights kept) {
-        return new EncoderOptions(
-                runtime,
-                compile,
-                kept,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                engine, options, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with {@code count} texts a batch. */
     public EncoderOptions withBatch(int count) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                count,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                engine, compile, count, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with padded lengths rounded. */
     public EncoderOptions withLengths(ShapePolicy policy) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                policy,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                engine, compile, batch, policy, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with the sentence-transformers files read from {@code elsewhere}. */
     public EncoderOptions withFolder(Path elsewhere) {
         return new EncoderOptions(
-                runtime,
+                engine,
                 compile,
-                weights,
                 batch,
                 lengths,
                 elsewhere,
@@ -172,92 +106,36 @@ public record EncoderOptions(
     /** Returns these options with token vectors pooled as {@code rule} says, whatever the files say. */
     public EncoderOptions withPooling(Pooling rule) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                rule,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                engine, compile, batch, lengths, folder, rule, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with at most {@code count} tokens a text, special tokens included. */
     public EncoderOptions withMaxTokens(int count) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                count,
-                longTexts,
-                prompt,
-                dimensions,
-                normalise);
+                engine, compile, batch, lengths, folder, pooling, count, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with longer texts treated as {@code rule} says. */
     public EncoderOptions withLongTexts(LongTexts rule) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                rule,
-                prompt,
-                dimensions,
-                normalise);
+                engine, compile, batch, lengths, folder, pooling, maxTokens, rule, prompt, dimensions, normalise);
     }
 
     /** Returns these options with a prompt before each text; {@link Prompt#none()} also turns off the one that the files ask for. */
     public EncoderOptions withPrompt(Prompt before) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                before,
-                dimensions,
-                normalise);
+                engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, before, dimensions, normalise);
     }
 
     /** Returns these options with vectors cut to their first {@code count} components, and scaled again if they are scaled. */
     public EncoderOptions withDimensions(int count) {
         return new EncoderOptions(
-                runtime, compile, weights, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, count,
-                normalise);
+                engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, count, normalise);
     }
 
     /** Returns these options with vectors scaled to length 1, or not. */
     public EncoderOptions withNormalise(boolean on) {
         return new EncoderOptions(
-                runtime,
-                compile,
-                weights,
-                batch,
-                lengths,
-                folder,
-                pooling,
-                maxTokens,
-                longTexts,
-                prompt,
-                dimensions,
-                on);
+                engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, on);
     }
 }

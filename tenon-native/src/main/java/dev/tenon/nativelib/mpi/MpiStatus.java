@@ -18,7 +18,8 @@ public final class MpiStatus {
      */
     public static void check(int status, String call) {
         if (status != SUCCESS) {
-            throw new NativeException("Open MPI: " + call + " failed: " + text(status) + " (" + status + ")");
+            throw NativeException.of(
+                    "Open MPI: " + call + " failed: " + text(status) + " (" + status + ")", call, status);
         }
     }
 

@@ -20,7 +20,7 @@ final class PowerToProduct implements Rule {
         }
         Value x = into.map(node.input(0));
         if (Match.isAll(node.input(1), 2)) {
-            return List.of(into.times(x, x));
+            return List.of(into.mul(x, x));
         }
         return Match.isAll(node.input(1), 1) ? List.of(x) : null;
     }

@@ -82,25 +82,25 @@ final class FuseResidualNormsTest {
 
     @Test
     void aSumOfItsOwnIsNeverWritten() {
-        assertThat(operations(g -> g.output("y", layerNorm(g, g.plus(x(g), r(g))))))
+        assertThat(operations(g -> g.output("y", layerNorm(g, g.add(x(g), r(g))))))
                 .containsExactly("residual_norm");
-        assertThat(operations(g -> g.output("y", rmsNorm(g, g.plus(x(g), r(g))))))
+        assertThat(operations(g -> g.output("y", rmsNorm(g, g.add(x(g), r(g))))))
                 .containsExactly("residual_norm");
-        Graph graph = GraphBuilder.build("one", g -> g.output("y", rmsNorm(g, g.plus(x(g), r(g)))));
+        Graph graph = GraphBuilder.build("one", g -> g.output("y", rmsNorm(g, g.add(x(g), r(g)))));
         assertThat(planned(graph, RESIDUAL_NORMS).nodes().getFirst().outputs()).hasSize(1);
     }
 
     @Test
     void aSumThatOthersReadIsTheSecondResult() {
         assertThat(operations(g -> {
-                    Value sum = g.plus(x(g), r(g));
+                    Value sum = g.add(x(g), r(g));
                     g.output("y", rmsNorm(g, sum));
                     g.output("sum", sum);
                 }))
                 .containsExactly("residual_norm");
         // read between the sum and its norm, and after it; the second norm of a sum stays one
         assertThat(operations(g -> {
-                    Value sum = g.plus(x(g), r(g));
+                    Value sum = g.add(x(g), r(g));
                     g.output("maximum", g.add(new Reduce(ReduceFn.MAX, List.of(0), false), sum));
                     g.output("y", layerNorm(g, sum));
                     g.output("z", rmsNorm(g, sum));
@@ -113,7 +113,7 @@ final class FuseResidualNormsTest {
     void aSumWithItself() {
         assertThat(operations(g -> {
                     Value x = x(g);
-                    g.output("y", layerNorm(g, g.plus(x, x)));
+                    g.output("y", layerNorm(g, g.add(x, x)));
                 }))
                 .containsExactly("residual_norm");
     }
@@ -121,7 +121,7 @@ final class FuseResidualNormsTest {
     @Test
     void aSharedSumStaysWhereTheScaleComesLater() {
         assertThat(operations(g -> {
-                    Value sum = g.plus(x(g), r(g));
+                    Value sum = g.add(x(g), r(g));
                     Value scale = g.add(new Reduce(ReduceFn.MAX, List.of(0, 1), false), sum);
                     g.output("y", g.add(new RmsNorm(2, 1e-5, true), sum, scale));
                 }))
@@ -132,10 +132,10 @@ final class FuseResidualNormsTest {
     void additionsWithinProductsAndRegionsStayThere() {
         assertThat(operations(g -> {
                     Value w = g.constant(new Seeded(3).array(DType.F32, 6, 6).toConstant());
-                    g.output("y", layerNorm(g, g.plus(g.plus(g.matmul(x(g), w), row(g, 4)), r(g))));
+                    g.output("y", layerNorm(g, g.add(g.add(g.matmul(x(g), w), row(g, 4)), r(g))));
                 }))
                 .containsExactly("mat_mul", "layer_norm");
-        assertThat(operations(g -> g.output("y", layerNorm(g, g.plus(g.unary(UnaryFn.TANH, x(g)), r(g))))))
+        assertThat(operations(g -> g.output("y", layerNorm(g, g.add(g.unary(UnaryFn.TANH, x(g)), r(g))))))
                 .containsExactly("region", "layer_norm");
     }
 
@@ -144,13 +144,13 @@ final class FuseResidualNormsTest {
         assertThat(operations(
                         g -> { // broadcast
                             Value r = g.input("r", TensorType.of(DType.F32, 3, 6));
-                            g.output("y", layerNorm(g, g.plus(x(g), r)));
+                            g.output("y", layerNorm(g, g.add(x(g), r)));
                         }))
                 .containsExactly("binary", "layer_norm");
         assertThat(operations(g ->
-                        g.output("y", g.add(new LayerNorm(2, 1e-5, true, false), g.plus(x(g), r(g)), row(g, 1)))))
+                        g.output("y", g.add(new LayerNorm(2, 1e-5, true, false), g.add(x(g), r(g)), row(g, 1)))))
                 .containsExactly("binary", "layer_norm");
-        assertThat(operations(g -> g.output("y", layerNorm(g, g.minus(x(g), r(g))))))
+        assertThat(operations(g -> g.output("y", layerNorm(g, g.sub(x(g), r(g))))))
                 .containsExactly("binary", "layer_norm");
     }
 
@@ -158,7 +158,7 @@ final class FuseResidualNormsTest {
     @ValueSource(booleans = {true, false})
     void staysAsItIsWhereTheBackendDoesNotRunIt(boolean shared) {
         Graph graph = GraphBuilder.build("sums", g -> {
-            Value sum = g.plus(x(g), r(g));
+            Value sum = g.add(x(g), r(g));
             g.output("y", layerNorm(g, sum));
             if (shared) {
                 g.output("sum", sum);
@@ -173,11 +173,11 @@ final class FuseResidualNormsTest {
     @Test
     void theNormMayBeSpelledOut() {
         assertThat(operations(g -> {
-                    Value x = g.plus(x(g), r(g));
-                    Value deviation = g.minus(x, g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), x));
-                    Value variance = g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), g.times(deviation, deviation));
-                    Value root = g.unary(UnaryFn.SQRT, g.plus(variance, g.scalar(DType.F32, 1e-5)));
-                    g.output("y", g.plus(g.times(g.div(deviation, root), row(g, 1)), row(g, 2)));
+                    Value x = g.add(x(g), r(g));
+                    Value deviation = g.sub(x, g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), x));
+                    Value variance = g.add(new Reduce(ReduceFn.MEAN, List.of(2), true), g.mul(deviation, deviation));
+                    Value root = g.unary(UnaryFn.SQRT, g.add(variance, g.scalar(DType.F32, 1e-5)));
+                    g.output("y", g.add(g.mul(g.div(deviation, root), row(g, 1)), row(g, 2)));
                 }))
                 .containsExactly("residual_norm");
     }

@@ -38,8 +38,8 @@ final class SpelledAttentionTest {
             Value scores = keyTransposed
                     ? g.matmul(q, g.transpose(heads, 0, 2, 3, 1))
                     : g.add(new MatMul(false, true, Epilogue.NONE), q, g.transpose(heads, 0, 2, 1, 3));
-            Value scaled = division ? g.div(scores, g.scalar(DType.F32, 2)) : g.times(g.scalar(DType.F32, 0.5), scores);
-            Value seen = mask ? g.plus(g.input("mask", TensorType.of(DType.F32, 2, 1, 1, 5)), scaled) : scaled;
+            Value scaled = division ? g.div(scores, g.scalar(DType.F32, 2)) : g.mul(g.scalar(DType.F32, 0.5), scores);
+            Value seen = mask ? g.add(g.input("mask", TensorType.of(DType.F32, 2, 1, 1, 5)), scaled) : scaled;
             Value mixed = g.transpose(g.matmul(g.softmax(seen, 3), v), 0, 2, 1, 3);
             g.output("y", g.reshape(mixed, 2, 5, 12));
         });

@@ -121,7 +121,7 @@ final class MemoryPlannerTest {
         Graph graph = GraphBuilder.build("broadcast", g -> {
             Value x = g.input("x", DType.F32, Dim.of(4), Dim.of(4));
             Value row = g.reduce(dev.tenon.core.ir.fn.ReduceFn.SUM, x, true, 0);
-            g.output("y", g.transpose(g.plus(g.transpose(x, 1, 0), row), 1, 0));
+            g.output("y", g.transpose(g.add(g.transpose(x, 1, 0), row), 1, 0));
         });
         checkNoLiveValueIsOverwritten(PassesTest.plan(graph, CompilerOptions.defaults()));
     }

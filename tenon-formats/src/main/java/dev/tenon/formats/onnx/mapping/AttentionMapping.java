@@ -133,11 +133,11 @@ final class AttentionMapping {
         Value before;
         if (n.has(LENGTHS) && !n.has(PAST_KEY)) {
             Value lengths = ShapeOps.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
-            before = n.minus(lengths, ShapeOps.sizes(n, q, 2, 3));
+            before = n.sub(lengths, ShapeOps.sizes(n, q, 2, 3));
         } else {
-            before = n.minus(ShapeOps.sizes(n, k, 2, 3), ShapeOps.sizes(n, newKey, 2, 3));
+            before = n.sub(ShapeOps.sizes(n, k, 2, 3), ShapeOps.sizes(n, newKey, 2, 3));
         }
-        return n.compare(CompareFn.LE, MovementMapping.index(n, k, 2), n.plus(row, before));
+        return n.compare(CompareFn.LE, MovementMapping.index(n, k, 2), n.add(row, before));
     }
 
     /** Attention step by step, for models that want to see the scores. */
@@ -150,17 +150,16 @@ final class AttentionMapping {
             double scale = n.hasAttr("scale") ? n.attrFloat("scale", 1) : 1 / Math.sqrt((double) size.size());
             double cap = n.attrFloat("softcap", 0);
             Value keys = repeated(n, k, q);
-            Value raw =
-                    n.times(n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeOps.scalarLike(n, q, scale));
+            Value raw = n.mul(n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeOps.scalarLike(n, q, scale));
             Value capped = raw;
             if (cap > 0) {
                 Value limit = ShapeOps.scalarLike(n, q, cap);
-                capped = n.times(n.unary(UnaryFn.TANH, n.div(raw, limit)), limit);
+                capped = n.mul(n.unary(UnaryFn.TANH, n.div(raw, limit)), limit);
             }
             Value hidden = ShapeOps.scalarLike(n, q, Double.NEGATIVE_INFINITY);
             Value masked = mask == null
                     ? capped
-                    : mask.dtype() == DType.BOOL ? n.where(mask, capped, hidden) : n.plus(capped, mask);
+                    : mask.dtype() == DType.BOOL ? n.where(mask, capped, hidden) : n.add(capped, mask);
             // a query that sees no key has no weights, rather than the formula's NaN
             Value blind = n.compare(CompareFn.EQ, n.reduce(ReduceFn.MAX, masked, true, 3), hidden);
             Value weights = n.where(blind, ShapeOps.scalarLike(n, q, 0), n.add(new Softmax(3), masked));

@@ -83,14 +83,14 @@ final class ConstantMapping {
 
     private static Value window(NodeContext n, double a, double b, double c) {
         Value size = n.cast(n.in(0), DType.F32);
-        Value period = n.attrFlag("periodic", true) ? size : n.minus(size, n.scalar(DType.F32, 1));
+        Value period = n.attrFlag("periodic", true) ? size : n.sub(size, n.scalar(DType.F32, 1));
         Value index = n.add(new RangeOf(), n.scalar(DType.F32, 0), size, n.scalar(DType.F32, 1));
-        Value angle = n.div(n.times(index, n.scalar(DType.F32, 2 * Math.PI)), period);
-        Value first = n.times(n.unary(UnaryFn.COS, angle), n.scalar(DType.F32, -b));
-        Value sum = n.plus(first, n.scalar(DType.F32, a));
+        Value angle = n.div(n.mul(index, n.scalar(DType.F32, 2 * Math.PI)), period);
+        Value first = n.mul(n.unary(UnaryFn.COS, angle), n.scalar(DType.F32, -b));
+        Value sum = n.add(first, n.scalar(DType.F32, a));
         if (c != 0) {
-            Value twice = n.unary(UnaryFn.COS, n.times(angle, n.scalar(DType.F32, 2)));
-            sum = n.plus(sum, n.times(twice, n.scalar(DType.F32, c)));
+            Value twice = n.unary(UnaryFn.COS, n.mul(angle, n.scalar(DType.F32, 2)));
+            sum = n.add(sum, n.mul(twice, n.scalar(DType.F32, c)));
         }
         return n.cast(sum, n.attrType("output_datatype", DType.F32));
     }

@@ -37,12 +37,12 @@ final class ContractionMapping {
         double beta = n.attrFloat("beta", 1);
         MatMul op = new MatMul(n.attrFlag("transA", false), n.attrFlag("transB", false), Epilogue.NONE);
         Value product = n.add(op, n.in(0), n.in(1));
-        Value scaled = alpha == 1 ? product : n.times(product, ShapeOps.scalarLike(n, product, alpha));
+        Value scaled = alpha == 1 ? product : n.mul(product, ShapeOps.scalarLike(n, product, alpha));
         if (!n.has(2) || beta == 0) {
             return scaled;
         }
         Value bias = n.in(2);
-        Value sum = n.plus(scaled, beta == 1 ? bias : n.times(bias, ShapeOps.scalarLike(n, bias, beta)));
+        Value sum = n.add(scaled, beta == 1 ? bias : n.mul(bias, ShapeOps.scalarLike(n, bias, beta)));
         return ShapeOps.fitted(n, sum, product, "C " + bias.type());
     }
 }

@@ -86,7 +86,7 @@ final class ElementwiseMapping {
             case "LessOrEqual" -> compare(n, CompareFn.LE);
             case "Max" -> fold(n, (a, b) -> n.binary(BinaryFn.MAX, a, b));
             case "Min" -> fold(n, (a, b) -> n.binary(BinaryFn.MIN, a, b));
-            case "Sum" -> fold(n, n::plus);
+            case "Sum" -> fold(n, n::add);
             case "Mean" -> mean(n);
             case "Where" -> n.where(n.in(0), n.in(1), n.in(2));
             case "Cast" -> cast(n, n.attrType("to"));
@@ -213,7 +213,7 @@ final class ElementwiseMapping {
     }
 
     private static Value mean(NodeContext n) {
-        Value sum = fold(n, n::plus);
+        Value sum = fold(n, n::add);
         return n.inputs() == 1 ? sum : n.div(sum, n.scalar(sum.dtype(), n.inputs()));
     }
 

@@ -208,10 +208,10 @@ final class IndexMapping {
 
     private static Value equalParts(NodeContext n, Value x, int axis, int parts) {
         Value dim = n.add(new dev.tenon.core.ir.op.filling.ShapeOf(axis, axis + 1L), x);
-        Value size = n.div(n.plus(dim, n.longs(parts - 1L)), n.longs(parts));
+        Value size = n.div(n.add(dim, n.longs(parts - 1L)), n.longs(parts));
         List<Value> sizes = new ArrayList<>(Collections.nCopies(parts - 1, size));
-        sizes.add(n.minus(dim, n.times(size, n.longs(parts - 1L))));
-        return parts == 1 ? dim : n.concat(0, sizes.toArray(Value[]::new));
+        sizes.add(n.sub(dim, n.mul(size, n.longs(parts - 1L))));
+        return parts == 1 ? dim : n.concat(sizes, 0);
     }
 
     private static Value padByAttributes(NodeContext n) {

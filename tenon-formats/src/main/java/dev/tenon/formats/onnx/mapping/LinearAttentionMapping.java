@@ -47,7 +47,7 @@ final class LinearAttentionMapping {
         Value given = n.in(BETA);
         Value first = ShapeOps.swap(n, given, 1, 2);
         return n.rank(given) == 3 && given.shape().dim(2).is(1) && heads > 1
-                ? n.concat(1, Collections.nCopies(heads, first).toArray(Value[]::new))
+                ? n.concat(Collections.nCopies(heads, first), 1)
                 : first;
     }
 }

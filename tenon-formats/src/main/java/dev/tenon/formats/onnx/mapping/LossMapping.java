@@ -38,7 +38,7 @@ final class LossMapping {
         Value picked = n.add(new GatherElements(1), x, ShapeOps.unsqueeze(n, known, List.of(1L)));
         Value loss = n.unary(UnaryFn.NEG, ShapeOps.squeeze(n, picked, List.of(1L)));
         Value weight = weight(n, x, known, ignored);
-        Value weighted = weight == null ? loss : n.times(loss, weight);
+        Value weighted = weight == null ? loss : n.mul(loss, weight);
         return switch (n.attrString("reduction", "mean")) {
             case "none" -> weighted;
             case "sum" -> total(n, weighted, ReduceFn.SUM);

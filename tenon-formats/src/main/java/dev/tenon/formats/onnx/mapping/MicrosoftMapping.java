@@ -40,14 +40,14 @@ final class MicrosoftMapping {
 
     private static Value biased(NodeContext n) {
         return ShapeOps.fitted(
-                n, n.plus(n.in(0), n.in(1)), n.in(0), "bias " + n.in(1).type());
+                n, n.add(n.in(0), n.in(1)), n.in(0), "bias " + n.in(1).type());
     }
 
     /** x · sigmoid(alpha · x): half of x where alpha is 0. */
     private static Value quickGelu(NodeContext n) {
         Value x = n.in(0);
         double alpha = n.attrFloat("alpha", 1.702f);
-        return alpha == 0 ? n.times(x, n.scalar(x.dtype(), 0.5)) : n.add(new Unary(UnaryFn.SILU, alpha, 0), x);
+        return alpha == 0 ? n.mul(x, n.scalar(x.dtype(), 0.5)) : n.add(new Unary(UnaryFn.SILU, alpha, 0), x);
     }
 
     /** [input, skip, gamma, beta? (of the centred one), bias?] → [output, mean, inv_std_var, input_skip_bias_sum]. */
@@ -59,9 +59,9 @@ final class MicrosoftMapping {
         }
         int bias = centred ? BETA + 1 : BETA;
         // the bias first: a product before it takes in a bias and then a residual
-        Value biased = n.has(bias) ? n.plus(x, n.in(bias)) : x;
+        Value biased = n.has(bias) ? n.add(x, n.in(bias)) : x;
         Value sum =
-                ShapeOps.fitted(n, n.plus(biased, n.in(1)), x, "skip " + n.in(1).type() + " and a bias");
+                ShapeOps.fitted(n, n.add(biased, n.in(1)), x, "skip " + n.in(1).type() + " and a bias");
         int axis = n.rank(sum) - 1;
         double epsilon = n.attrFloat("epsilon", EPSILON);
         Value y = centred
@@ -93,12 +93,12 @@ final class MicrosoftMapping {
         }
         Gather rows = new Gather(0);
         Value places = n.has(8) ? n.in(8) : MovementMapping.index(n, ids, 1);
-        Value sum = n.plus(n.add(rows, n.in(2), ids), n.add(rows, n.in(3), places));
+        Value sum = n.add(n.add(rows, n.in(2), ids), n.add(rows, n.in(3), places));
         if (n.has(1) != n.has(4)) {
             throw n.error("segment_ids and segment_embedding are given together or not at all");
         }
         if (n.has(1)) {
-            sum = n.plus(sum, n.add(rows, n.in(4), n.in(1)));
+            sum = n.add(sum, n.add(rows, n.in(4), n.in(1)));
         }
         Value y = layerNorm(n, sum, n.attrFloat("epsilon", EPSILON), n.in(5), List.of(n.in(6)));
         return n.results() < 2 ? List.of(y) : List.of(y, ones(n, ids), sum);

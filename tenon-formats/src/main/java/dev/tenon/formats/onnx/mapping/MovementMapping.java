@@ -177,7 +177,7 @@ final class MovementMapping {
         }
         // a diagonal that only a run knows: element by element, by its place
         int rank = n.rank(x);
-        Value offset = n.minus(index(n, x, rank - 1), ShapeOps.unsqueeze(n, index(n, x, rank - 2), List.of(1L)));
+        Value offset = n.sub(index(n, x, rank - 1), ShapeOps.unsqueeze(n, index(n, x, rank - 2), List.of(1L)));
         Value wanted = n.cast(n.in(1), DType.I64);
         Value kept = n.compare(upper ? CompareFn.GE : CompareFn.LE, offset, wanted);
         return n.where(kept, x, ShapeOps.scalarLike(n, x, 0));

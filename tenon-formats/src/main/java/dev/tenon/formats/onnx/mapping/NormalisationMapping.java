@@ -81,8 +81,8 @@ final class NormalisationMapping {
         Value wide = n.cast(x, x.dtype().accumulator());
         Value mean = n.add(new Reduce(ReduceFn.MEAN, axes, false), wide);
         Value centred = centred(n, wide, axes);
-        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, false), n.times(centred, centred));
-        Value zero = n.minus(mean, mean);
+        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, false), n.mul(centred, centred));
+        Value zero = n.sub(mean, mean);
         List<Value> standard =
                 List.of(centred, n.cast(n.in(1), wide.dtype()), n.cast(n.in(2), wide.dtype()), zero, variance);
         double momentum = n.attrFloat("momentum", 0.9f);
@@ -93,9 +93,9 @@ final class NormalisationMapping {
     }
 
     private static Value moved(NodeContext n, Value running, Value now, double momentum) {
-        return n.plus(
-                n.times(running, ShapeOps.scalarLike(n, running, momentum)),
-                n.times(n.cast(now, running.dtype()), ShapeOps.scalarLike(n, running, 1 - momentum)));
+        return n.add(
+                n.mul(running, ShapeOps.scalarLike(n, running, momentum)),
+                n.mul(n.cast(now, running.dtype()), ShapeOps.scalarLike(n, running, 1 - momentum)));
     }
 
     private static Value groupNorm(NodeContext n) {
@@ -140,8 +140,8 @@ final class NormalisationMapping {
      * x less its mean over some dims, which stay. The mean rounds: at values near 10000 that differ by thousandths it is off by as much as they deviate. The differences are exact then, and taking their own mean from them mends it.
      */
     static Value centred(NodeContext n, Value x, List<Integer> axes) {
-        Value nearly = n.minus(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
-        return n.minus(nearly, n.add(new Reduce(ReduceFn.MEAN, axes, true), nearly));
+        Value nearly = n.sub(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
+        return n.sub(nearly, n.add(new Reduce(ReduceFn.MEAN, axes, true), nearly));
     }
 
     private static Value rmsNorm(NodeContext n) {
@@ -174,7 +174,7 @@ final class NormalisationMapping {
         Value y = n.add(norm.with(false, false), n.cast(x, wide));
         for (int i = 0; i < parameters.size(); i++) {
             Value parameter = n.cast(parameters.get(i), wide);
-            Value combined = i == 0 ? n.times(y, parameter) : n.plus(y, parameter);
+            Value combined = i == 0 ? n.mul(y, parameter) : n.add(y, parameter);
             y = ShapeOps.fitted(
                     n,
                     combined,
@@ -203,8 +203,8 @@ final class NormalisationMapping {
 
     /** 1 / sqrt(mean(x^2) + epsilon) over the dims from an axis on. */
     static Value reciprocalRoot(NodeContext n, Value x, int axis, double epsilon) {
-        Value square = mean(n, n.times(x, x), axis);
-        return n.unary(UnaryFn.RSQRT, n.plus(square, ShapeOps.scalarLike(n, square, epsilon)));
+        Value square = mean(n, n.mul(x, x), axis);
+        return n.unary(UnaryFn.RSQRT, n.add(square, ShapeOps.scalarLike(n, square, epsilon)));
     }
 
     private static Value lrn(NodeContext n) {
@@ -224,8 +224,8 @@ final class NormalisationMapping {
         List<Integer> axes =
                 given.stream().map(axis -> n.axis(x, axis)).sorted().toList();
         Value centred = centred(n, n.cast(x, x.dtype().accumulator()), axes);
-        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.times(centred, centred));
-        Value deviation = n.plus(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, centred, 1e-9));
+        Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.mul(centred, centred));
+        Value deviation = n.add(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, centred, 1e-9));
         return n.cast(n.div(centred, deviation), x.dtype());
     }
 

@@ -94,8 +94,8 @@ final class QuantisationMapping {
         if (scaleA.shape().isRanked() && scaleA.shape().rank() == 1) {
             scaleA = ShapeOps.unsqueeze(n, scaleA, List.of(1L));
         }
-        Value scale = n.times(scaleA, parameter(n, n.cast(n.in(4), DType.F32)));
-        return requantize(n, n.times(n.cast(product, DType.F32), scale), n.in(6), n.in(7));
+        Value scale = n.mul(scaleA, parameter(n, n.cast(n.in(4), DType.F32)));
+        return requantize(n, n.mul(n.cast(product, DType.F32), scale), n.in(6), n.in(7));
     }
 
     private static Value qlinearConv(NodeContext n) {
@@ -104,13 +104,13 @@ final class QuantisationMapping {
         Value sums = ConvolutionMapping.convInteger(n, x, weight, List.of(n.in(2)), List.of(n.in(5)));
         int spatial = n.rank(x) - 2;
         if (n.has(8)) {
-            sums = n.plus(sums, byChannel(n, n.in(8), spatial));
+            sums = n.add(sums, byChannel(n, n.in(8), spatial));
         }
         Value weightScale = n.cast(n.in(4), DType.F32);
-        Value scale = n.times(
+        Value scale = n.mul(
                 n.cast(n.in(1), DType.F32),
                 weightScale.shape().rank() == 0 ? weightScale : byChannel(n, weightScale, spatial));
-        return requantize(n, n.times(n.cast(sums, DType.F32), scale), n.in(6), n.in(7));
+        return requantize(n, n.mul(n.cast(sums, DType.F32), scale), n.in(6), n.in(7));
     }
 
     /** [O] as [O,1,1,...], so that it meets the channels of [B,O,...]. */

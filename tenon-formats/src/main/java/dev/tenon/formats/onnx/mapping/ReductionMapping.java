@@ -76,7 +76,7 @@ final class ReductionMapping {
         DType dtype = n.in(0).dtype();
         double extreme = dtype.isFloat() ? Double.POSITIVE_INFINITY : 0x1p64;
         // stores to an integer saturate; the sum of nothing is 0
-        return n.plus(reduce(n, ReduceFn.SUM, n.since(18)), n.scalar(dtype, max ? -extreme : extreme));
+        return n.add(reduce(n, ReduceFn.SUM, n.since(18)), n.scalar(dtype, max ? -extreme : extreme));
     }
 
     private static List<Integer> fromFront(NodeContext n, Value x, List<Long> axes) {

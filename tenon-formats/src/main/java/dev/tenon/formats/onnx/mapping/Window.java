@@ -119,13 +119,13 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
         Value sizes = n.add(new ShapeOf(2, Long.MAX_VALUE), x);
         Value strides = n.longs(window.strides);
         Value one = n.longs(1);
-        Value steps = n.div(n.plus(sizes, n.minus(strides, one)), strides);
-        Value reach = n.plus(n.times(n.minus(steps, one), strides), n.longs(extents));
-        Value total = n.binary(BinaryFn.MAX, n.minus(reach, sizes), n.longs(0));
+        Value steps = n.div(n.add(sizes, n.sub(strides, one)), strides);
+        Value reach = n.add(n.mul(n.sub(steps, one), strides), n.longs(extents));
+        Value total = n.binary(BinaryFn.MAX, n.sub(reach, sizes), n.longs(0));
         Value less = n.div(total, n.longs(2));
-        Value more = n.minus(total, less);
+        Value more = n.sub(total, less);
         Value none = n.longs(0, 0);
-        Value pads = n.concat(0, none, upper ? less : more, none, upper ? more : less);
+        Value pads = n.concat(List.of(none, upper ? less : more, none, upper ? more : less), 0);
         Value padded = n.addTyped(
                 new PadBy(PadMode.CONSTANT, true, false),
                 new dev.tenon.core.ir.TensorType(x.dtype(), unknownSpatial(x.shape())),

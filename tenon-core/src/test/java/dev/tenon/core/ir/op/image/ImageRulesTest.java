@@ -144,7 +144,7 @@ class ImageRulesTest {
             var go = g.input("go", TensorType.of(DType.BOOL));
             var state = g.input("state", DType.I64, dev.tenon.core.ir.Dim.unknown());
             g.output("go", go);
-            g.output("state", g.concat(0, state, state));
+            g.output("state", g.concat(List.of(state, state), 0));
             g.output("each", state);
         });
         running(

@@ -55,11 +55,11 @@ class StateModelsTest {
             Value ct = g.reshape(g.input("c", DType.F64, dims(1, 3)), 1, 1, 3);
             Value at = g.input("a", DType.F64, dims(4, 3));
             Value st = g.input("s", DType.F64, dims(4));
-            Value kept = g.times(g.unary(UnaryFn.EXP, g.times(dt, at)), h);
-            Value next = g.plus(kept, g.times(g.times(dt, bt), xt));
-            Value y = g.reduce(ReduceFn.SUM, g.times(next, ct), false, 2);
+            Value kept = g.mul(g.unary(UnaryFn.EXP, g.mul(dt, at)), h);
+            Value next = g.add(kept, g.mul(g.mul(dt, bt), xt));
+            Value y = g.reduce(ReduceFn.SUM, g.mul(next, ct), false, 2);
             g.output("h", next);
-            g.output("y", g.plus(y, g.times(g.reshape(xt, 1, 4), st)));
+            g.output("y", g.add(y, g.mul(g.reshape(xt, 1, 4), st)));
         });
         ScanAxis time = new ScanAxis(1, false);
         List<NdArray> wanted = Interpreter.run(
@@ -93,8 +93,8 @@ class StateModelsTest {
             Value gt = g.reshape(g.input("g", DType.F64, dims(1, 2, 1)), 1, 2, 1, 1);
             Value bt = g.reshape(g.input("b", DType.F64, dims(1, 2)), 1, 2, 1, 1);
             Value kk = g.matmul(kt, g.reshape(kt, 1, 2, 1, 3));
-            Value forgotten = g.minus(s, g.times(bt, g.matmul(kk, s)));
-            Value next = g.plus(g.times(g.unary(UnaryFn.EXP, gt), forgotten), g.times(bt, g.matmul(kt, vt)));
+            Value forgotten = g.sub(s, g.mul(bt, g.matmul(kk, s)));
+            Value next = g.add(g.mul(g.unary(UnaryFn.EXP, gt), forgotten), g.mul(bt, g.matmul(kt, vt)));
             g.output("s", next);
             g.output("y", g.reshape(g.matmul(qt, next), 1, 2, 5));
         });
@@ -134,7 +134,7 @@ class StateModelsTest {
     }
 
     private static NdArray part(NdArray x, long from, long to) {
-        Graph graph = GraphBuilder.build("part", g -> g.output("y", g.narrow(input(g, "x", x), 1, from, to)));
+        Graph graph = GraphBuilder.build("part", g -> g.output("y", g.slice(input(g, "x", x), 1, from, to)));
         return Interpreter.run(graph, Map.of("x", x)).firstEntry().getValue();
     }
 
