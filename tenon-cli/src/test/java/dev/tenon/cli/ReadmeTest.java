@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The README's Java compiles: its first block has the imports, every other one is the body of a method that has the objects below. */
+/** The Java of README.md and docs/from-code.md compiles: the latter's first block has the imports, every other block is the body of a method that has the objects below. */
 class ReadmeTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
@@ -33,9 +33,11 @@ class ReadmeTest {
 
     private static List<String> blocks() throws IOException {
         List<String> blocks = new ArrayList<>();
-        Matcher matcher = BLOCK.matcher(Files.readString(Path.of("..", "README.md")));
-        while (matcher.find()) {
-            blocks.add(matcher.group(1));
+        for (Path document : List.of(Path.of("..", "docs", "from-code.md"), Path.of("..", "README.md"))) {
+            Matcher matcher = BLOCK.matcher(Files.readString(document));
+            while (matcher.find()) {
+                blocks.add(matcher.group(1));
+            }
         }
         return blocks;
     }
@@ -43,7 +45,7 @@ class ReadmeTest {
     @Test
     void javaBlocksCompile(@TempDir Path folder) throws IOException {
         List<String> blocks = blocks();
-        assertThat(blocks).hasSizeGreaterThan(5);
+        assertThat(blocks).hasSizeGreaterThan(8);
         StringBuilder source =
                 new StringBuilder(blocks.getFirst()).append("class Readme {\n").append(GIVEN);
         for (int i = 1; i < blocks.size(); i++) {
