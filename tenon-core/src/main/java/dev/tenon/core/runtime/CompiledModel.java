@@ -67,7 +67,6 @@ public final class CompiledModel implements AutoCloseable {
     private static final class Variant extends Shared {
         final Graph prepared;
         final SharedCache<List<TensorType>, CompiledStage> plans;
-        volatile boolean ran;
 
         Variant(Graph prepared, CompileOptions options) {
             this.prepared = prepared;
@@ -83,11 +82,6 @@ public final class CompiledModel implements AutoCloseable {
                 }
             }
             plans.values().forEach(stage -> stage.addConstants(to));
-        }
-
-        @Override
-        boolean settled() {
-            return ran;
         }
 
         @Override
@@ -266,11 +260,7 @@ public final class CompiledModel implements AutoCloseable {
             Map<String, Tensor> targets) {
         Variant variant = others.acquire(selection, () -> variant(selection));
         try {
-            Map<String, Tensor> results = run(variant, context, inputs, stay, targets);
-            if (!variant.ran) { // a volatile write for the first run only
-                variant.ran = true;
-            }
-            return results;
+            return run(variant, context, inputs, stay, targets);
         } finally {
             others.release(variant);
         }

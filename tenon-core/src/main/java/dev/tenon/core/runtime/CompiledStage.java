@@ -101,11 +101,6 @@ final class CompiledStage extends Shared {
         following.values().forEach(next -> next.addConstants(to));
     }
 
-    @Override
-    boolean settled() {
-        return ran;
-    }
-
     /**
      * Runs this stage and what follows it; adds the results, by name, to {@code results}.
      *

@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 abstract class Shared implements AutoCloseable {
     /** The cache's hold, and one for each use. */
     private final AtomicInteger holds = new AtomicInteger(1);
+    /** Whether its first use has ended, after which its cache has let go of others for it. */
+    volatile boolean weighed;
 
     /** Begins a use, which {@link #leave} ends. @return false where nothing holds it any more, so that it is being closed */
     final boolean enter() {
@@ -28,9 +30,6 @@ abstract class Shared implements AutoCloseable {
 
     /** Adds the constants that were made for this one and exist as long as it does. */
     abstract void addConstants(Set<ConstantData> to);
-
-    /** Whether it was used to the end once, and so was weighed against the others in its cache. */
-    abstract boolean settled();
 
     /** Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override

@@ -35,19 +35,22 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
         while (!value.enter()) { // evicted in between
             value = made.get(key, make);
         }
-        if (!value.settled()) {
-            try {
-                trim(value);
-            } catch (RuntimeException | Error e) {
-                release(value);
-                throw e;
-            }
-        }
         return value;
     }
 
-    /** Ends a use. */
+    /** Ends a use. After the first one, which has made all that the plan needs, others go: what they share with it stays. */
     void release(V value) {
+        try {
+            if (!value.weighed) {
+                value.weighed = true;
+                trim(value);
+            }
+        } finally {
+            leave(value);
+        }
+    }
+
+    private void leave(V value) {
         if (value.leave()) {
             closeEvicted(value);
         }
@@ -95,7 +98,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
 
     private void evict(V value) {
         if (made.forget(value)) { // of two threads that evict it, one lets go
-            release(value);
+            leave(value);
         }
     }
 

@@ -34,6 +34,14 @@ public final class FaultModel {
         return List.of(dense(), hosted(), staged());
     }
 
+    /** The model of that name. */
+    public static FaultModel named(String name) {
+        return all().stream()
+                .filter(model -> model.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** Kernels only, so that a GPU can record it. */
     private static FaultModel dense() {
         return new FaultModel(GraphBuilder.build("dense", g -> {

@@ -1,0 +1,79 @@
+package dev.tenon.emulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Execution;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.testkit.FaultModel;
+import dev.tenon.cuda.testkit.FaultyGpu;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What plans hold of a device and of the host, and when they give it back. */
+class PlanLifeTest {
+    @BeforeAll
+    static void device() {
+        Harness.require();
+    }
+
+    @Test
+    void evictedPlanGivesBackRecordedWorkAndUploadsAtOnce() {
+        FaultModel model = FaultModel.named("dense");
+        FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
+        CompileOptions one =
+                CompileOptions.defaults().withExecution(Execution.GRAPH).withMaxPlans(1);
+        try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
+                CompiledModel compiled = engine.compile(model.graph(), Weights.none(), one);
+                Session session = compiled.newSession();
+                Session other = compiled.newSession()) {
+            long weights = 0;
+            for (int rows = 9; rows > 5; rows--) {
+                for (int run = 0; run < 3; run++) {
+                    model.check(session.run(model.inputs(rows)), rows);
+                    model.check(other.run(model.inputs(rows)), rows);
+                }
+                assertThat(gpu.held()).as("one in each session").contains("ExecutableGraph=2");
+                weights = weights == 0 ? engine.memory().weights() : weights;
+                assertThat(engine.memory().weights()).isEqualTo(weights);
+            }
+        }
+        assertThat(gpu.held()).isEmpty();
+    }
+
+    @Test
+    void hostStepsRunOnTheThreadsOfTheirEngine() {
+        FaultModel model = FaultModel.named("hosted");
+        FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
+        CompileOptions one = CompileOptions.defaults().withMaxPlans(1);
+        try (Engine engine =
+                        Engine.open(gpu.backend(), 0, EngineOptions.defaults().withThreads(4));
+                CompiledModel compiled = engine.compile(model.graph(), Weights.none(), one);
+                Session session = compiled.newSession()) {
+            model.check(session.run(model.inputs(3)), 3);
+            assertThat(threads()).as("the caller is the fourth").hasSize(3);
+        }
+        threads().forEach(PlanLifeTest::awaitEnd);
+    }
+
+    private static List<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("tenon-cpu-"))
+                .toList();
+    }
+
+    private static void awaitEnd(Thread thread) {
+        try {
+            assertThat(thread.join(java.time.Duration.ofSeconds(10)))
+                    .as("%s ends", thread)
+                    .isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
