@@ -25,9 +25,15 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 
-/** Every case of the test kit whose operation has a lowering, one node at a time, its kernels checked for stray accesses and races. */
+/**
+ * Every case of the test kit whose operation has a lowering, one node at a time, its kernels checked for stray accesses
+ * and races.
+ */
 class LoweredOpsTest {
-    /** What the backend must not lose: an operation without a lowering is only counted. New lowerings run without being listed. */
+    /**
+     * What the backend must not lose: an operation without a lowering is only counted. New lowerings run without being
+     * listed.
+     */
     private static final Set<String> LOWERED = Set.of(
             "Unary",
             "Binary",
@@ -85,7 +91,9 @@ class LoweredOpsTest {
         assertThat(missing).as("operations without a case that ran").isEmpty();
     }
 
-    /** The cases that the command runs on a GPU: sizes at which the fast forms are taken, values that have no result. */
+    /**
+     * The cases that the command runs on a GPU: sizes at which the fast forms are taken, values that have no result.
+     */
     @Test
     void theirOwnCases() {
         Harness.require();

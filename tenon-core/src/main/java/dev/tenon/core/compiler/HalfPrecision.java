@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.PlainAttention;
@@ -33,11 +34,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code contraction(x, w) → cast(contraction(cast(x), half w))} for f32 weights kept in 16 bits, and on from there through all that bears it: products, norms, softmax, attention, activations, sums and movement, whose kernels count in
- * f32 inside. What has a wider range of numbers than that (masks, exponentials, sums of squares, small epsilons) stays f32, and so do the graph's inputs and outputs. Casts of computed values saturate.
+ * {@code contraction(x, w) → cast(contraction(cast(x), half w))} for f32 weights kept in 16 bits, and on from there
+ * through all that bears it: products, norms, softmax, attention, activations, sums and movement, whose kernels count
+ * in f32 inside. What has a wider range of numbers than that (masks, exponentials, sums of squares, small epsilons)
+ * stays f32, and so do the graph's inputs and outputs. Casts of computed values saturate.
  */
 final class HalfPrecision implements Pass {
     /** A table with fewer elements is no reason to leave f32. */
@@ -65,6 +69,25 @@ final class HalfPrecision implements Pass {
 
         private final Map<Value, Value> wides = new HashMap<>();
 
+        /** Functions that do not leave the range of their operands by much; any other function stays f32. */
+        private final Set<BinaryFn> binary =
+                Set.of(BinaryFn.ADD, BinaryFn.SUB, BinaryFn.MUL, BinaryFn.MAX, BinaryFn.MIN);
+
+        private final Set<UnaryFn> unary = Set.of(
+                UnaryFn.NEG,
+                UnaryFn.ABS,
+                UnaryFn.TANH,
+                UnaryFn.ERF,
+                UnaryFn.RELU,
+                UnaryFn.LEAKY_RELU,
+                UnaryFn.GELU,
+                UnaryFn.GELU_TANH,
+                UnaryFn.SILU,
+                UnaryFn.SIGMOID,
+                UnaryFn.HARD_SIGMOID,
+                UnaryFn.HARD_SWISH,
+                UnaryFn.CLIP);
+
         Walk(HalfStore store) {
             this.store = store;
         }
@@ -89,8 +112,11 @@ final class HalfPrecision implements Pass {
                     : null;
         }
 
-        /** Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. What is not listed stays f32, which is right for every operation and function. */
-        private static boolean bears(Op op) {
+        /**
+         * Whether the operation counts in f32 inside, or cannot leave the range of its operands by much. What is not
+         * listed stays f32, which is right for every operation and function.
+         */
+        private boolean bears(Op op) {
             return switch (op) {
                 case Contraction _,
                         Softmax _,
@@ -101,28 +127,8 @@ final class HalfPrecision implements Pass {
                         ResidualNorm _,
                         Rope _ -> true;
                 case Gather _, Reshape _, Transpose _, Slice _, Concat _, Expand _, Copy _ -> true;
-                case Binary binary ->
-                    switch (binary.fn()) {
-                        case ADD, SUB, MUL, MAX, MIN -> true;
-                        default -> false;
-                    };
-                case Unary unary ->
-                    switch (unary.fn()) {
-                        case NEG,
-                                ABS,
-                                TANH,
-                                ERF,
-                                RELU,
-                                LEAKY_RELU,
-                                GELU,
-                                GELU_TANH,
-                                SILU,
-                                SIGMOID,
-                                HARD_SIGMOID,
-                                HARD_SWISH,
-                                CLIP -> true;
-                        default -> false;
-                    };
+                case Binary binary -> this.binary.contains(binary.fn());
+                case Unary unary -> this.unary.contains(unary.fn());
                 default -> false;
             };
         }

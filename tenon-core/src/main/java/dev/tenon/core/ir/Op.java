@@ -10,7 +10,8 @@ import java.util.stream.Stream;
 /**
  * What a node does: a record that checks its own attributes and owns its rules.
  *
- * <p>A {@link Primitive} is what backends run; a {@link Composite} is written in terms of other operations, and a backend may still claim it whole; a {@link Deferred} becomes other operations once the values that its result's shape
+ * <p>A {@link Primitive} is what backends run; a {@link Composite} is written in terms of other operations, and a
+ * backend may still claim it whole; a {@link Deferred} becomes other operations once the values that its result's shape
  * hangs on are known; a {@link Control} runs a graph of its own as often as values say.
  *
  * <p>Optional inputs are declared by the record's own flags: a node never has holes among its inputs.
@@ -19,11 +20,16 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
     /** How many inputs the operation takes. */
     Arity arity();
 
-    /** The element types of the results, from those of the inputs. @throws dev.tenon.core.error.DTypeException when they do not fit */
+    /**
+     * The element types of the results, from those of the inputs.
+     *
+     * @throws dev.tenon.core.error.DTypeException when they do not fit
+     */
     List<DType> dtypes(List<DType> inputs);
 
     /**
-     * The shapes of the results, from those of the inputs, all of which have a rank here. Dims may be named or unknown; the rule answers what it can tell.
+     * The shapes of the results, from those of the inputs, all of which have a rank here. Dims may be named or unknown;
+     * the rule answers what it can tell.
      *
      * @throws dev.tenon.core.error.ShapeException when they cannot fit
      */
@@ -62,7 +68,10 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
         return results;
     }
 
-    /** A result's type once its bytes are known to be a number: arithmetic on the sizes of a value cannot overflow after that. */
+    /**
+     * A result's type once its bytes are known to be a number: arithmetic on the sizes of a value cannot overflow after
+     * that.
+     */
     private static TensorType counted(String op, TensorType type) {
         try {
             if (type.shape().isConcrete()) {
@@ -75,7 +84,10 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
         }
     }
 
-    /** The records of the kinds that list theirs, or of one kind or more of those; composites, of which anyone may write more, are not among them. */
+    /**
+     * The records of the kinds that list theirs, or of one kind or more of those; composites, of which anyone may write
+     * more, are not among them.
+     */
     static Stream<Class<?>> records(Class<?>... kinds) {
         return Stream.of(kinds.length == 0 ? new Class<?>[] {Op.class} : kinds)
                 .flatMap(kind -> kind.isSealed()

@@ -9,7 +9,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the record of an operation by its mnemonic. Sealed kinds list theirs; a composite is the record of that name in a package that holds some of those. Thread-safe. */
+/**
+ * Finds the record of an operation by its mnemonic. Sealed kinds list theirs; a composite is the record of that name in
+ * a package that holds some of those. Thread-safe.
+ */
 final class Operations {
     private static final Lazy<Operations> ALL = new Lazy<>() {
         @Override
@@ -49,7 +52,8 @@ final class Operations {
                 if (found.isRecord() && Composite.class.isAssignableFrom(found)) {
                     return Mnemonics.of(found).equals(mnemonic) ? found : null;
                 }
-            } catch (ClassNotFoundException | NoClassDefFoundError e) {
+            } catch (ClassNotFoundException | NoClassDefFoundError absent) {
+                // of another family, or of none; the error is that of a file system which does not tell cases apart
             }
         }
         return null;

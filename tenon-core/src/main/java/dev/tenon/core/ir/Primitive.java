@@ -45,7 +45,10 @@ import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import java.util.List;
 
-/** An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names every place that a new one must be handled; those {@link InUnits} it may handle as one. */
+/**
+ * An operation that backends run. A backend's lowering is a switch over these without a default, so the compiler names
+ * every place that a new one must be handled; those {@link InUnits} it may handle as one.
+ */
 public sealed interface Primitive extends Op
         permits Elementwise,
                 BitCast,

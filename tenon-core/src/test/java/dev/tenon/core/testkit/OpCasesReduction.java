@@ -2,6 +2,7 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.fn.Accepts;
 import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
@@ -33,13 +34,13 @@ final class OpCasesReduction {
     }
 
     private void reduce(ReduceFn fn) {
-        String word = fn.name().toLowerCase(Locale.ROOT);
-        boolean logical = fn == ReduceFn.ANY || fn == ReduceFn.ALL;
-        boolean extreme = fn == ReduceFn.MAX || fn == ReduceFn.MIN;
+        String word = fn.word();
+        boolean logical = fn.accepts() == Accepts.BOOL;
+        boolean extreme = !fn.hasIdentity();
         boolean root =
                 List.of(ReduceFn.L2, ReduceFn.LOG_SUM, ReduceFn.LOG_SUM_EXP).contains(fn);
         List<DType> types = new ArrayList<>();
-        if (logical || extreme) {
+        if (fn.accepts().test(DType.BOOL)) {
             types.add(DType.BOOL);
         }
         if (!logical) {

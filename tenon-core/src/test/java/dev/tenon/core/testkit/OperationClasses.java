@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Finds the record of every operation: sealed kinds list theirs, composites are looked for among the classes of the module. */
+/**
+ * Finds the record of every operation: sealed kinds list theirs, composites are looked for among the classes of the
+ * module.
+ */
 public final class OperationClasses {
     private static final String FOLDER = "dev/tenon/core/ir/op";
 

@@ -3,7 +3,6 @@ package dev.tenon.cpu.reduce;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
-import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.Frame;
@@ -27,7 +26,10 @@ final class CumulativeStep extends LoopStep {
         super("lanes", lanes.size == 0 ? 0 : lanes.count, lanes.size);
         this.dtype = node.output().dtype();
         this.lanes = lanes;
-        this.sum = op.fn() == CumulativeFn.SUM;
+        this.sum = switch (op.fn()) {
+            case SUM -> true;
+            case PROD -> false;
+        };
         this.exclusive = op.exclusive();
         this.reverse = op.reverse();
         this.input = context.slot(node.input(0));

@@ -120,17 +120,24 @@ final class LaneReduceStep implements Step, RangeTask {
         if (count == 0 && fn == ReduceFn.MEAN) {
             throw new DataException("reduce mean: of no " + dtype + " elements; expected one or more");
         }
-        long running = fn == ReduceFn.PROD || fn == ReduceFn.ALL ? 1 : 0;
+        long running = start();
         for (long at = 0; at < count; ) {
             int n = load(x, base, at, tile);
             for (int i = 0; i < n; i++) {
                 long value =
                         dtype == DType.BOOL ? (tile.get(Kernels.I8, i) != 0 ? 1 : 0) : tile.get(Convert.I64, 8L * i);
-                running = at + i == 0 && (fn == ReduceFn.MAX || fn == ReduceFn.MIN) ? value : join(running, value);
+                running = at + i == 0 && !fn.hasIdentity() ? value : join(running, value);
             }
             at += n;
         }
         return fn == ReduceFn.MEAN ? BinaryFn.DIV.apply(dtype, running, count) : running;
+    }
+
+    private long start() {
+        return switch (fn) {
+            case PROD, ALL -> 1;
+            case SUM, MEAN, MAX, MIN, L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE, ANY -> 0;
+        };
     }
 
     private long join(long running, long value) {

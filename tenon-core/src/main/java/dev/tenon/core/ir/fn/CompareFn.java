@@ -3,7 +3,10 @@ package dev.tenon.core.ir.fn;
 import dev.tenon.core.ir.DType;
 import java.util.Locale;
 
-/** Comparisons, and all that is true of each: the types it takes, its code, its meaning. Every one but {@code NE} is false where an operand is NaN. */
+/**
+ * Comparisons, and all that is true of each: the types it takes, its code, its meaning. Every one but {@code NE} is
+ * false where an operand is NaN.
+ */
 public enum CompareFn {
     EQ(1, Accepts.ANY),
     NE(2, Accepts.ANY),

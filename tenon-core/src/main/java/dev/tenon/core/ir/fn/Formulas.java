@@ -45,7 +45,8 @@ final class Formulas {
     }
 
     /**
-     * x/2 erfc(-x / sqrt 2): 1 + erf would cancel for negative x. erfc multiplies a relative error of its argument by x^2, so what the product rounds off is given back to first order.
+     * x/2 erfc(-x / sqrt 2): 1 + erf would cancel for negative x. erfc multiplies a relative error of its argument by
+     * x^2, so what the product rounds off is given back to first order.
      */
     static double gelu(double x) {
         if (Math.abs(x) > GELU_TAIL) {

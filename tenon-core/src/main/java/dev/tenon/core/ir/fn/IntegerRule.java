@@ -3,7 +3,10 @@ package dev.tenon.core.ir.fn;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 
-/** What a function of one number does to an integer or a boolean. Results are exact modulo 2^64, so wrapping them to the type gives the type's own arithmetic. */
+/**
+ * What a function of one number does to an integer or a boolean. Results are exact modulo 2^64, so wrapping them to the
+ * type gives the type's own arithmetic.
+ */
 public enum IntegerRule {
     NEGATE,
     MAGNITUDE,

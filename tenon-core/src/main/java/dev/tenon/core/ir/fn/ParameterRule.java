@@ -8,7 +8,10 @@ enum ParameterRule {
     ANY,
     ALPHA_NOT_ZERO;
 
-    /** @throws ShapeException for parameters that the function does not have, or an alpha of 0 where another is asked for */
+    /**
+     * @throws ShapeException for parameters that the function does not have, or an alpha of 0 where another is asked
+     * for
+     */
     void check(String word, double alpha, double beta) {
         switch (this) {
             case NONE -> {

@@ -5,7 +5,8 @@ import java.util.Locale;
 /**
  * Reductions, and what is true of each: the types it takes, its code, whether an empty set has a result.
  *
- * <p>{@code LOG_SUM} is log(sum x), {@code LOG_SUM_EXP} its stable form over exponentials; {@code ANY} and {@code ALL} take booleans. NaN wins max and min.
+ * <p>{@code LOG_SUM} is log(sum x), {@code LOG_SUM_EXP} its stable form over exponentials; {@code ANY} and {@code ALL}
+ * take booleans. NaN wins max and min.
  */
 public enum ReduceFn {
     SUM(0, Accepts.NUMBER),

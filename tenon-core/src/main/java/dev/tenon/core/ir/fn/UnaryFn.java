@@ -8,10 +8,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Functions of one number, and all that is true of each: the types it takes, its parameters, its code, its accuracy, its meaning. A new function is a constant, a case in {@link #apply(double, double, double)}, and a loop or a case in
+ * Functions of one number, and all that is true of each: the types it takes, its parameters, its code, its accuracy,
+ * its meaning. A new function is a constant, a case in {@link #apply(double, double, double)}, and a loop or a case in
  * each backend (docs/adding-an-op.md).
  *
- * <p>NaN in, NaN out, for {@code RELU} and {@code CLIP} too; none overflows inside where its result is finite; at an infinity each has its limit.
+ * <p>NaN in, NaN out, for {@code RELU} and {@code CLIP} too; none overflows inside where its result is finite; at an
+ * infinity each has its limit.
  */
 public enum UnaryFn {
     NEG(1, IntegerRule.NEGATE),
@@ -142,7 +144,10 @@ public enum UnaryFn {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the number by which kernels know the function, above 0. It is stated, not counted: a new function does not renumber the others. */
+    /**
+     * Returns the number by which kernels know the function, above 0. It is stated, not counted: a new function does
+     * not renumber the others.
+     */
     public int code() {
         return code;
     }
@@ -170,13 +175,17 @@ public enum UnaryFn {
     /**
      * Checks parameters.
      *
-     * @throws dev.tenon.core.error.ShapeException for parameters that the function does not have, or an alpha of 0 where another is asked for
+     * @throws dev.tenon.core.error.ShapeException for parameters that the function does not have, or an alpha of 0
+     *     where another is asked for
      */
     public void check(double alpha, double beta) {
         parameters.check(word(), alpha, beta);
     }
 
-    /** Returns the parameters to test with, all numbers of f32: the usual ones first, one pair of zeros where there are none. */
+    /**
+     * Returns the parameters to test with, all numbers of f32: the usual ones first, one pair of zeros where there are
+     * none.
+     */
     public List<Parameters> typical() {
         if (parameters == ParameterRule.NONE) {
             return List.of(new Parameters(0, 0));
@@ -200,7 +209,10 @@ public enum UnaryFn {
         return integers.apply(dtype, x, alpha, beta);
     }
 
-    /** Returns the function of a float; {@code IS_NAN} and {@code IS_INF} give 1 or 0. One switch, which loops compile as well as a single function where they apply only one. */
+    /**
+     * Returns the function of a float; {@code IS_NAN} and {@code IS_INF} give 1 or 0. One switch, which loops compile
+     * as well as a single function where they apply only one.
+     */
     public double apply(double x, double alpha, double beta) {
         return switch (this) {
             case NEG -> -x;

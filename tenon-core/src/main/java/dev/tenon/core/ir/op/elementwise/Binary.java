@@ -11,9 +11,11 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * One function of two numbers of one type, element by element, with numpy broadcasting; {@link BinaryFn} says what each means.
+ * One function of two numbers of one type, element by element, with numpy broadcasting; {@link BinaryFn} says what each
+ * means.
  *
- * <p>[a, b] → [y], of the broadcast shape and the operands' type. {@link BinaryFn#accepts} says which types a function takes.
+ * <p>[a, b] → [y], of the broadcast shape and the operands' type. {@link BinaryFn#accepts} says which types a function
+ * takes.
  */
 public record Binary(BinaryFn fn) implements Elementwise {
     @Override

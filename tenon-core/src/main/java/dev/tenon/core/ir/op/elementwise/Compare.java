@@ -11,7 +11,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Compares two values of one type, element by element, with numpy broadcasting; a NaN is unequal to everything, itself too.
+ * Compares two values of one type, element by element, with numpy broadcasting; a NaN is unequal to everything, itself
+ * too.
  *
  * <p>[a, b] → [bool], of the broadcast shape. Booleans can be equal or not, but have no order.
  */

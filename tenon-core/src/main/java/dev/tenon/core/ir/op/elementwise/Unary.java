@@ -10,10 +10,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * One function of one number, element by element; the parameters are those the function's constant documents, 0 where it has none.
+ * One function of one number, element by element; the parameters are those the function's constant documents, 0 where
+ * it has none.
  *
- * <p>[x] → [y], of x's shape. {@link UnaryFn#accepts} says which types a function takes; integers wrap. The result has x's type; of {@code IS_NAN} and {@code IS_INF} it is bool. NaN in, NaN out. At an infinity every
- * activation has its limit: gelu(-inf), silu(-inf) and mish(-inf) are 0, softsign(inf) is 1. {@link UnaryAccuracy} says how near backends come.
+ * <p>[x] → [y], of x's shape. {@link UnaryFn#accepts} says which types a function takes; integers wrap. The result has
+ * x's type; of {@code IS_NAN} and {@code IS_INF} it is bool. NaN in, NaN out. At an infinity every activation has its
+ * limit: gelu(-inf), silu(-inf) and mish(-inf) are 0, softsign(inf) is 1. {@link UnaryAccuracy} says how near backends
+ * come.
  */
 public record Unary(UnaryFn fn, double alpha, double beta) implements Elementwise {
     public Unary {

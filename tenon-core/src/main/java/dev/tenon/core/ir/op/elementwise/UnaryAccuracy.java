@@ -5,10 +5,15 @@ import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 
 /**
- * States how far every backend's result of a {@link UnaryFn} may be from the exact one, for every argument, in units in the last place (ulp) of the result.
+ * States how far every backend's result of a {@link UnaryFn} may be from the exact one, for every argument, in units in
+ * the last place (ulp) of the result.
  *
- * <p>One ulp is the distance between neighbouring numbers of the result's type at the exact result; among subnormal numbers, that of the smallest ones. NaN must be NaN; an exact result beyond the type's range may be infinity or within the
- * bound of it, 2^128 for f32. f16 and bf16 are computed in f32 and rounded once. Parameters are taken as numbers of f32. Those of CUDA's library are in the CUDA C++ Programming Guide, "Mathematical Functions"; those of our own formulas were measured on every number of f32. docs/accuracy.md prints the table; one test holds every backend to it. Thread-safe.
+ * <p>One ulp is the distance between neighbouring numbers of the result's type at the exact result; among subnormal
+ * numbers, that of the smallest ones. NaN must be NaN; an exact result beyond the type's range may be infinity or
+ * within the bound of it, 2^128 for f32. f16 and bf16 are computed in f32 and rounded once. Parameters are taken as
+ * numbers of f32. Those of CUDA's library are in the CUDA C++ Programming Guide, "Mathematical Functions"; those of our
+ * own formulas were measured on every number of f32. docs/accuracy.md prints the table; one test holds every backend to
+ * it. Thread-safe.
  */
 public final class UnaryAccuracy {
     /** A rounding, and what computing in f32 adds: at most 6 ulp of f32, of which an ulp of f16 has 2^13. */

@@ -204,8 +204,7 @@ class UnaryAccuracyTest {
             String bound = UnaryAccuracy.bound(fn, DType.F32) + "";
             assertThat(page)
                     .as("docs/accuracy.md, " + fn)
-                    .contains("| " + fn.name().toLowerCase(java.util.Locale.ROOT) + " | " + bound.replace(".0", "")
-                            + " |");
+                    .contains("| " + fn.word() + " | " + bound.replace(".0", "") + " |");
         }
     }
 }
