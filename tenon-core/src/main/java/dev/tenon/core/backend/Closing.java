@@ -3,7 +3,8 @@ package dev.tenon.core.backend;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes several things, each of them even where an earlier one fails. Each step is idempotent, so the whole may be run again after a failure and does what is left. Used by one thread.
+ * Closes several things, each of them even where an earlier one fails. Each step is idempotent, so the whole may be
+ * run again after a failure and does what is left. Used by one thread.
  */
 public final class Closing {
     private @Nullable Throwable first;
@@ -34,7 +35,10 @@ public final class Closing {
         }
     }
 
-    /** Gives back what a constructor or a call took before it failed. A failure of that, too, is suppressed by the first one, which the caller throws. */
+    /**
+     * Gives back what a constructor or a call took before it failed. A failure of that, too, is suppressed by the
+     * first one, which the caller throws.
+     */
     public static void after(Throwable failure, Runnable close) {
         try {
             close.run();

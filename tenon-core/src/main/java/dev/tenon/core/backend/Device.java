@@ -49,11 +49,17 @@ public interface Device extends AutoCloseable {
     /** What is held now. */
     MemoryReport memory();
 
-    /** Gives everything back. Idempotent, as those of what it made; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Gives everything back. Idempotent, as those of what it made; a close that failed may be called again and goes on
+     * where it ended.
+     */
     @Override
     void close();
 
-    /** The prepared constants of a model: each is held while a program that reads it is open. Closed with the model, after its programs. Thread-safe. */
+    /**
+     * The prepared constants of a model: each is held while a program that reads it is open. Closed with the model,
+     * after its programs. Thread-safe.
+     */
     interface Weights extends AutoCloseable {
         /** Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file) counts nothing. */
         long bytes();

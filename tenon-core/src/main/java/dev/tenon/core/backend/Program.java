@@ -5,7 +5,9 @@ import dev.tenon.core.tensor.Tensor;
 import java.util.List;
 
 /**
- * A compiled plan: immutable, shared by the sessions of its model, each with a context of its own. Closing it gives back at once what it holds and what contexts hold for it: prepared constants that no other program of its weights uses, recorded
+ * A compiled plan: immutable, shared by the sessions of its model, each with a context of its own. Closing it gives
+ * back at once what it holds and what contexts hold for it: prepared constants that no other program of its weights
+ * uses, recorded
  * work, memory of host steps.
  */
 public interface Program extends AutoCloseable {
@@ -42,7 +44,10 @@ public interface Program extends AutoCloseable {
     /** Bytes of scratch memory that a context needs beside the plan's arena. */
     long workspaceBytes();
 
-    /** Gives back what the program holds. Called by any thread, while no context runs the program; it is not run afterwards. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Gives back what the program holds. Called by any thread, while no context runs the program; it is not run
+     * afterwards. Idempotent; a close that failed may be called again and goes on where it ended.
+     */
     @Override
     void close();
 }

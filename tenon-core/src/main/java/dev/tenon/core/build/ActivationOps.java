@@ -39,7 +39,9 @@ public interface ActivationOps extends OpBuilder {
         return add(new Unary(UnaryFn.SIGMOID, 0, 0), Words.operand("sigmoid", "x", x));
     }
 
-    /** Adds max(0, min(1, alpha x + beta)); PyTorch has alpha 1/6 and beta 1/2, ONNX alpha 0.2 and beta 1/2 by default. */
+    /**
+     * Adds max(0, min(1, alpha x + beta)); PyTorch has alpha 1/6 and beta 1/2, ONNX alpha 0.2 and beta 1/2 by default.
+     */
     default Value hardSigmoid(Value x, double alpha, double beta) {
         return add(new Unary(UnaryFn.HARD_SIGMOID, alpha, beta), Words.operand("hard_sigmoid", "x", x));
     }

@@ -8,9 +8,12 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Unary;
 
 /**
- * Adds arithmetic, element by element. Two operands broadcast as in numpy, dims aligned from the back, and have one element type, which the result has.
+ * Adds arithmetic, element by element. Two operands broadcast as in numpy, dims aligned from the back, and have one
+ * element type, which the result has.
  *
- * <p>Errors: {@link dev.tenon.core.error.DTypeException} for types that differ or that a function does not take, {@link dev.tenon.core.error.ShapeException} for shapes that do not broadcast, {@link dev.tenon.core.error.InputException} for
+ * <p>Errors: {@link dev.tenon.core.error.DTypeException} for types that differ or that a function does not take,
+ * {@link dev.tenon.core.error.ShapeException} for shapes that do not broadcast,
+ * {@link dev.tenon.core.error.InputException} for
  * null.
  */
 public interface ArithmeticOps extends OpBuilder {

@@ -6,7 +6,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Einsum;
 import dev.tenon.core.ir.op.contraction.MatMul;
 
-/** Adds matrix products, sums by index letters, and convolutions, of one float type (matrix products and einsum: of any number type). */
+/**
+ * Adds matrix products, sums by index letters, and convolutions, of one float type (matrix products and einsum: of any
+ * number type).
+ */
 public interface ContractionOps extends OpBuilder {
     /** Adds the matrix product of the last two axes; the axes before them broadcast. */
     default Value matmul(Value a, Value b) {

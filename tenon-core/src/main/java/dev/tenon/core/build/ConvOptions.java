@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Says how a convolution walks over its input. Lists have one element for each spatial dim, or one that counts for all, or none for the default. Immutable.
+ * Says how a convolution walks over its input. Lists have one element for each spatial dim, or one that counts for all,
+ * or none for the default. Immutable.
  *
  * @param strides 1 by default
  * @param padsBefore zeros before each spatial dim, 0 by default

@@ -20,7 +20,8 @@ public final class GraphBuilder extends PlainGraphBuilder implements Ops {
     }
 
     /**
-     * Builds and verifies a graph: {@code GraphBuilder.build("head", g -> { Value x = g.input(…); …; g.output("p", y); })}.
+     * Builds and verifies a graph: {@code GraphBuilder.build("head", g -> { Value x = g.input(…); …; g.output("p", y);
+     * })}.
      *
      * @throws dev.tenon.core.error.VerificationException with all findings
      */
@@ -31,7 +32,10 @@ public final class GraphBuilder extends PlainGraphBuilder implements Ops {
         return builder.build();
     }
 
-    /** Adds a tensor as part of the graph. Its memory is used where every thread may read it, and then must not change; else it is copied. */
+    /**
+     * Adds a tensor as part of the graph. Its memory is used where every thread may read it, and then must not change;
+     * else it is copied.
+     */
     public Value constant(Tensor tensor) {
         Require.nonNull(tensor, "tensor");
         tensor.requireReadable("constant");

@@ -40,7 +40,9 @@ public interface ImageOps extends OpBuilder {
     }
 
     /**
-     * Adds x resampled: each spatial dim becomes {@code floor(size scale)}. Nearest takes the element at {@code floor(i / scale)}; linear and cubic (coefficient -0.75) align half pixels, as PyTorch does without align_corners.
+     * Adds x resampled: each spatial dim becomes {@code floor(size scale)}. Nearest takes the element at
+     * {@code floor(i / scale)}; linear and cubic (coefficient -0.75) align half pixels, as PyTorch does without
+     * align_corners.
      *
      * @param scales one for each spatial dim, or one for all; more than 0
      */

@@ -15,22 +15,32 @@ import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.core.ir.op.indexing.ScatterNd;
 
 /**
- * Adds reads and writes at places that values tell. Indices are i32 or i64 (of {@code gatherNd} and {@code scatterNd} i64), negative ones count from the back; one out of range is a {@link dev.tenon.core.error.DataException} of the run.
+ * Adds reads and writes at places that values tell. Indices are i32 or i64 (of {@code gatherNd} and {@code scatterNd}
+ * i64), negative ones count from the back; one out of range is a {@link dev.tenon.core.error.DataException} of the run.
  */
 public interface IndexingOps extends OpBuilder {
-    /** Adds slices of an axis: {@code data.shape[:axis] + indices.shape + data.shape[axis+1:]}. An embedding's lookup has axis 0. */
+    /**
+     * Adds slices of an axis: {@code data.shape[:axis] + indices.shape + data.shape[axis+1:]}. An embedding's lookup
+     * has axis 0.
+     */
     default Value gather(Value data, Value indices, int axis) {
         Words.operands("gather", "data indices", data, indices);
         return add(new Gather(Words.axis("gather", data, axis)), data, indices);
     }
 
-    /** Adds one element for each index, which replaces the element's own place along the axis: PyTorch's gather. The result has the indices' shape. */
+    /**
+     * Adds one element for each index, which replaces the element's own place along the axis: PyTorch's gather. The
+     * result has the indices' shape.
+     */
     default Value gatherElements(Value data, Value indices, int axis) {
         Words.operands("gather_elements", "data indices", data, indices);
         return add(new GatherElements(Words.axis("gather_elements", data, axis)), data, indices);
     }
 
-    /** Adds what each tuple in the indices' last axis points at: {@code indices.shape[:-1] + data.shape[k:]} for tuples of k. */
+    /**
+     * Adds what each tuple in the indices' last axis points at: {@code indices.shape[:-1] + data.shape[k:]} for tuples
+     * of k.
+     */
     default Value gatherNd(Value data, Value indices) {
         return add(new GatherNd(0), Words.operands("gather_nd", "data indices", data, indices));
     }

@@ -10,7 +10,9 @@ import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
 
-/** Adds comparisons and logic, element by element. Results of comparisons are booleans; operands broadcast as in numpy. */
+/**
+ * Adds comparisons and logic, element by element. Results of comparisons are booleans; operands broadcast as in numpy.
+ */
 public interface LogicOps extends OpBuilder {
     /** Adds a comparison. Every one but {@code NE} is false where an operand is NaN. */
     default Value compare(CompareFn fn, Value a, Value b) {

@@ -10,7 +10,10 @@ import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 
-/** Adds softmax and the normalisations, of float types. Sums are kept in the accumulator's type. {@code epsilon} is added to the variance (of RMS norms to the mean square). */
+/**
+ * Adds softmax and the normalisations, of float types. Sums are kept in the accumulator's type. {@code epsilon} is
+ * added to the variance (of RMS norms to the mean square).
+ */
 public interface NormalisationOps extends OpBuilder {
     /** Adds e^x / sum(e^x) along an axis, without overflow. */
     default Value softmax(Value x, int axis) {
@@ -46,21 +49,29 @@ public interface NormalisationOps extends OpBuilder {
         return add(Words.named("rms_norm", () -> new RmsNorm(from, epsilon, true)), x, scale);
     }
 
-    /** Adds a batch norm as in inference: (x - mean) / sqrt(variance + epsilon) scale + bias by channel, x's second axis. */
+    /**
+     * Adds a batch norm as in inference: (x - mean) / sqrt(variance + epsilon) scale + bias by channel, x's second
+     * axis.
+     */
     default Value batchNorm(Value x, Value scale, Value bias, Value mean, Value variance, double epsilon) {
         return add(
                 Words.named("batch_norm", () -> new BatchNorm(epsilon)),
                 Words.operands("batch_norm", "x scale bias mean variance", x, scale, bias, mean, variance));
     }
 
-    /** Adds a group norm: mean and variance over each of {@code groups} groups of channels, scale and bias [C] by channel. */
+    /**
+     * Adds a group norm: mean and variance over each of {@code groups} groups of channels, scale and bias [C] by
+     * channel.
+     */
     default Value groupNorm(Value x, Value scale, Value bias, long groups, double epsilon) {
         return add(
                 Words.named("group_norm", () -> new GroupNorm(groups, epsilon)),
                 Words.operands("group_norm", "x scale bias", x, scale, bias));
     }
 
-    /** Adds an instance norm: mean and variance over the spatial dims of each channel, scale and bias [C] by channel. */
+    /**
+     * Adds an instance norm: mean and variance over the spatial dims of each channel, scale and bias [C] by channel.
+     */
     default Value instanceNorm(Value x, Value scale, Value bias, double epsilon) {
         return add(
                 Words.named("instance_norm", () -> new InstanceNorm(epsilon)),

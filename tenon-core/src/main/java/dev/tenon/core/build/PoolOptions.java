@@ -4,7 +4,8 @@ import dev.tenon.core.error.Require;
 import java.util.List;
 
 /**
- * Says how a pooling window walks over its input. Lists have one element for each spatial dim, or one that counts for all, or none for the default. Immutable.
+ * Says how a pooling window walks over its input. Lists have one element for each spatial dim, or one that counts for
+ * all, or none for the default. Immutable.
  *
  * @param kernel sizes of the window
  * @param strides the kernel's sizes by default, as in PyTorch

@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operands of a recurrent layer: T steps, a batch of B, I inputs, H hidden elements, D directions (1 or 2), G gates (LSTM 4, GRU 3). Immutable.
+ * The operands of a recurrent layer: T steps, a batch of B, I inputs, H hidden elements, D directions (1 or 2), G gates
+ * (LSTM 4, GRU 3). Immutable.
  *
  * @param x [T,B,I], batch first [B,T,I]
  * @param w the inputs' weights, [D,G H,I]

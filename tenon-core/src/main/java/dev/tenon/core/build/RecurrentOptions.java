@@ -8,7 +8,8 @@ import dev.tenon.core.ir.op.state.RnnDirection;
  *
  * @param batchFirst whether the batch is the first axis of x and of the results, rather than the second
  * @param clip bounds the arguments of activations to [-clip, clip]; 0 for none
- * @param resetAfter whether a GRU's reset gate applies after the state's product, as in PyTorch and cuDNN, rather than before; not of an LSTM
+ * @param resetAfter whether a GRU's reset gate applies after the state's product, as in PyTorch and cuDNN, rather than
+ *     before; not of an LSTM
  */
 public record RecurrentOptions(RnnDirection direction, boolean batchFirst, double clip, boolean resetAfter) {
     public RecurrentOptions {

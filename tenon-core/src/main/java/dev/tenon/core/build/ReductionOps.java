@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * Adds reductions, running sums, orders. Axes may be negative, they then count from the back; no axes means all axes.
  *
- * <p>Errors: {@link dev.tenon.core.error.ShapeException} for an axis that is out of range or named twice, {@link dev.tenon.core.error.DTypeException} for an element type that a function does not take.
+ * <p>Errors: {@link dev.tenon.core.error.ShapeException} for an axis that is out of range or named twice,
+ * {@link dev.tenon.core.error.DTypeException} for an element type that a function does not take.
  */
 public interface ReductionOps extends OpBuilder {
     /**
@@ -144,7 +145,9 @@ public interface ReductionOps extends OpBuilder {
         return ReductionWords.reduce(this, "logSumExp", ReduceFn.LOG_SUM_EXP, x, keepDims, axes);
     }
 
-    /** Adds the index of the largest element along an axis, which the result does not have; the first of equals. i64. */
+    /**
+     * Adds the index of the largest element along an axis, which the result does not have; the first of equals. i64.
+     */
     default Value argMax(Value x, int axis) {
         return argMax(x, axis, false);
     }
@@ -154,7 +157,9 @@ public interface ReductionOps extends OpBuilder {
         return add(new ArgReduce(true, Words.axis("arg_max", x, axis), keepDims, false), x);
     }
 
-    /** Adds the index of the smallest element along an axis, which the result does not have; the first of equals. i64. */
+    /**
+     * Adds the index of the smallest element along an axis, which the result does not have; the first of equals. i64.
+     */
     default Value argMin(Value x, int axis) {
         return argMin(x, axis, false);
     }

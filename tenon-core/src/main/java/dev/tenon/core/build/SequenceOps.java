@@ -42,7 +42,8 @@ public interface SequenceOps extends OpBuilder {
     }
 
     /**
-     * Adds softmax(scale q k^T) v for each head. [q [B,Hq,Lq,D], k [B,Hkv,Lk,D], v [B,Hkv,Lk,Dv]] → [B,Hq,Lq,Dv]; Hq is a multiple of Hkv, so grouped and multi-query attention need no copies.
+     * Adds softmax(scale q k^T) v for each head. [q [B,Hq,Lq,D], k [B,Hkv,Lk,D], v [B,Hkv,Lk,Dv]] → [B,Hq,Lq,Dv]; Hq is
+     * a multiple of Hkv, so grouped and multi-query attention need no copies.
      */
     default Value attention(Value q, Value k, Value v, AttentionOptions options) {
         return add(SequenceWords.attention(options, AttentionMask.NONE), Words.operands("attention", "q k v", q, k, v));
@@ -51,7 +52,8 @@ public interface SequenceOps extends OpBuilder {
     /**
      * Adds an attention with a mask.
      *
-     * @param mask broadcast to [B,Hq,Lq,Lk]: booleans (true: the query may look) or numbers that are added to the scores
+     * @param mask broadcast to [B,Hq,Lq,Lk]: booleans (true: the query may look) or numbers that are added to the
+     *     scores
      */
     default Value attention(Value q, Value k, Value v, Value mask, AttentionOptions options) {
         Value[] operands = Words.operands("attention", "q k v mask", q, k, v, mask);

@@ -100,7 +100,10 @@ public interface ShapeOps extends OpBuilder {
                                 this, added.stream().map(Integer::longValue).toList()));
     }
 
-    /** Adds x with its axes in another order: the result's axis i is the input's axis {@code permutation[i]}; no permutation reverses them. */
+    /**
+     * Adds x with its axes in another order: the result's axis i is the input's axis {@code permutation[i]}; no
+     * permutation reverses them.
+     */
     default Value transpose(Value x, int... permutation) {
         Words.operand("transpose", "x", x);
         int[] from = Words.option("transpose", "permutation", permutation).length == 0

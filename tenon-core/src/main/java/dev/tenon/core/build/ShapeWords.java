@@ -12,7 +12,10 @@ import java.util.List;
 final class ShapeWords {
     private ShapeWords() {}
 
-    /** Whether a Reshape can say these dims, which are x's but for some of size 1: one at most is not a number, and nothing is empty beside it. */
+    /**
+     * Whether a Reshape can say these dims, which are x's but for some of size 1: one at most is not a number, and
+     * nothing is empty beside it.
+     */
     static boolean isReshape(Shape x, List<Dim> dims) {
         long open = dims.stream().filter(dim -> !dim.isFixed()).count();
         return x.dims().stream().filter(dim -> !dim.isFixed()).count() == open

@@ -105,7 +105,10 @@ final class Words {
         return LongStream.of(option(op, name, values)).boxed().toList();
     }
 
-    /** Returns one number for each of {@code count} dims: those given, or the only one given for all; {@code absent} where none is given. */
+    /**
+     * Returns one number for each of {@code count} dims: those given, or the only one given for all; {@code absent}
+     * where none is given.
+     */
     static List<Long> each(String op, String name, List<Long> values, int count, long absent) {
         if (values.size() > 1 && values.size() != count) {
             throw new ShapeException(op + ": " + name + " " + values + " has " + values.size() + " elements; expected "

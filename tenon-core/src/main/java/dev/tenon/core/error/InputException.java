@@ -3,7 +3,10 @@ package dev.tenon.core.error;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reports an argument of a call, or an input of a run, that is not as expected: missing, null, out of range, of another element type or shape. The message says what was expected. */
+/**
+ * Reports an argument of a call, or an input of a run, that is not as expected: missing, null, out of range, of another
+ * element type or shape. The message says what was expected.
+ */
 public final class InputException extends TenonException {
     private static final long serialVersionUID = 1L;
 

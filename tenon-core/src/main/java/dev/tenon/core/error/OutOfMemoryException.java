@@ -2,7 +2,10 @@ package dev.tenon.core.error;
 
 import java.util.OptionalLong;
 
-/** Reports memory that could not be had: the message names the bytes asked for, the limit and the largest holders. The device stays usable. */
+/**
+ * Reports memory that could not be had: the message names the bytes asked for, the limit and the largest holders. The
+ * device stays usable.
+ */
 public final class OutOfMemoryException extends TenonException {
     private static final long serialVersionUID = 1L;
     private static final long UNKNOWN = -1;

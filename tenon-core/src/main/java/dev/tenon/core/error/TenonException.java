@@ -5,11 +5,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every fault that Tenon reports. The message is one line that names the operation, the values and what was expected, in the form {@code matmul: inner dimensions differ: lhs [2,3], rhs [4,5]; expected rhs dim 0 = 3 (node
+ * Every fault that Tenon reports. The message is one line that names the operation, the values and what was expected,
+ * in the form {@code matmul: inner dimensions differ: lhs [2,3], rhs [4,5]; expected rhs dim 0 = 3 (node
  * "/layer.0/q")}. What it says of names out of files is escaped and cut ({@link Text}).
  *
- * <p>What the message says in words is also there as fields, where it applies: {@link #operation()}, {@link #node()} and {@link #operands()} here, further ones in the subclasses. Fields are set before an exception reaches the caller and do
- * not change after that.
+ * <p>What the message says in words is also there as fields, where it applies: {@link #operation()}, {@link #node()}
+ * and {@link #operands()} here, further ones in the subclasses. Fields are set before an exception reaches the caller
+ * and do not change after that.
  */
 public abstract sealed class TenonException extends RuntimeException
         permits ShapeException,
@@ -46,7 +48,10 @@ public abstract sealed class TenonException extends RuntimeException
         super(lines ? Text.lines(message) : Text.message(message));
     }
 
-    /** Returns the operation that failed, as graphs name it ({@code matmul}, {@code layer_norm}); empty where no operation is to blame. */
+    /**
+     * Returns the operation that failed, as graphs name it ({@code mat_mul}, {@code layer_norm}); empty where no
+     * operation is to blame.
+     */
     public final Optional<String> operation() {
         return Optional.ofNullable(operation);
     }
@@ -56,13 +61,17 @@ public abstract sealed class TenonException extends RuntimeException
         return Optional.ofNullable(node);
     }
 
-    /** Returns the types of the operation's inputs, in order, as graphs write them ({@code f32[2,batch]}); empty where they are not known. */
+    /**
+     * Returns the types of the operation's inputs, in order, as graphs write them ({@code f32[2,batch]}); empty where
+     * they are not known.
+     */
     public final List<String> operands() {
         return List.of(operands);
     }
 
     /**
-     * Adds the operation and the types of its inputs, unless an operation is known already: the innermost one is to blame. For those who apply operations; called before the exception is seen by others.
+     * Adds the operation and the types of its inputs, unless an operation is known already: the innermost one is to
+     * blame. For those who apply operations; called before the exception is seen by others.
      *
      * @return this exception
      */
@@ -76,7 +85,10 @@ public abstract sealed class TenonException extends RuntimeException
         return this;
     }
 
-    /** Returns the same fault with the node that it happened at in its message and fields; an exception that names a node already is returned as it is. */
+    /**
+     * Returns the same fault with the node that it happened at in its message and fields; an exception that names a
+     * node already is returned as it is.
+     */
     public final TenonException at(String name) {
         String message = getMessage();
         if (name.isEmpty() || message == null || node != null || message.contains("(node \"")) {

@@ -89,7 +89,7 @@ public final class Interpreter {
             try {
                 results = run(node.op(), node.inputs().stream().map(this::get).toList());
             } catch (TenonException e) {
-                throw e.at(node.name());
+                throw node.fault(e);
             }
             for (int i = 0; i < results.size(); i++) {
                 values.put(node.outputs().get(i), results.get(i));

@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -44,6 +45,13 @@ public final class Node {
 
     public Value output() {
         return outputs.getFirst();
+    }
+
+    /** Returns a fault that happened while this node was prepared or run, with the node's name, operation and the types of its inputs. */
+    public TenonException fault(TenonException e) {
+        List<String> types =
+                inputs.stream().map(value -> value.type().toString()).toList();
+        return e.within(op.mnemonic(), types).at(name);
     }
 
     @Override

@@ -5,7 +5,8 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Require;
 
 /**
- * Says how a model is compiled and run: the compiler's switches, when plans are made, precision, the type of weights, execution. Immutable.
+ * Says how a model is compiled and run: the compiler's switches, when plans are made, precision, the type of weights,
+ * execution. Immutable.
  *
  * @param maxPlans how many shapes' plans are kept, 1 or more; the least recently used one goes
  * @param maxPlanBytes how many bytes of constants made for one shape (folded tables, masks) are kept beyond those of the newest plan; the least recently used plan goes. A device with memory of its own holds as much again

@@ -62,7 +62,11 @@ public final class Engine implements AutoCloseable {
         return open(target, Backends.named(target.backend()), options);
     }
 
-    /** Opens a device of a backend that the caller has made, and that need not be on the path. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
+    /**
+     * Opens a device of a backend that the caller has made, and that need not be on the path.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why
+     */
     public static Engine open(Backend backend, int ordinal, EngineOptions options) {
         Headroom.require("opening a device");
         return open(new Target(backend.name(), ordinal, ""), backend, options);

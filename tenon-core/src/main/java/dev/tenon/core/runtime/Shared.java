@@ -11,7 +11,11 @@ abstract class Shared implements AutoCloseable {
     /** Whether its first use has ended, after which its cache has let go of others for it. */
     volatile boolean weighed;
 
-    /** Begins a use, which {@link #leave} ends. @return false where nothing holds it any more, so that it is being closed */
+    /**
+     * Begins a use, which {@link #leave} ends.
+     *
+     * @return false where nothing holds it any more, so that it is being closed
+     */
     final boolean enter() {
         int now = holds.get();
         while (now > 0) {

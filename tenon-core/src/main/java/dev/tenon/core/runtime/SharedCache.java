@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Plans by what they were made for, each made once. The least recently used ones go where there are too many, or where the constants made for them take too many bytes; the newest one stays whatever it takes. One that goes is closed at once, or
+ * Plans by what they were made for, each made once. The least recently used ones go where there are too many, or where
+ * the constants made for them take too many bytes; the newest one stays whatever it takes. One that goes is closed at
+ * once, or
  * by the last run that uses it. Thread-safe.
  *
  * @param <K> the type of the keys
@@ -29,7 +31,10 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
         mostBytes = options.maxPlanBytes();
     }
 
-    /** Returns the key's plan, made now if nobody has made it. It is in use until {@link #release}. Throws what {@code make} throws. */
+    /**
+     * Returns the key's plan, made now if nobody has made it. It is in use until {@link #release}. Throws what {@code
+     * make} throws.
+     */
     V acquire(K key, Supplier<? extends V> make) {
         V value = made.get(key, make);
         while (!value.enter()) { // evicted in between
@@ -38,7 +43,10 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
         return value;
     }
 
-    /** Ends a use. After the first one, which has made all that the plan needs, others go: what they share with it stays. */
+    /**
+     * Ends a use. After the first one, which has made all that the plan needs, others go: what they share with it
+     * stays.
+     */
     void release(V value) {
         try {
             if (!value.weighed) {
@@ -102,7 +110,10 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
         }
     }
 
-    /** A failure does not touch the run that happens to evict: the plan is closed with the next one that goes, or with the cache, which says what failed. */
+    /**
+     * A failure does not touch the run that happens to evict: the plan is closed with the next one that goes, or with
+     * the cache, which says what failed.
+     */
     private void closeEvicted(V value) {
         synchronized (unclosed) {
             unclosed.add(value);
@@ -112,7 +123,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
                 System.getLogger("dev.tenon")
                         .log(
                                 System.Logger.Level.WARNING,
-                                "an evicted plan could not be closed; the next one that goes, or its model, tries again",
+                                "an evicted plan was not closed; the next eviction or the model's close tries again",
                                 e);
             }
         }
@@ -129,7 +140,10 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
         closing.end();
     }
 
-    /** Closes all plans; none is in use or made any more. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Closes all plans; none is in use or made any more. Idempotent; a close that failed may be called again and goes
+     * on where it ended.
+     */
     @Override
     public void close() {
         synchronized (unclosed) {

@@ -2,7 +2,10 @@ package dev.tenon.core.tensor;
 
 import dev.tenon.core.lazy.CleanerThread;
 
-/** Says so, once, when something that holds memory became unreachable without being closed. It reports; it does not close. */
+/**
+ * Says so, once, when something that holds memory became unreachable without being closed. It reports; it does not
+ * close.
+ */
 public final class LeakWatch {
     private static final class State implements Runnable {
         private final String what;

@@ -21,9 +21,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the elements of a {@link Tensor}: one by one, as arrays, as buffers, or as memory. Positions are row-major; {@link #index} computes one. Arrays are copies, buffers and memory are not.
+ * Reads the elements of a {@link Tensor}: one by one, as arrays, as buffers, or as memory. Positions are row-major;
+ * {@link #index} computes one. Arrays are copies, buffers and memory are not.
  *
- * <p>Errors: {@link InputException} for a position out of range, {@link DTypeException} for a type that a method does not read, {@link dev.tenon.core.error.ClosedException} when the memory is gone.
+ * <p>Errors: {@link InputException} for a position out of range, {@link DTypeException} for a type that a method does
+ * not read, {@link dev.tenon.core.error.ClosedException} when the memory is gone.
  */
 public abstract sealed class ReadableTensor permits Tensor {
     private final TensorType type;
@@ -69,32 +71,56 @@ public abstract sealed class ReadableTensor permits Tensor {
         return type.bytes();
     }
 
-    /** Returns the elements of an f32 tensor as a buffer over its own memory. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * Returns the elements of an f32 tensor as a buffer over its own memory.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final FloatBuffer asFloatBuffer() {
         return buffer(DType.F32).asFloatBuffer();
     }
 
-    /** Returns the elements of an f64 tensor as a buffer over its own memory. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * Returns the elements of an f64 tensor as a buffer over its own memory.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final DoubleBuffer asDoubleBuffer() {
         return buffer(DType.F64).asDoubleBuffer();
     }
 
-    /** Returns the elements of an i64 or u64 tensor as a buffer over its own memory. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * Returns the elements of an i64 or u64 tensor as a buffer over its own memory.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final LongBuffer asLongBuffer() {
         return buffer(DType.I64, DType.U64).asLongBuffer();
     }
 
-    /** Returns the elements of an i32 or u32 tensor as a buffer over its own memory. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * Returns the elements of an i32 or u32 tensor as a buffer over its own memory.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final IntBuffer asIntBuffer() {
         return buffer(DType.I32, DType.U32).asIntBuffer();
     }
 
-    /** Returns the elements of a tensor of a 16-bit type, f16 and bf16 as their bits, as a buffer over its own memory. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * Returns the elements of a tensor of a 16-bit type, f16 and bf16 as their bits, as a buffer over its own memory.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final ShortBuffer asShortBuffer() {
         return buffer(DType.I16, DType.U16, DType.F16, DType.BF16).asShortBuffer();
     }
 
-    /** The bytes of a tensor of any type as a buffer over its own memory, little-endian. @throws ShapeException past 2^31 - 1 bytes */
+    /**
+     * The bytes of a tensor of any type as a buffer over its own memory, little-endian.
+     *
+     * @throws ShapeException past 2^31 - 1 bytes
+     */
     public final ByteBuffer asByteBuffer() {
         return buffer(DType.values());
     }
@@ -141,7 +167,11 @@ public abstract sealed class ReadableTensor permits Tensor {
         return Elements.getDouble(dtype(), readable(), Require.index(index, elements(), "index"));
     }
 
-    /** Returns one element of a float type up to f32 as a float, by its row-major position. @throws DTypeException for other types */
+    /**
+     * Returns one element of a float type up to f32 as a float, by its row-major position.
+     *
+     * @throws DTypeException for other types
+     */
     public final float getFloat(long index) {
         requireFloat();
         return (float) Elements.getDouble(dtype(), readable(), Require.index(index, elements(), "index"));
@@ -152,7 +182,11 @@ public abstract sealed class ReadableTensor permits Tensor {
         return Elements.getLong(dtype(), readable(), Require.index(index, elements(), "index"));
     }
 
-    /** Returns one element of an integer type that fits an int, or a boolean as 0 or 1, by its row-major position. @throws DTypeException for other types */
+    /**
+     * Returns one element of an integer type that fits an int, or a boolean as 0 or 1, by its row-major position.
+     *
+     * @throws DTypeException for other types
+     */
     public final int getInt(long index) {
         if (dtype().isFloat() || dtype().bits() > 32 || dtype() == DType.U32) {
             throw mismatch("an integer type of at most 32 bits that an int holds; use getLong or getDouble");
@@ -233,7 +267,11 @@ public abstract sealed class ReadableTensor permits Tensor {
         return values;
     }
 
-    /** Returns a copy of the elements, of any type, as doubles. @throws ShapeException when an array cannot hold them */
+    /**
+     * Returns a copy of the elements, of any type, as doubles.
+     *
+     * @throws ShapeException when an array cannot hold them
+     */
     public final double[] toDoubles() {
         double[] values = new double[arrayLength()];
         for (int i = 0; i < values.length; i++) {
@@ -242,7 +280,10 @@ public abstract sealed class ReadableTensor permits Tensor {
         return values;
     }
 
-    /** Whether the other is a tensor of the same type with the same elements, bit by bit: NaN equals itself, 0 and -0 differ. Copies elements that lie on a device. */
+    /**
+     * Whether the other is a tensor of the same type with the same elements, bit by bit: NaN equals itself, 0 and -0
+     * differ. Copies elements that lie on a device.
+     */
     @Override
     public final boolean equals(@Nullable Object other) {
         return other == this

@@ -2,7 +2,10 @@ package dev.tenon.core.tensor;
 
 import java.lang.foreign.MemorySegment;
 
-/** A tensor's elements in a device's memory. Made by a program whose caller wants results there, and taken by programs of the same device without a copy through the host. Thread-safe. */
+/**
+ * A tensor's elements in a device's memory. Made by a program whose caller wants results there, and taken by programs
+ * of the same device without a copy through the host. Thread-safe.
+ */
 public interface Resident extends AutoCloseable {
     /** The device, as {@code Target} writes it. */
     String device();

@@ -21,10 +21,13 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements of one type under a shape, row-major, of any size. Little-endian. In host memory outside the heap, or in a device's memory ({@code Session}): then they are copied to the host when they are first asked for.
+ * Elements of one type under a shape, row-major, of any size. Little-endian. In host memory outside the heap, or in a
+ * device's memory ({@code Session}): then they are copied to the host when they are first asked for.
  *
- * <p>Host memory lives as long as the tensor is reachable, or as long as the arena that it was allocated in: a host tensor needs no {@link #close()}. The shape and type never change, the elements may; reading while another thread writes
- * gives mixed values, nothing worse. {@link #equals} compares type and elements, so a tensor that changes must not be a key.
+ * <p>Host memory lives as long as the tensor is reachable, or as long as the arena that it was allocated in: a host
+ * tensor needs no {@link #close()}. The shape and type never change, the elements may; reading while another thread
+ * writes gives mixed values, nothing worse. {@link #equals} compares type and elements, so a tensor that changes must
+ * not be a key.
  */
 public final class Tensor extends ReadableTensor implements AutoCloseable {
     /** Vector loads want no more than this. */
@@ -223,9 +226,12 @@ public final class Tensor extends ReadableTensor implements AutoCloseable {
     }
 
     /**
-     * The elements' memory itself, not a copy. Of a tensor in a device's memory: a copy on the host, made at the first call, and anew at the next one after a collective has changed the elements; changing it does not change the device's.
+     * The elements' memory itself, not a copy. Of a tensor in a device's memory: a copy on the host, made at the first
+     * call, and anew at the next one after a collective has changed the elements; changing it does not change the
+     * device's.
      *
-     * @throws dev.tenon.core.error.ClosedException when the device's memory was given back before these elements were asked for
+     * @throws dev.tenon.core.error.ClosedException when the device's memory was given back before these elements were
+     *     asked for
      * @throws dev.tenon.core.error.CollectiveException when a collective that was to change the elements has failed
      */
     @Override
@@ -249,7 +255,10 @@ public final class Tensor extends ReadableTensor implements AutoCloseable {
         return resident;
     }
 
-    /** Gives a device's memory back, as soon as nothing works on it any more; elements that were already asked for stay. Does nothing to a tensor in host memory. Idempotent. */
+    /**
+     * Gives a device's memory back, as soon as nothing works on it any more; elements that were already asked for stay.
+     * Does nothing to a tensor in host memory. Idempotent.
+     */
     @Override
     public void close() {
         if (resident != null && watch != null) {
@@ -259,7 +268,8 @@ public final class Tensor extends ReadableTensor implements AutoCloseable {
     }
 
     /**
-     * The same elements under another shape; nothing is copied, both tensors show the same memory. Of a tensor in a device's memory, this one stays the owner: closing it ends the other.
+     * The same elements under another shape; nothing is copied, both tensors show the same memory. Of a tensor in a
+     * device's memory, this one stays the owner: closing it ends the other.
      *
      * @param sizes of which one may be -1: what is left for it
      * @throws ShapeException when the sizes do not have as many elements
@@ -303,7 +313,10 @@ public final class Tensor extends ReadableTensor implements AutoCloseable {
                 : HostMemory.allocate(segment().byteSize(), ALIGNMENT).copyFrom(segment());
     }
 
-    /** The type and the first few elements: {@code f32[2,3] {1.0, 2.0, 3.0, …}}. Of elements that lie on a device alone, where they lie; never throws. */
+    /**
+     * The type and the first few elements: {@code f32[2,3] {1.0, 2.0, 3.0, …}}. Of elements that lie on a device alone,
+     * where they lie; never throws.
+     */
     @Override
     public String toString() {
         if (resident != null) {

@@ -75,6 +75,7 @@ class WordFaultsTest {
     @TestFactory
     Stream<DynamicTest> valueWithoutRankIsRefused() {
         return words().entrySet().stream()
+                .filter(word -> !word.getKey().equals("transpose")) // takes axes from the front without a rank
                 .map(word -> DynamicTest.dynamicTest(word.getKey(), () -> {
                     GraphBuilder g = new GraphBuilder("unranked");
                     Value x = g.input("x", new TensorType(DType.F32, Shape.unranked()));

@@ -45,7 +45,7 @@ public final class FaultModel {
     /** Kernels only, so that a GPU can record it. */
     private static FaultModel dense() {
         return new FaultModel(GraphBuilder.build("dense", g -> {
-            Value h = g.plus(g.matmul(input(g), weight(g, WIDTH, 3)), weight(g, 3));
+            Value h = g.add(g.matmul(input(g), weight(g, WIDTH, 3)), weight(g, 3));
             g.output("y", g.softmax(h, 1));
         }));
     }
@@ -53,9 +53,9 @@ public final class FaultModel {
     /** A running sum, which a GPU leaves to the CPU backend, between kernels. */
     private static FaultModel hosted() {
         return new FaultModel(GraphBuilder.build("hosted", g -> {
-            Value h = g.times(input(g), weight(g, WIDTH));
+            Value h = g.mul(input(g), weight(g, WIDTH));
             Value sums = g.add(new Cumulative(CumulativeFn.SUM, 0, false, false), h);
-            g.output("y", g.plus(g.matmul(sums, weight(g, WIDTH, 2)), weight(g, 2)));
+            g.output("y", g.add(g.matmul(sums, weight(g, WIDTH, 2)), weight(g, 2)));
         }));
     }
 
@@ -63,7 +63,7 @@ public final class FaultModel {
     private static FaultModel staged() {
         return new FaultModel(GraphBuilder.build("staged", g -> {
             Value x = input(g);
-            Value found = g.add(new NonZero(), g.relu(g.plus(x, weight(g, WIDTH))));
+            Value found = g.add(new NonZero(), g.relu(g.add(x, weight(g, WIDTH))));
             Value rows = g.gather(found, g.scalar(DType.I64, 0), 0);
             g.output("y", g.matmul(g.gather(x, rows, 0), weight(g, WIDTH, 2)));
         }));

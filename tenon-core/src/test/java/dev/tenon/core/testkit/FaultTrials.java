@@ -21,7 +21,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a model through its life again and again, and fails the first call of the platform that could fail, then the second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more and must
+ * Takes a model through its life again and again, and fails the first call of the platform that could fail, then the
+ * second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more
+ * and must
  * work, with right results; and at the end nothing is held.
  *
  * <p>{@code -Dtenon.faults=all} tries every point; else a sample of them, evenly spread.
@@ -47,7 +49,9 @@ public final class FaultTrials {
     public record Mode(String name, CompileOptions options, boolean stay) {
         private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
 
-        /** Every mode. Each keeps two plans but the recorded one, which keeps one, so that each other shape evicts it. */
+        /**
+         * Every mode. Each keeps two plans but the recorded one, which keeps one, so that each other shape evicts it.
+         */
         public static List<Mode> all() {
             return List.of(
                     new Mode("stream", STRICT, false),

@@ -26,7 +26,11 @@ public final class CpuDevice implements Device {
     private final LedgerMemory memory;
     private final WorkerPool pool;
 
-    /** With memory and threads of the JVM. @throws dev.tenon.core.error.OutOfMemoryException when there are not as many threads */
+    /**
+     * With memory and threads of the JVM.
+     *
+     * @throws dev.tenon.core.error.OutOfMemoryException when there are not as many threads
+     */
     public CpuDevice(DeviceInfo info, EngineOptions options) {
         this(info, options, HostSupply.JVM);
     }

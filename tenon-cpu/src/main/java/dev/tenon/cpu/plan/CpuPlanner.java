@@ -57,14 +57,14 @@ public final class CpuPlanner implements LoweringContext {
             try {
                 steps[i] = CpuLowering.lower(nodes[i], this);
             } catch (TenonException e) {
-                throw e.at(nodes[i].name());
+                throw nodes[i].fault(e);
             }
         }
         return new CpuProgram(
                 Signature.of(plan.graph()),
                 places(),
                 slots,
-                new CpuProgram.Work(nodes, steps),
+                new CpuProgram.Work(List.of(nodes), List.of(steps)),
                 plan.memory().arenaBytes(),
                 threads,
                 weights);

@@ -16,7 +16,6 @@ import dev.tenon.cpu.step.UnitStep;
 import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by definition ({@link UnitStep}), nothing else. */
@@ -29,9 +28,9 @@ public final class CpuProgram implements Program {
     record Place(Placement placement, long bytes, MemorySegment constant) {}
 
     /** The steps, and the node of each. */
-    record Work(Node[] nodes, Step[] steps) {
+    record Work(List<Node> nodes, List<Step> steps) {
         long scratchBytes() {
-            long most = Arrays.stream(steps).mapToLong(Step::scratchBytes).max().orElse(0);
+            long most = steps.stream().mapToLong(Step::scratchBytes).max().orElse(0);
             return Math.ceilDiv(most, 64L) * 64;
         }
     }
@@ -63,8 +62,8 @@ public final class CpuProgram implements Program {
         this.places = places.toArray(Place[]::new);
         this.inputSlots = slots.at(signature.inputs().size(), Placement.Input::new);
         this.outputSlots = slots.at(signature.outputs().size(), Placement.Output::new);
-        this.steps = work.steps();
-        this.nodes = work.nodes();
+        this.steps = work.steps().toArray(Step[]::new);
+        this.nodes = work.nodes().toArray(Node[]::new);
         this.arenaBytes = arenaBytes;
         this.scratchBytes = work.scratchBytes();
         this.threads = threads;
@@ -144,7 +143,7 @@ public final class CpuProgram implements Program {
         try {
             steps[index].run(frame);
         } catch (TenonException e) {
-            throw e.at(nodes[index].name());
+            throw nodes[index].fault(e);
         }
     }
 

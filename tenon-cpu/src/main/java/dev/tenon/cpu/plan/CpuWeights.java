@@ -16,7 +16,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form is made once, whatever the number of plans, and lives as long as a plan that reads it.
+ * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form
+ * is made once, whatever the number of plans, and lives as long as a plan that reads it.
  *
  * <p>Thread-safe.
  */
@@ -65,7 +66,9 @@ public final class CpuWeights implements Device.Weights {
         private ForPlan() {}
 
         /**
-         * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so the smaller
+         * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings
+         * costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so
+         * the smaller
          * constants, which they do read, are copied.
          */
         MemorySegment dense(ConstantData data) {
@@ -140,7 +143,10 @@ public final class CpuWeights implements Device.Weights {
         return segment.isMapped() && segment.isAccessibleBy(ANY_THREAD) && segment.byteSize() > MAPPED_BYTES;
     }
 
-    /** Whether all kernels can read the memory as it is, on any thread: outside the heap, not mapped, not confined. They read at any alignment. */
+    /**
+     * Whether all kernels can read the memory as it is, on any thread: outside the heap, not mapped, not confined.
+     * They read at any alignment.
+     */
     static boolean isUsable(MemorySegment segment) {
         return segment.isNative() && !segment.isMapped() && segment.isAccessibleBy(ANY_THREAD);
     }

@@ -3,7 +3,10 @@ package dev.tenon.cpu.step;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Where the backend gets memory outside the heap and threads from: the JVM. A test puts one in its place that fails. Thread-safe. */
+/**
+ * Where the backend gets memory outside the heap and threads from: the JVM. A test puts one in its place that fails.
+ * Thread-safe.
+ */
 public interface HostSupply {
     /** What the JVM gives. */
     HostSupply JVM = new HostSupply() {

@@ -17,7 +17,11 @@ public final class LedgerMemory {
         this.supply = supply;
     }
 
-    /** Zeros, 64-byte aligned, entered under {@code use}, which every thread may use until they are closed. @throws OutOfMemoryException past the cap, or when the JVM has none left; nothing is held then */
+    /**
+     * Zeros, 64-byte aligned, entered under {@code use}, which every thread may use until they are closed.
+     *
+     * @throws OutOfMemoryException past the cap, or when the JVM has none left; nothing is held then
+     */
     public Piece allocate(long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);
         try {

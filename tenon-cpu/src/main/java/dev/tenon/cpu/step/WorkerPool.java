@@ -42,7 +42,11 @@ public final class WorkerPool implements AutoCloseable {
     private volatile @Nullable Thread waiter;
     private volatile boolean closed;
 
-    /** With threads of the JVM. @throws OutOfMemoryException when there are not as many; those that were started end then */
+    /**
+     * With threads of the JVM.
+     *
+     * @throws OutOfMemoryException when there are not as many; those that were started end then
+     */
     public WorkerPool(int threads) {
         this(threads, HostSupply.JVM);
     }

@@ -184,11 +184,12 @@ class MisuseTest {
     @Test
     void tensorOfAClosedArenaIsAClosedException() throws Exception {
         Tensor tensor;
-        Arena gone = Arena.ofConfined();
+        Arena gone;
         try (Arena arena = Arena.ofConfined()) {
+            gone = arena;
             tensor = Tensor.allocate(arena, TensorType.of(DType.F32, 2));
         }
-        gone.close();
+        Arena closed = gone;
         List<ThrowingCallable> uses = List.of(
                 () -> tensor.getFloat(0),
                 () -> tensor.getDouble(0),
@@ -198,7 +199,7 @@ class MisuseTest {
                 tensor::asFloatBuffer,
                 tensor::asByteBuffer,
                 tensor::hashCode,
-                () -> Tensor.allocate(gone, TensorType.of(DType.F32, 2)));
+                () -> Tensor.allocate(closed, TensorType.of(DType.F32, 2)));
         uses.forEach(MisuseTest::closed);
         assertThat(tensor.toString()).isEqualTo("f32[2] (not readable by this thread)");
     }

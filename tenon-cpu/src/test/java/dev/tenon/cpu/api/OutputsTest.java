@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
@@ -112,6 +114,39 @@ class OutputsTest {
             assertThat(confined.toFloats()).containsExactly(2, 1, 4);
         }
         assertThat(heap).containsExactly(2, 0, 6);
+    }
+
+    @Test
+    void faultOfARunCarriesOperationAndOperands() {
+        Graph graph = GraphBuilder.build("gather", g -> {
+            Value at = g.input("at", DType.I64, 1);
+            g.output("y", g.gather(g.input("data", DType.F32, 2, 3), at, 0));
+        });
+        Map<String, Tensor> given = Map.of("data", Tensor.zeros(DType.F32, 2, 3), "at", Tensor.of(new long[] {5}, 1));
+        try (CompiledModel gather = engine.compile(graph);
+                Session run = gather.newSession()) {
+            assertThatThrownBy(() -> run.run(given)).isInstanceOfSatisfying(DataException.class, e -> {
+                assertThat(e.operation()).hasValue("gather");
+                assertThat(e.operands()).containsExactly("f32[2,3]", "i64[1]");
+            });
+        }
+    }
+
+    @Test
+    void memoryBeyondTheLimitTellsItsBytes() {
+        EngineOptions small = EngineOptions.defaults().withThreads(1).withMemoryLimit(1 << 20);
+        Graph graph = GraphBuilder.build("large", g -> {
+            Value x = g.input("x", DType.F32, 1 << 10, 1 << 10);
+            g.output("y", g.softmax(g.matmul(x, x), -1));
+        });
+        try (Engine limited = Engine.open(Target.cpu(), small);
+                CompiledModel large = limited.compile(graph);
+                Session run = large.newSession()) {
+            assertThatThrownBy(() -> run.run(Map.of("x", Tensor.zeros(DType.F32, 1 << 10, 1 << 10))))
+                    .isInstanceOfSatisfying(
+                            OutOfMemoryException.class,
+                            e -> assertThat(e.bytes().orElse(0)).isGreaterThanOrEqualTo(1 << 20));
+        }
     }
 
     @Test

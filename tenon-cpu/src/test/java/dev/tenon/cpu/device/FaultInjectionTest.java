@@ -13,7 +13,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every allocation outside the heap and every start of a thread fails once, at every point of the lives of small models. */
+/**
+ * Every allocation outside the heap and every start of a thread fails once, at every point of the lives of small
+ * models.
+ */
 class FaultInjectionTest {
     /** Memory and threads of the JVM, counted, and refused at one point. */
     private static final class Supply implements HostSupply {

@@ -32,7 +32,7 @@ class PlanLifeTest {
         Value x = g.input("x", DType.F32, Dim.named("n"));
         Value n = g.reshape(g.add(new ShapeOf(0, Long.MAX_VALUE), x));
         Value numbers = g.add(new RangeOf(), g.scalar(DType.I64, 0), n, g.scalar(DType.I64, 1));
-        g.output("y", g.plus(x, g.cast(numbers, DType.F32)));
+        g.output("y", g.add(x, g.cast(numbers, DType.F32)));
     });
 
     /** y = x w. */

@@ -100,7 +100,7 @@ final class GpuPlanner implements LoweringContext {
                 new IoLayout(Signature.of(plan.graph())),
                 places.stream().map(place -> place.placement).toArray(Placement[]::new),
                 places.stream().mapToLong(this::address).toArray(),
-                new GpuProgram.Work(nodes, steps),
+                new GpuProgram.Work(List.of(nodes), List.of(steps)),
                 plan.memory().arenaBytes(),
                 recorded,
                 resources);
@@ -120,7 +120,7 @@ final class GpuPlanner implements LoweringContext {
             } catch (UnsupportedException e) {
                 steps[lowering] = withoutCompiler(nodes[lowering], e);
             } catch (TenonException e) {
-                throw e.at(nodes[lowering].name());
+                throw nodes[lowering].fault(e);
             }
         }
     }
@@ -136,7 +136,7 @@ final class GpuPlanner implements LoweringContext {
         } catch (UnsupportedException e) {
             return onHost(node, e);
         } catch (TenonException e) {
-            throw e.at(node.name());
+            throw node.fault(e);
         } finally {
             stepKernels.removeLast();
             regionsRefused = "";
@@ -149,7 +149,7 @@ final class GpuPlanner implements LoweringContext {
         } catch (UnsupportedException e) {
             return onHost(node, e);
         } catch (TenonException e) {
-            throw e.at(node.name());
+            throw node.fault(e);
         }
     }
 
@@ -157,7 +157,7 @@ final class GpuPlanner implements LoweringContext {
         try {
             return GpuLowering.onHost(node, this, String.valueOf(why.getMessage()));
         } catch (TenonException e) {
-            throw e.at(node.name());
+            throw node.fault(e);
         }
     }
 

@@ -12,16 +12,15 @@ import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.Frame;
 import dev.tenon.cuda.lower.Step;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
 /** A plan as a list of steps over numbered slots. Immutable; shared by the sessions of its model. */
 final class GpuProgram implements Program {
     /** The steps, and the node of each. */
-    record Work(Node[] nodes, Step[] steps) {
+    record Work(List<Node> nodes, List<Step> steps) {
         private long most(ToLongFunction<Step> bytes) {
-            return Arrays.stream(steps).mapToLong(bytes).max().orElse(0);
+            return steps.stream().mapToLong(bytes).max().orElse(0);
         }
     }
 
@@ -55,8 +54,8 @@ final class GpuProgram implements Program {
         this.io = io;
         this.placements = placements;
         this.constants = constants;
-        this.nodes = work.nodes();
-        this.steps = work.steps();
+        this.nodes = work.nodes().toArray(Node[]::new);
+        this.steps = work.steps().toArray(Step[]::new);
         this.arenaBytes = arenaBytes;
         this.recorded = recorded;
         this.workspaceBytes = work.most(Step::workspaceBytes);
@@ -110,7 +109,7 @@ final class GpuProgram implements Program {
             try {
                 steps[i].enqueue(frame);
             } catch (TenonException e) {
-                throw e.at(nodes[i].name());
+                throw nodes[i].fault(e);
             }
         }
     }

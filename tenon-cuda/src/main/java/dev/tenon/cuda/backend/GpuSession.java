@@ -39,7 +39,10 @@ final class GpuSession implements Device.Context {
     private final Transfers transfers;
     private @Nullable BlasHandle blas;
     private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
-    /** What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by itself. */
+    /**
+     * What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by
+     * itself.
+     */
     private final List<Prepared> dropped = new ArrayList<>();
 
     /** Whether work of a run may still be under way. */
@@ -182,7 +185,9 @@ final class GpuSession implements Device.Context {
         return made;
     }
 
-    /** Zeroes the word of faults and the counters where they are new or a run that failed has left something in them. */
+    /**
+     * Zeroes the word of faults and the counters where they are new or a run that failed has left something in them.
+     */
     private void clean() {
         if (dirty) {
             stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
@@ -249,7 +254,9 @@ final class GpuSession implements Device.Context {
         closing.end();
     }
 
-    /** Closes what is here of a program that is not run any more, or of addresses that are gone. Called by any thread. */
+    /**
+     * Closes what is here of a program that is not run any more, or of addresses that are gone. Called by any thread.
+     */
     void closeDropped(ProgramResources program) {
         synchronized (dropped) {
             Prepared gone = prepared.remove(program);

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions, and held as long as a plan reads it. Thread-safe. */
+/**
+ * The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions, and held
+ * as long as a plan reads it. Thread-safe.
+ */
 final class GpuWeights implements Device.Weights {
     private final GpuContext context;
     private final MemoryLedger ledger;

@@ -8,7 +8,10 @@ import dev.tenon.core.options.EngineOptions;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
-/** The CPU backend of one open GPU, for nodes that have no kernel: opened by the first of them with the threads that the GPU was opened with, and closed with the GPU. Thread-safe. */
+/**
+ * The CPU backend of one open GPU, for nodes that have no kernel: opened by the first of them with the threads that
+ * the GPU was opened with, and closed with the GPU. Thread-safe.
+ */
 final class HostBackend implements AutoCloseable {
     private final EngineOptions options;
     private @Nullable Device device;

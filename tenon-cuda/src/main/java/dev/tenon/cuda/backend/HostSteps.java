@@ -7,7 +7,10 @@ import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.Frame;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the host steps of one plan in one session, in a context of the CPU backend that the first of them opens. Used by one thread at a time. */
+/**
+ * Runs the host steps of one plan in one session, in a context of the CPU backend that the first of them opens. Used
+ * by one thread at a time.
+ */
 final class HostSteps implements Frame.HostRuns, AutoCloseable {
     private final HostBackend backend;
     private final HostBytes bytes;

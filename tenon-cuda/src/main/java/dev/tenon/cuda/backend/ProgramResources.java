@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What one program holds: uploads of the constants that it reads, the programs of its host steps, and what sessions keep for it. Thread-safe. */
+/**
+ * What one program holds: uploads of the constants that it reads, the programs of its host steps, and what sessions
+ * keep for it. Thread-safe.
+ */
 final class ProgramResources implements AutoCloseable {
     private final GpuWeights weights;
     /** Guarded by the weights. */
@@ -26,7 +29,11 @@ final class ProgramResources implements AutoCloseable {
         this.weights = weights;
     }
 
-    /** The address of a constant's elements, which are there when this returns and until close. @see GpuWeights#address */
+    /**
+     * The address of a constant's elements, which are there when this returns and until close.
+     *
+     * @see GpuWeights#address
+     */
     long address(ConstantData data, boolean transposed) {
         return weights.address(new GpuWeights.Layout(data, transposed), uploads);
     }
@@ -60,7 +67,10 @@ final class ProgramResources implements AutoCloseable {
         }
     }
 
-    /** Gives everything back, on every session as well. The program is not run any more. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Gives everything back, on every session as well. The program is not run any more. Idempotent; a close that
+     * failed may be called again and goes on where it ended.
+     */
     @Override
     public synchronized void close() {
         closed = true;

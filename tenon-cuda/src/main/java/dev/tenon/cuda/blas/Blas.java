@@ -205,7 +205,10 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    /** Idempotent; what a library does not give back goes with the context. A library that was started can be asked again afterwards, which starts it anew. */
+    /**
+     * Idempotent; what a library does not give back goes with the context. A library that was started can be asked
+     * again afterwards, which starts it anew.
+     */
     @Override
     public void close() {
         lock.lock();

@@ -68,7 +68,10 @@ public final class KernelModules implements Kernels, AutoCloseable {
         return file.path() + variant.suffix();
     }
 
-    /** Unloads all modules; none of their functions may still run. Waits for those that are being made. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Unloads all modules; none of their functions may still run. Waits for those that are being made. Idempotent; a
+     * close that failed may be called again and goes on where it ended.
+     */
     @Override
     public synchronized void close() {
         unclosed.addAll(modules.drain());

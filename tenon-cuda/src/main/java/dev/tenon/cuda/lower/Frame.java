@@ -22,6 +22,7 @@ public final class Frame {
      * @param counters of zeroed memory, on a 256-byte boundary
      * @param faults of the word of faults
      */
+    @SuppressWarnings("ArrayRecordComponent") // handed over once; a frame is never compared
     public record Addresses(long[] values, long workspace, long counters, long faults) {}
 
     private final GpuStream stream;

@@ -26,7 +26,10 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A GPU platform between the backend and a real one: counts the calls that could fail, fails the one that it is told to, and knows what was handed out and not closed. Thread-safe. */
+/**
+ * A GPU platform between the backend and a real one: counts the calls that could fail, fails the one that it is told
+ * to, and knows what was handed out and not closed. Thread-safe.
+ */
 public final class FaultyGpu implements GpuPlatform {
     /** What is handed out with a wrapper around it. */
     private static final List<Class<?>> WRAPPED = List.of(
