@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
@@ -34,7 +35,9 @@ class FaultInjectionTest {
     /** Each test has its own, so that what one leaves is not held against the next. */
     private static FaultTrials.Device device(EmulatorPlatform platform) {
         FaultyGpu gpu = new FaultyGpu(platform);
-        return new FaultTrials.Device("emulator", gpu.backend(), gpu.points(), () -> gpu.held() + threads() + files());
+        Set<Path> before = Set.copyOf(modules()); // other tests of this JVM may hold some
+        return new FaultTrials.Device(
+                "emulator", gpu.backend(), gpu.points(), () -> gpu.held() + threads() + files(before));
     }
 
     /** Those of streams, host steps and compilations. */
@@ -49,13 +52,17 @@ class FaultInjectionTest {
     }
 
     /** A module that is loaded is a file of its own. */
-    private static String files() {
+    private static String files(Set<Path> before) {
+        List<Path> left =
+                modules().stream().filter(file -> !before.contains(file)).toList();
+        return left.isEmpty() ? "" : " files " + left;
+    }
+
+    private static List<Path> modules() {
         Path folder = Workshop.fresh("probe").getParent();
         try (Stream<Path> all = Files.list(folder)) {
-            List<Path> modules = all.filter(
-                            file -> file.getFileName().toString().endsWith("kernel.so"))
+            return all.filter(file -> file.getFileName().toString().endsWith("kernel.so"))
                     .toList();
-            return modules.isEmpty() ? "" : " files " + modules;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -68,6 +68,8 @@ public final class Engine implements AutoCloseable {
      * @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why
      */
     public static Engine open(Backend backend, int ordinal, EngineOptions options) {
+        Require.nonNull(backend, "backend");
+        Require.nonNull(options, "options");
         Headroom.require("opening a device");
         return open(new Target(backend.name(), ordinal, ""), backend, options);
     }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.api;
 
+import dev.tenon.core.backend.Backend;
 import dev.tenon.core.build.AttentionOptions;
 import dev.tenon.core.build.ConvOptions;
 import dev.tenon.core.build.GraphBuilder;
@@ -28,6 +29,7 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Resident;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cpu.device.CpuBackend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
@@ -79,6 +81,7 @@ final class MisuseSamples implements AutoCloseable {
         put(Arena.class, Arena.ofAuto());
         put(Resident.class, new Nowhere());
         put(Target.class, Target.cpu());
+        put(Backend.class, new CpuBackend());
         put(EngineOptions.class, EngineOptions.defaults());
         put(CompileOptions.class, CompileOptions.defaults());
         put(CompilerOptions.class, CompilerOptions.defaults());

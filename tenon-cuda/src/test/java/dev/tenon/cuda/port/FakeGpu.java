@@ -21,7 +21,12 @@ public final class FakeGpu {
         return type.cast(Proxy.newProxyInstance(
                 FakeGpu.class.getClassLoader(),
                 new Class<?>[] {type},
-                (_, method, arguments) -> answer.to(method.getName(), arguments)));
+                (self, method, arguments) -> switch (method.getName()) {
+                    case "hashCode" -> System.identityHashCode(self);
+                    case "equals" -> self == arguments[0];
+                    case "toString" -> "a " + type.getSimpleName();
+                    default -> answer.to(method.getName(), arguments);
+                }));
     }
 
     /** @param unloaded counts the modules that were closed */
