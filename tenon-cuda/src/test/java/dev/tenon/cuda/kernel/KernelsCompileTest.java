@@ -8,6 +8,7 @@ import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.compile.ResourceReport;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelCompiler;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -26,14 +27,17 @@ class KernelsCompileTest {
                     + new NvccCompiler().unavailable());
         }
         Assumptions.assumeTrue(compiler != null, "neither NVRTC nor nvcc is here");
+        List<Runnable> all = new ArrayList<>();
         for (KernelFile file : KernelCatalog.all()) {
-            file.variants().parallelStream()
-                    .filter(variant -> variant.dtype() == DType.BF16)
-                    .forEach(variant -> compile(compiler, file, variant, new Architecture(7, 5)));
-            file.variants().stream()
-                    .filter(variant -> variant.dtype() == DType.U8)
-                    .forEach(variant -> compile(compiler, file, variant, new Architecture(9, 0)));
+            for (KernelVariant variant : file.variants()) {
+                if (variant.dtype() == DType.BF16) {
+                    all.add(() -> compile(compiler, file, variant, new Architecture(7, 5)));
+                } else if (variant.dtype() == DType.U8) {
+                    all.add(() -> compile(compiler, file, variant, new Architecture(9, 0)));
+                }
+            }
         }
+        all.parallelStream().forEach(Runnable::run);
     }
 
     private static void compile(KernelCompiler compiler, KernelFile file, KernelVariant variant, Architecture on) {
