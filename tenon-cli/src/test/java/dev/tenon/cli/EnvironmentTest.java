@@ -89,7 +89,7 @@ class EnvironmentTest {
     void modulePathStartsToo() throws Exception {
         String modules = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> entry.matches(
-                                ".*/(tenon-[a-z]+/target/(classes|tenon-[^/]*\\.jar)|jackson-core[^/]*|picocli[^/]*)")
+                                ".*/(tenon-[a-z-]+/target/(classes|tenon-[^/]*\\.jar)|jackson-core[^/]*|picocli[^/]*)")
                         && !entry.contains("-tests"))
                 .collect(Collectors.joining(File.pathSeparator));
         Result result = shell("'" + Path.of(System.getProperty("java.home"), "bin", "java")

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code -Dtenon.faults=all} tries every point; else a sample of them, evenly spread.
  */
 public final class FaultTrials {
-    private static final int SAMPLE = 40;
+    private static final int SAMPLE = 24;
     private static final List<Integer> ROWS = List.of(3, 3, 3, 5, 5, 3);
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
