@@ -16,7 +16,8 @@ import java.util.regex.Pattern;
  * slows down for a while slows both.
  *
  * <p>Arguments: the folder of the base, the folder of the head, pairs, the highest ratio, the commands separated by
- * semicolons. A command that prints JSON lines gives a row for each; each command also gives a row for its whole process.
+ * semicolons. A command that prints JSON lines gives a row for each; each command also gives a row for its whole
+ * process.
  */
 class BenchGate {
     private static final Pattern ROW = Pattern.compile("\"params\":(\\{[^}]*})(.*?)\"median_us\":([0-9.eE+-]+)");

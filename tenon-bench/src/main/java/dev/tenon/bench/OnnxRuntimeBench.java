@@ -32,7 +32,9 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * A model on ONNX Engine and on Tenon, the same inputs and number of threads, run by run in turn: {@code OnnxRuntimeBench MODEL SHAPES THREADS [SECONDS]}, for example {@code model.onnx 1x8,1x128,32x128 1,2 3}. The sizes of a shape
+ * A model on ONNX Engine and on Tenon, the same inputs and number of threads, run by run in turn: {@code
+ * OnnxRuntimeBench MODEL SHAPES THREADS [SECONDS]}, for example {@code model.onnx 1x8,1x128,32x128 1,2 3}. The sizes of
+ * a shape
  * are those of the model's named dims in order; a model without any takes {@code -}.
  */
 public final class OnnxRuntimeBench {

@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Java of README.md and docs/from-code.md compiles: the latter's first block has the imports, every other block is the body of a method that has the objects below. */
+/**
+ * The Java of README.md and docs/from-code.md compiles: the latter's first block has the imports, every other block is
+ * the body of a method that has the objects below.
+ */
 class ReadmeTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 

@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/cases.md says which tests a case has: each that passes is named, by its id, in a test or a check of a backend. */
+/**
+ * docs/cases.md says which tests a case has: each that passes is named, by its id, in a test or a check of a backend.
+ */
 final class CasesTableTest {
     private static final Path ROOT = Path.of("..");
     private static final Pattern ID = Pattern.compile("\\b[A-Z]{2}-0[0-9]\\b");

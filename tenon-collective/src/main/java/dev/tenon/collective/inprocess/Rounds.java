@@ -74,7 +74,9 @@ final class Rounds {
         group.wakeAll();
     }
 
-    /** Each rank that learns of a timeout ends the group before it goes on, so that its own next call fails at once too. */
+    /**
+     * Each rank that learns of a timeout ends the group before it goes on, so that its own next call fails at once too.
+     */
     private CollectiveException ended(CollectiveException why) {
         if (why instanceof CollectiveTimeoutException) {
             group.timedOut(rank, why);

@@ -19,7 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** AR-03: a rank dies, never comes or is interrupted; the other ranks wait no longer than the timeout, and every thread ends. */
+/**
+ * AR-03: a rank dies, never comes or is interrupted; the other ranks wait no longer than the timeout, and every thread
+ * ends.
+ */
 @Timeout(60)
 final class PeerFailureCasesTest {
     private static final int WORLD = 4;

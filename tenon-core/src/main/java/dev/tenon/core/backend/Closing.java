@@ -1,5 +1,8 @@
 package dev.tenon.core.backend;
 
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +25,16 @@ public final class Closing {
             } else {
                 suppress(first, e);
             }
+        }
+    }
+
+    /** Closes each of them, a step each, and takes out those that are closed: what is left is for the next attempt. */
+    public <T> void each(Collection<T> left, Consumer<? super T> close) {
+        for (T one : List.copyOf(left)) {
+            step(() -> {
+                close.accept(one);
+                left.remove(one);
+            });
         }
     }
 

@@ -13,7 +13,9 @@ public interface Device extends AutoCloseable {
     DeviceInfo info();
 
     /**
-     * Whether the device runs this node, of concrete types, whole, rather than the pieces that stand for it: a {@link dev.tenon.core.ir.Claimable} that would otherwise be decomposed, or a primitive (an attention) that a pass would put in the place of smaller ones.
+     * Whether the device runs this node, of concrete types, whole, rather than the pieces that stand for it: a {@link
+     * dev.tenon.core.ir.Claimable} that would otherwise be decomposed, or a primitive (an attention) that a pass would
+     * put in the place of smaller ones.
      */
     boolean claims(Node whole);
 

@@ -7,8 +7,7 @@ import java.util.List;
 /**
  * A compiled plan: immutable, shared by the sessions of its model, each with a context of its own. Closing it gives
  * back at once what it holds and what contexts hold for it: prepared constants that no other program of its weights
- * uses, recorded
- * work, memory of host steps.
+ * uses, recorded work, memory of host steps.
  */
 public interface Program extends AutoCloseable {
     /**
@@ -29,7 +28,9 @@ public interface Program extends AutoCloseable {
     /**
      * Runs the plan once, into memory of the caller.
      *
-     * @param outputs in the order of the graph's outputs, of exactly its types, in host memory that this thread may write; filled when the run returns, of no particular content when it throws. They may share memory with inputs
+     * @param outputs in the order of the graph's outputs, of exactly its types, in host memory that this thread may
+     *     write; filled when the run returns, of no particular content when it throws. They may share memory with
+     *     inputs
      */
     default void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
         Tensor[] results = run(context, inputs);

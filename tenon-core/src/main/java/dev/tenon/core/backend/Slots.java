@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
-/** Numbers for the values of a plan: inputs, constants, then results in the order of nodes. Views have numbers of their own. Immutable. */
+/**
+ * Numbers for the values of a plan: inputs, constants, then results in the order of nodes. Views have numbers of their
+ * own. Immutable.
+ */
 public final class Slots {
     private final List<Value> values;
     private final List<Placement> placements;
@@ -33,7 +36,11 @@ public final class Slots {
         return new Slots(values, values.stream().map(plan.memory()::of).toList());
     }
 
-    /** The number of a value. @throws IllegalArgumentException for one of another plan, which is a fault of the backend */
+    /**
+     * The number of a value.
+     *
+     * @throws IllegalArgumentException for one of another plan, which is a fault of the backend
+     */
     public int of(Value value) {
         Integer number = numbers.get(value);
         if (number == null) {

@@ -29,8 +29,9 @@ final class Words {
      * @param names of the parameters, in the order of the operands, separated by spaces
      */
     static Value[] operands(String op, String names, Value... operands) {
+        String[] each = names.split(" ");
         for (int i = 0; i < operands.length; i++) {
-            operand(op, names.split(" ")[i], operands[i]);
+            operand(op, each[i], operands[i]);
         }
         return operands;
     }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
@@ -145,6 +146,13 @@ public final class Graph {
         nodes.forEach(node -> node.inputs().forEach(value -> addConstant(value, constants)));
         outputs.values().forEach(value -> addConstant(value, constants));
         return constants;
+    }
+
+    /** The data of the constants that nodes or outputs use, in order of first use. */
+    public SequencedSet<ConstantData> constantData() {
+        SequencedSet<ConstantData> all = new LinkedHashSet<>();
+        constants().forEach(value -> all.add(Objects.requireNonNull(value.constant())));
+        return all;
     }
 
     private static void addConstant(Value value, SequencedSet<Value> constants) {

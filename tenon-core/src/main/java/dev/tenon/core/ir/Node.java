@@ -47,7 +47,10 @@ public final class Node {
         return outputs.getFirst();
     }
 
-    /** Returns a fault that happened while this node was prepared or run, with the node's name, operation and the types of its inputs. */
+    /**
+     * Returns a fault that happened while this node was prepared or run, with the node's name, operation and the types
+     * of its inputs.
+     */
     public TenonException fault(TenonException e) {
         List<String> types =
                 inputs.stream().map(value -> value.type().toString()).toList();

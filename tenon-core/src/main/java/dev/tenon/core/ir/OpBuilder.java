@@ -4,7 +4,10 @@ import dev.tenon.core.error.Require;
 import java.util.Arrays;
 import java.util.List;
 
-/** Adds operations to a graph under construction. What operations there are is not known here: {@code build.Ops} adds them in words. */
+/**
+ * Adds operations to a graph under construction. What operations there are is not known here: {@code build.Ops} adds
+ * them in words.
+ */
 public interface OpBuilder {
     /** Adds a node; its results in order. */
     List<Value> addAll(Op op, List<Value> operands);

@@ -31,7 +31,7 @@ final class Operations {
         });
     }
 
-    /** The record of that name; null where there is none. */
+    /** Returns the record of that name, or null. */
     static @Nullable Class<?> named(String mnemonic) {
         Operations all = ALL.get();
         Class<?> listed = all.listed.get(mnemonic);

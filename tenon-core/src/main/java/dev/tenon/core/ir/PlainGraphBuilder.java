@@ -16,7 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Makes one graph of operations given as records, front to back. Types are inferred and checked as nodes are added, so a fault is reported at the node that has it. {@code build.GraphBuilder} adds operations in words.
+ * Makes one graph of operations given as records, front to back. Types are inferred and checked as nodes are added, so
+ * a fault is reported at the node that has it. {@code build.GraphBuilder} adds operations in words.
  *
  * <p>Makes one graph: after {@link #build} every further use is a {@link ClosedException}. Not thread-safe.
  */

@@ -70,7 +70,11 @@ public final class Shape {
         return dims().size();
     }
 
-    /** The extent of an axis, counted from the front. @throws dev.tenon.core.error.InputException when it is out of range */
+    /**
+     * The extent of an axis, counted from the front.
+     *
+     * @throws dev.tenon.core.error.InputException when it is out of range
+     */
     public Dim dim(int axis) {
         return dims().get(inRange(axis));
     }

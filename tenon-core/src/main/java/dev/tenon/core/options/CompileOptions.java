@@ -9,7 +9,8 @@ import dev.tenon.core.error.Require;
  * execution. Immutable.
  *
  * @param maxPlans how many shapes' plans are kept, 1 or more; the least recently used one goes
- * @param maxPlanBytes how many bytes of constants made for one shape (folded tables, masks) are kept beyond those of the newest plan; the least recently used plan goes. A device with memory of its own holds as much again
+ * @param maxPlanBytes how many bytes of constants made for one shape (folded tables, masks) are kept beyond those of
+ *     the newest plan; the least recently used plan goes. A device with memory of its own holds as much again
  * @param precision of products of f32 values
  * @param weightType what f32 weights are kept in
  * @param execution how steps reach a GPU

@@ -42,7 +42,11 @@ final class Bindings {
         return ordered;
     }
 
-    /** That a tensor can take an output of that type. @throws InputException naming the output, what was expected and what was given */
+    /**
+     * That a tensor can take an output of that type.
+     *
+     * @throws InputException naming the output, what was expected and what was given
+     */
     static void requireTarget(String output, TensorType type, Tensor given) {
         String use = "output \"" + output + "\"";
         if (!given.type().equals(type)) {

@@ -31,6 +31,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,10 @@ public final class CompiledModel implements AutoCloseable {
     private boolean closed;
     private boolean released;
 
-    /** What a run is of the graph: the defaults that it replaces, and the outputs that it wants in the model's order, empty for all. */
+    /**
+     * What a run is of the graph: the defaults that it replaces, and the outputs that it wants in the model's order,
+     * empty for all.
+     */
     private record Selection(Set<String> overridden, List<String> outputs) {}
 
     /** A prepared graph and its plans. */
@@ -75,12 +79,7 @@ public final class CompiledModel implements AutoCloseable {
 
         @Override
         void addConstants(Set<ConstantData> to) {
-            for (Value value : prepared.constants()) {
-                ConstantData data = value.constant();
-                if (data != null) {
-                    to.add(data);
-                }
-            }
+            to.addAll(prepared.constantData());
             plans.values().forEach(stage -> stage.addConstants(to));
         }
 
@@ -90,7 +89,10 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
-    /** Without plans yet; once the engine knows the model, {@link #prepareAhead} makes those that are wanted ahead of time. */
+    /**
+     * Without plans yet; once the engine knows the model, {@link #prepareAhead} makes those that are wanted ahead of
+     * time.
+     */
     CompiledModel(Engine engine, Device device, Graph graph, Weights given, CompileOptions options) {
         Headroom.require("compiling a model");
         this.engine = engine;
@@ -216,7 +218,7 @@ public final class CompiledModel implements AutoCloseable {
     }
 
     /** Runs something while the model cannot be closed. @throws ClosedException */
-    <T> T guarded(java.util.function.Supplier<T> action) {
+    <T> T guarded(Supplier<T> action) {
         lifetime.readLock().lock();
         try {
             if (closed) {

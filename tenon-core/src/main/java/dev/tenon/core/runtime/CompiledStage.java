@@ -20,7 +20,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,19 +78,10 @@ final class CompiledStage extends Shared {
 
     /** The constants of a plan that its graph does not have: computed for it. */
     private static List<ConstantData> beyond(Graph graph, Graph plan) {
-        Set<ConstantData> given = data(graph);
-        return data(plan).stream().filter(constant -> !given.contains(constant)).toList();
-    }
-
-    private static Set<ConstantData> data(Graph graph) {
-        Set<ConstantData> all = new LinkedHashSet<>();
-        for (Value value : graph.constants()) {
-            ConstantData data = value.constant();
-            if (data != null) {
-                all.add(data);
-            }
-        }
-        return all;
+        Set<ConstantData> given = graph.constantData();
+        return plan.constantData().stream()
+                .filter(constant -> !given.contains(constant))
+                .toList();
     }
 
     @Override
@@ -105,7 +95,8 @@ final class CompiledStage extends Shared {
      * Runs this stage and what follows it; adds the results, by name, to {@code results}.
      *
      * @param stay whether results of the last stage may stay on the device
-     * @param targets tensors that the caller wants filled, by the names of outputs; the last stage fills them where it makes no others
+     * @param targets tensors that the caller wants filled, by the names of outputs; the last stage fills them where it
+     *     makes no others
      */
     void run(
             Device.Context context,

@@ -106,7 +106,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Runs {@code work} now and then until the engine has {@link #settled}, leaving the cores to the JVM's compiler in between.
+     * Runs {@code work} now and then until the engine has {@link #settled}, leaving the cores to the JVM's compiler in
+     * between.
      *
      * @param work what will be measured
      * @param limit after which it gives up
@@ -176,12 +177,11 @@ public final class Engine implements AutoCloseable {
         CompiledModel model = new CompiledModel(this, device, graph, weights, options);
         try {
             models.add(model);
-            requireOpen(); // closed meanwhile: whoever closes last wins
+            requireOpen(); // the engine may have been closed meanwhile
             model.prepareAhead();
         } catch (RuntimeException | Error e) {
-            Closing.after(
-                    e, model::close); // the caller gets no model to close; one that does not close now, closes with the
-            // runtime
+            // the caller gets no model to close; one that does not close now closes with the engine
+            Closing.after(e, model::close);
             throw e;
         }
         return model;
@@ -197,7 +197,10 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** Closes the engine, its models and their sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Closes the engine, its models and their sessions after the runs in flight. Idempotent; a close that failed may be
+     * called again and goes on where it ended.
+     */
     @Override
     public void close() {
         closed.set(true);

@@ -63,11 +63,14 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Runs as much of the model as the named outputs need, and puts them into the caller's tensors. The CPU backend computes into them where they lie; what a GPU computes is copied into them.
+     * Runs as much of the model as the named outputs need, and puts them into the caller's tensors. The CPU backend
+     * computes into them where they lie; what a GPU computes is copied into them.
      *
      * @param inputs by name; a tensor may be an output of the same run too
-     * @param outputs tensors in host memory, by the names of outputs, of exactly the types that the run gives; no two share memory. When the run throws, they hold no particular values
-     * @throws dev.tenon.core.error.InputException also for a tensor of another type, one on a device, and one that cannot be written, naming the output
+     * @param outputs tensors in host memory, by the names of outputs, of exactly the types that the run gives; no two
+     *     share memory. When the run throws, they hold no particular values
+     * @throws dev.tenon.core.error.InputException also for a tensor of another type, one on a device, and one that
+     *     cannot be written, naming the output
      */
     public void runInto(Map<String, Tensor> inputs, Map<String, Tensor> outputs) {
         Require.nonNull(inputs, "inputs");
@@ -78,8 +81,9 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * The same as {@link #run(Map)}, with outputs that stay in the device's memory where the device has one of its own: as inputs of a further run there they are not copied through the host, and reading them copies them then. Whoever asks
-     * for them closes them ({@link Tensor#close()}); they outlive the session and the model, not the engine.
+     * The same as {@link #run(Map)}, with outputs that stay in the device's memory where the device has one of its own:
+     * as inputs of a further run there they are not copied through the host, and reading them copies them then. The
+     * caller closes them ({@link Tensor#close()}); they outlive the session and the model, not the engine.
      */
     public Map<String, Tensor> runOnDevice(Map<String, Tensor> inputs) {
         return run(inputs, true, List.of(), Map.of());

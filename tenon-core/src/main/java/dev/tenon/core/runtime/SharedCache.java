@@ -13,8 +13,7 @@ import java.util.function.Supplier;
 /**
  * Plans by what they were made for, each made once. The least recently used ones go where there are too many, or where
  * the constants made for them take too many bytes; the newest one stays whatever it takes. One that goes is closed at
- * once, or
- * by the last run that uses it. Thread-safe.
+ * once, or by the last run that uses it. Thread-safe.
  *
  * @param <K> the type of the keys
  * @param <V> the type of the plans
@@ -23,7 +22,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
     private final int most;
     private final long mostBytes;
     private final LazyMap<K, V> made = new LazyMap<>();
-    /** What nobody uses any more and could not be closed. Guarded by itself. */
+    /** Evicted plans whose close failed. Guarded by itself. */
     private final List<V> unclosed = new ArrayList<>();
 
     SharedCache(CompileOptions options) {
@@ -32,8 +31,8 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
     }
 
     /**
-     * Returns the key's plan, made now if nobody has made it. It is in use until {@link #release}. Throws what {@code
-     * make} throws.
+     * Returns the key's plan and makes it on first use. It is in use until {@link #release}. Throws what {@code make}
+     * throws.
      */
     V acquire(K key, Supplier<? extends V> make) {
         V value = made.get(key, make);
@@ -131,12 +130,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
 
     private void closeUnclosed() {
         Closing closing = new Closing();
-        for (V value : List.copyOf(unclosed)) {
-            closing.step(() -> {
-                value.close();
-                unclosed.remove(value);
-            });
-        }
+        closing.each(unclosed, Shared::close);
         closing.end();
     }
 

@@ -38,7 +38,10 @@ class ContractionWordsTest {
         });
     }
 
-    /** y[b,o,p,q] of a convolution with 2 groups, strides 2 and 1, padding 1 before and 2 after on the second dim, dilation 2 there. */
+    /**
+     * y[b,o,p,q] of a convolution with 2 groups, strides 2 and 1, padding 1 before and 2 after on the second dim,
+     * dilation 2 there.
+     */
     private static double conv(NdArray x, NdArray w, int i) {
         int columns = 6;
         int o = i / (2 * columns) % 4;

@@ -223,7 +223,8 @@ class GraphTextTest {
         fault("graph \"g\" {\n input %x f32[]\n}", "graph text, line 2: expected \":\", found \"f32\"");
         fault("graph \"g\" {\n %y: f32[] = nonsense\n}", "graph text, line 2: no operation \"nonsense\"");
         fault(
-                "graph \"g\" {\n input %x: f32[]\n %y: f32[] = region(steps=[(op=softmax(axis=0), arguments=[0])], results=[0]) %x\n}",
+                "graph \"g\" {\n input %x: f32[]\n "
+                        + "%y: f32[] = region(steps=[(op=softmax(axis=0), arguments=[0])], results=[0]) %x\n}",
                 "graph text, line 3: operation \"softmax\" is of another kind; expected one that is elementwise");
         fault("graph \"g\" {\n %y: f32[] = where %x\n}", "graph text, line 2: no value named %x stands before");
         fault("graph \"g\" {\n %y: f33[] = where\n}", "graph text, line 2: no element type \"f33\"");

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes a model through its life again and again, and fails the first call of the platform that could fail, then the
  * second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more
- * and must
- * work, with right results; and at the end nothing is held.
+ * and must work, with right results; and at the end nothing is held.
  *
  * <p>{@code -Dtenon.faults=all} tries every point; else a sample of them, evenly spread.
  */

@@ -16,9 +16,11 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * How a module is laid out: its packages from the bottom up, each of which may use itself and those below it. So there are no cycles, and a new package has to be given its place.
+ * How a module is laid out: its packages from the bottom up, each of which may use itself and those below it. So there
+ * are no cycles, and a new package has to be given its place.
  *
- * <p>That a sealed type names its subtypes does not count as use: it cannot do otherwise. Reads {@code target/classes} and {@code src/main/java} of the module whose tests run.
+ * <p>That a sealed type names its subtypes does not count as use: it cannot do otherwise. Reads {@code target/classes}
+ * and {@code src/main/java} of the module whose tests run.
  */
 public final class House {
     private static final Path CLASSES = Path.of("target/classes");
@@ -68,7 +70,10 @@ public final class House {
         return this;
     }
 
-    /** That classes use no others than the JDK's, the module's own, JSpecify's annotations and those of the packages that begin with one of the names. */
+    /**
+     * That classes use no others than the JDK's, the module's own, JSpecify's annotations and those of the packages
+     * that begin with one of the names.
+     */
     public House needsOnly(String... packages) {
         TreeSet<String> others = new TreeSet<>();
         for (JavaClass one : classes) {

@@ -77,7 +77,9 @@ final class OpCasesElementwise {
         }
     }
 
-    /** Numbers from -4 to 4, those without a result replaced by their magnitudes or by reciprocals, which then have one. */
+    /**
+     * Numbers from -4 to 4, those without a result replaced by their magnitudes or by reciprocals, which then have one.
+     */
     private NdArray inDomain(Unary op, DType type, long... sizes) {
         NdArray x = random.floats(type, -4, 4, sizes);
         for (int i = 0; i < x.size(); i++) {

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * How long a file, a method and a signature may be.
  *
  * @param lines of a file
- * @param methodLines of a method, from its modifiers to its closing brace; one that is a single flat switch may be longer
+ * @param methodLines of a method, from its modifiers to its closing brace; one that is a single flat switch may be
+ *     longer
  * @param parameters of a method or constructor; a record may have more components
  */
 public record SourceLimits(int lines, int methodLines, int parameters) {
@@ -45,7 +46,8 @@ public record SourceLimits(int lines, int methodLines, int parameters) {
     }
 
     /**
-     * For loops over memory: each operand is memory and an offset, and a record for each would be made at every call that is not inlined. The matrix micro-kernel for eight rows is unrolled by hand, 90 lines of one pattern.
+     * For loops over memory: each operand is memory and an offset, and a record for each would be made at every call
+     * that is not inlined. The matrix micro-kernel for eight rows is unrolled by hand, 90 lines of one pattern.
      */
     public static SourceLimits loops() {
         return new SourceLimits(400, 90, Integer.MAX_VALUE);

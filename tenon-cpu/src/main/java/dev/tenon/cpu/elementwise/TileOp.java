@@ -28,7 +28,10 @@ interface TileOp {
             long yOffset,
             int n);
 
-    /** The loop for an operation on operands of those types. {@code first} is the type of the first operand, or the second for {@link Where}. */
+    /**
+     * The loop for an operation on operands of those types. {@code first} is the type of the first operand, or the
+     * second for {@link Where}.
+     */
     static TileOp of(Elementwise op, DType first) {
         TileKind kind = TileKind.of(first);
         return switch (op) {

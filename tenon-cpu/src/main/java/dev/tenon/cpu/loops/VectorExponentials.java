@@ -11,7 +11,8 @@ import jdk.incubator.vector.VectorSpecies;
  * The functions of {@link VectorUnary} that rest on the exponential.
  *
  * <p>The exponential is 2^n (1 + m) with r in ±ln(2)/2 and a polynomial of degree 6 for m = e^r - 1 (our fit, within 4e-9), within a unit in the last place. A power of two whose product may be subnormal is given as two
- * factors, so that rounding there happens once, at the end. {@link dev.tenon.core.ir.op.elementwise.UnaryAccuracy} states how near results are.
+ * factors, so that rounding there happens once, at the end. {@link dev.tenon.core.ir.op.elementwise.UnaryAccuracy}
+ * states how near results are.
  */
 @SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 final class VectorExponentials {

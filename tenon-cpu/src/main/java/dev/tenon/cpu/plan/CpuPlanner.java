@@ -5,7 +5,6 @@ import dev.tenon.core.backend.Signature;
 import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
-import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
@@ -15,6 +14,7 @@ import dev.tenon.cpu.matmul.MatMulLowering;
 import dev.tenon.cpu.step.LoweringContext;
 import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -72,15 +72,17 @@ public final class CpuPlanner implements LoweringContext {
 
     private List<CpuProgram.Place> places() {
         Set<Value> read = readAsTheyAre(plan.graph());
-        return slots.values().stream()
-                .map(value -> {
-                    Value shown = MemoryPlanner.shown(value);
-                    Placement placement = slots.placements().get(slots.of(value));
-                    ConstantData data = read.contains(shown) ? shown.constant() : null;
-                    return new CpuProgram.Place(
-                            placement, value.type().bytes(), data == null ? MemorySegment.NULL : weights.dense(data));
-                })
-                .toList();
+        List<CpuProgram.Place> places = new ArrayList<>();
+        for (int i = 0; i < slots.values().size(); i++) {
+            Value value = slots.values().get(i);
+            Value shown = MemoryPlanner.shown(value);
+            ConstantData data = read.contains(shown) ? shown.constant() : null;
+            places.add(new CpuProgram.Place(
+                    slots.placements().get(i),
+                    value.type().bytes(),
+                    data == null ? MemorySegment.NULL : weights.dense(data)));
+        }
+        return places;
     }
 
     /** The values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */

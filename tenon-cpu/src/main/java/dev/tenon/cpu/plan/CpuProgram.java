@@ -106,7 +106,10 @@ public final class CpuProgram implements Program {
         return frame;
     }
 
-    /** Where kernels cannot write a given output where it lies, or write it while an input is still read from there, the run gets memory of its own. */
+    /**
+     * Where kernels cannot write a given output where it lies, or write it while an input is still read from there, the
+     * run gets memory of its own.
+     */
     @Override
     public void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
         boolean direct = true;

@@ -27,7 +27,10 @@ public final class CpuWeights implements Device.Weights {
     /** Owns no arena, so what it may read every thread may. */
     private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
-    /** Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed once. */
+    /**
+     * Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed
+     * once.
+     */
     private record Key(ConstantData data, String layout) {}
 
     /** Constants of a mapped file above this size are used where they lie. */
@@ -68,8 +71,7 @@ public final class CpuWeights implements Device.Weights {
         /**
          * All elements of a constant. Large dense data stays where it lies, in the mapped file: a table of embeddings
          * costs the pages of the rows that are looked up. Vector loops take no mapped memory ({@link Segments}), so
-         * the smaller
-         * constants, which they do read, are copied.
+         * the smaller constants, which they do read, are copied.
          */
         MemorySegment dense(ConstantData data) {
             return switch (data) {

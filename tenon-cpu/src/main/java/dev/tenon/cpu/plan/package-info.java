@@ -1,5 +1,6 @@
 /**
- * From a compiled plan to a program that runs: a lowering for each primitive, slots, prepared constants, a session's memory.
+ * From a compiled plan to a program that runs: a lowering for each primitive, slots, prepared constants, a session's
+ * memory.
  *
  * <p>The one place that knows every family. Does not own what a step does.
  */

@@ -40,7 +40,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every public method of the public API, given null for each of its arguments in turn and called on closed objects: a TenonException that names the argument. */
+/**
+ * Every public method of the public API, given null for each of its arguments in turn and called on closed objects: a
+ * TenonException that names the argument.
+ */
 class MisuseTest {
     private static final Graph GRAPH = GraphBuilder.build("misuse", g -> {
         g.output("y", g.relu(g.input("x", DType.F32, 2)));

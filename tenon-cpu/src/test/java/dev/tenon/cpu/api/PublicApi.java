@@ -57,7 +57,10 @@ final class PublicApi {
                 && (type.getDeclaringClass() == null || isPublic(type.getDeclaringClass()));
     }
 
-    /** The public methods and constructors of a class that take arguments; those of records and enums that Java makes aside. */
+    /**
+     * The public methods and constructors of a class that take arguments; those of records and enums that Java makes
+     * aside.
+     */
     static List<Executable> executables(Class<?> type) {
         List<Executable> found = new ArrayList<>();
         if (!Modifier.isAbstract(type.getModifiers())) {

@@ -28,7 +28,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Makes programs of plans: a step for each node that does work, its kernels compiled together, constants uploaded if a step reads them. Used for one plan. */
+/**
+ * Makes programs of plans: a step for each node that does work, its kernels compiled together, constants uploaded if a
+ * step reads them. Used for one plan.
+ */
 final class GpuPlanner implements LoweringContext {
     /** A value's place; a constant's data is uploaded only if a step reads it. */
     private static final class Place {
@@ -111,7 +114,10 @@ final class GpuPlanner implements LoweringContext {
         return place.read && place.data != null ? resources.address(place.data, place.transposed) : 0;
     }
 
-    /** Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead, or becomes a step of the host. */
+    /**
+     * Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead,
+     * or becomes a step of the host.
+     */
     private void giveCode() {
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         for (lowering = 0; lowering < steps.length; lowering++) {

@@ -270,12 +270,7 @@ final class GpuSession implements Device.Context {
     private void closeDropped() {
         synchronized (dropped) {
             Closing closing = new Closing();
-            for (Prepared each : List.copyOf(dropped)) {
-                closing.step(() -> {
-                    each.close();
-                    dropped.remove(each);
-                });
-            }
+            closing.each(dropped, Prepared::close);
             closing.end();
         }
     }

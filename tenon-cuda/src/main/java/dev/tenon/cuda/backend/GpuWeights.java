@@ -137,12 +137,7 @@ final class GpuWeights implements Device.Weights {
 
     private void closeUnused() {
         Closing closing = new Closing();
-        for (DeviceMemory memory : List.copyOf(unclosed)) {
-            closing.step(() -> {
-                memory.close();
-                unclosed.remove(memory);
-            });
-        }
+        closing.each(unclosed, DeviceMemory::close);
         closing.end();
     }
 

@@ -46,12 +46,7 @@ final class PassingStreams implements AutoCloseable {
     public void close() {
         synchronized (unclosed) {
             Closing closing = new Closing();
-            for (GpuStream stream : List.copyOf(unclosed)) {
-                closing.step(() -> {
-                    stream.close();
-                    unclosed.remove(stream);
-                });
-            }
+            closing.each(unclosed, GpuStream::close);
             closing.end();
         }
     }

@@ -75,18 +75,8 @@ final class ProgramResources implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         Closing closing = new Closing();
-        for (GpuSession session : sessions) {
-            closing.step(() -> {
-                session.closeDropped(this);
-                sessions.remove(session);
-            });
-        }
-        for (Program program : List.copyOf(hostPrograms)) {
-            closing.step(() -> {
-                weights.closeOnHost(program);
-                hostPrograms.remove(program);
-            });
-        }
+        closing.each(sessions, session -> session.closeDropped(this));
+        closing.each(hostPrograms, program -> weights.closeOnHost(program));
         closing.step(() -> weights.release(uploads));
         closing.end();
     }

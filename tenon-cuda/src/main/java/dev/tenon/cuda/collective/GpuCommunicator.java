@@ -17,7 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank on a GPU. Buffers are host memory, through which a call waits, or lie on this rank's device: tensors that its {@link dev.tenon.core.runtime.Engine} has made, or {@link DeviceSlice}s. Work on these is enqueued on
+ * A rank on a GPU. Buffers are host memory, through which a call waits, or lie on this rank's device: tensors that its
+ * {@link dev.tenon.core.runtime.Engine} has made, or {@link DeviceSlice}s. Work on these is enqueued on
  * {@link #stream()}; tensors keep their own order, that of slices is the stream's. Calls on slices may be captured there into a graph.
  *
  * <p>What differs from ranks that are threads:

@@ -5,7 +5,9 @@ import dev.tenon.nativelib.ProcessEnd;
 import java.util.function.Supplier;
 
 /**
- * Counts the compilations that NVRTC is at. The library's exit handlers free what a compilation still uses, so a process that ends in the middle of one would end by a signal: it ends without exit handlers then, with the exit code that it
+ * Counts the compilations that NVRTC is at. The library's exit handlers free what a compilation still uses, so a
+ * process that ends in the middle of one would end by a signal: it ends without exit handlers then, with the exit code
+ * that it
  * has. Thread-safe.
  */
 final class NvrtcRuns {

@@ -37,7 +37,10 @@ final class OwnThread<T> implements Runnable {
         return body.outcome();
     }
 
-    /** The thread's end is the signal, and neither it nor these assignments allocate: an exhausted heap leaves no caller waiting. */
+    /**
+     * The thread's end is the signal, and neither it nor these assignments allocate: an exhausted heap leaves no caller
+     * waiting.
+     */
     @Override
     public void run() {
         try {

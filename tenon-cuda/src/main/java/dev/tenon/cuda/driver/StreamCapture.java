@@ -12,12 +12,17 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A stream's recording: at most one at a time, ended by the thread that began it. What cannot be recorded throws it away and leaves the stream usable. */
+/**
+ * A stream's recording: at most one at a time, ended by the thread that began it. What cannot be recorded throws it
+ * away and leaves the stream usable.
+ */
 final class StreamCapture {
     private final CudaStream stream;
     private final long handle;
     private final MemorySegment out = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
-    /** Held while capture begins or ends and while another thread waits for this stream: a wait would break a capture. */
+    /**
+     * Held while capture begins or ends and while another thread waits for this stream: a wait would break a capture.
+     */
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean active;

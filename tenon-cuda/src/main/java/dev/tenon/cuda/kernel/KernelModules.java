@@ -76,12 +76,7 @@ public final class KernelModules implements Kernels, AutoCloseable {
     public synchronized void close() {
         unclosed.addAll(modules.drain());
         Closing closing = new Closing();
-        for (GpuModule module : List.copyOf(unclosed)) {
-            closing.step(() -> {
-                module.close();
-                unclosed.remove(module);
-            });
-        }
+        closing.each(unclosed, GpuModule::close);
         closing.end();
     }
 }

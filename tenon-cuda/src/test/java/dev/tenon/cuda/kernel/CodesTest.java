@@ -19,7 +19,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Java and CUDA know the same functions by the same numbers, and each device function has a case for every function that it must know. */
+/**
+ * Java and CUDA know the same functions by the same numbers, and each device function has a case for every function
+ * that it must know.
+ */
 class CodesTest {
     private static final String UNARY = header("unary_fn.cuh");
     private static final String BINARY = header("binary_fn.cuh");

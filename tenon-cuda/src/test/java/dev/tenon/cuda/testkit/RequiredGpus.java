@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Skips tests where there are too few GPUs, counts and prints the skips, and fails instead where the environment says that there must be some: {@code TENON_REQUIRE_GPU=1}, {@code TENON_REQUIRE_GPUS=2}.
+ * Skips tests where there are too few GPUs, counts and prints the skips, and fails instead where the environment says
+ * that there must be some: {@code TENON_REQUIRE_GPU=1}, {@code TENON_REQUIRE_GPUS=2}.
  */
 public final class RequiredGpus {
     private static final AtomicInteger SKIPPED = new AtomicInteger();

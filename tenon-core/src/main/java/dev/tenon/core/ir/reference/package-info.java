@@ -1,5 +1,6 @@
 /**
- * Float64 arithmetic that the references of several families share: walks over arrays, windows, exact sums, dense products.
+ * Float64 arithmetic that the references of several families share: walks over arrays, windows, exact sums, dense
+ * products.
  */
 @NullMarked
 package dev.tenon.core.ir.reference;
