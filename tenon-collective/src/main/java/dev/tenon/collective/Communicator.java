@@ -58,101 +58,101 @@ public interface Communicator extends AutoCloseable {
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} in place. */
     default void allReduce(float[] data, ReduceOp op) {
-        HostBuffer buffer = HostBuffer.of(Arguments.requireGiven("allReduce", "data", data));
+        HostBuffer buffer = HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "data", data));
         allReduce(buffer, buffer, op);
     }
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} out of place. */
     default void allReduce(float[] source, float[] target, ReduceOp op) {
         allReduce(
-                HostBuffer.of(Arguments.requireGiven("allReduce", "source", source)),
-                HostBuffer.of(Arguments.requireGiven("allReduce", "target", target)),
+                HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "source", source)),
+                HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "target", target)),
                 op);
     }
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} in place. */
     default void allReduce(MemorySegment data, DType dtype, ReduceOp op) {
-        HostBuffer buffer = HostBuffer.of(Arguments.requireGiven("allReduce", "data", data), dtype);
+        HostBuffer buffer = HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "data", data), dtype);
         allReduce(buffer, buffer, op);
     }
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} out of place. */
     default void allReduce(MemorySegment source, MemorySegment target, DType dtype, ReduceOp op) {
         allReduce(
-                HostBuffer.of(Arguments.requireGiven("allReduce", "source", source), dtype),
-                HostBuffer.of(Arguments.requireGiven("allReduce", "target", target), dtype),
+                HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "source", source), dtype),
+                HostBuffer.of(ArgumentChecks.requireGiven("allReduce", "target", target), dtype),
                 op);
     }
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} in place. */
     default void allReduce(Tensor data, ReduceOp op) {
-        Buffer buffer = TensorBuffer.of(Arguments.requireGiven("allReduce", "data", data));
+        Buffer buffer = TensorBuffer.of(ArgumentChecks.requireGiven("allReduce", "data", data));
         allReduce(buffer, buffer, op);
     }
 
     /** {@link #allReduce(Buffer, Buffer, ReduceOp)} out of place. */
     default void allReduce(Tensor source, Tensor target, ReduceOp op) {
         allReduce(
-                TensorBuffer.of(Arguments.requireGiven("allReduce", "source", source)),
-                TensorBuffer.of(Arguments.requireGiven("allReduce", "target", target)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("allReduce", "source", source)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("allReduce", "target", target)),
                 op);
     }
 
     /** {@link #reduceScatter(Buffer, Buffer, ReduceOp)}. */
     default void reduceScatter(Tensor source, Tensor target, ReduceOp op) {
         reduceScatter(
-                TensorBuffer.of(Arguments.requireGiven("reduceScatter", "source", source)),
-                TensorBuffer.of(Arguments.requireGiven("reduceScatter", "target", target)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("reduceScatter", "source", source)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("reduceScatter", "target", target)),
                 op);
     }
 
     /** {@link #allGather(Buffer, Buffer)}. */
     default void allGather(Tensor source, Tensor target) {
         allGather(
-                TensorBuffer.of(Arguments.requireGiven("allGather", "source", source)),
-                TensorBuffer.of(Arguments.requireGiven("allGather", "target", target)));
+                TensorBuffer.of(ArgumentChecks.requireGiven("allGather", "source", source)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("allGather", "target", target)));
     }
 
     /** {@link #broadcast(Buffer, int)}. */
     default void broadcast(Tensor data, int root) {
-        broadcast(TensorBuffer.of(Arguments.requireGiven("broadcast", "data", data)), root);
+        broadcast(TensorBuffer.of(ArgumentChecks.requireGiven("broadcast", "data", data)), root);
     }
 
     /** {@link #sendRecv(Buffer, int, Buffer, int)}. */
     default void sendRecv(Tensor send, int to, Tensor receive, int from) {
         sendRecv(
-                TensorBuffer.of(Arguments.requireGiven("sendRecv", "send", send)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("sendRecv", "send", send)),
                 to,
-                TensorBuffer.of(Arguments.requireGiven("sendRecv", "receive", receive)),
+                TensorBuffer.of(ArgumentChecks.requireGiven("sendRecv", "receive", receive)),
                 from);
     }
 
     /** {@link #reduceScatter(Buffer, Buffer, ReduceOp)}. */
     default void reduceScatter(float[] source, float[] target, ReduceOp op) {
         reduceScatter(
-                HostBuffer.of(Arguments.requireGiven("reduceScatter", "source", source)),
-                HostBuffer.of(Arguments.requireGiven("reduceScatter", "target", target)),
+                HostBuffer.of(ArgumentChecks.requireGiven("reduceScatter", "source", source)),
+                HostBuffer.of(ArgumentChecks.requireGiven("reduceScatter", "target", target)),
                 op);
     }
 
     /** {@link #allGather(Buffer, Buffer)}. */
     default void allGather(float[] source, float[] target) {
         allGather(
-                HostBuffer.of(Arguments.requireGiven("allGather", "source", source)),
-                HostBuffer.of(Arguments.requireGiven("allGather", "target", target)));
+                HostBuffer.of(ArgumentChecks.requireGiven("allGather", "source", source)),
+                HostBuffer.of(ArgumentChecks.requireGiven("allGather", "target", target)));
     }
 
     /** {@link #broadcast(Buffer, int)}. */
     default void broadcast(float[] data, int root) {
-        broadcast(HostBuffer.of(Arguments.requireGiven("broadcast", "data", data)), root);
+        broadcast(HostBuffer.of(ArgumentChecks.requireGiven("broadcast", "data", data)), root);
     }
 
     /** {@link #sendRecv(Buffer, int, Buffer, int)}. */
     default void sendRecv(float[] send, int to, float[] receive, int from) {
         sendRecv(
-                HostBuffer.of(Arguments.requireGiven("sendRecv", "send", send)),
+                HostBuffer.of(ArgumentChecks.requireGiven("sendRecv", "send", send)),
                 to,
-                HostBuffer.of(Arguments.requireGiven("sendRecv", "receive", receive)),
+                HostBuffer.of(ArgumentChecks.requireGiven("sendRecv", "receive", receive)),
                 from);
     }
 }

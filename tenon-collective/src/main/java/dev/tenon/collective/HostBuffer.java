@@ -22,7 +22,7 @@ public final class HostBuffer implements Buffer {
     }
 
     private static <A> A given(A elements) {
-        return Arguments.requireGiven("HostBuffer.of", "elements", elements);
+        return ArgumentChecks.requireGiven("HostBuffer.of", "elements", elements);
     }
 
     /** The elements of an array, as f32. */
@@ -52,8 +52,8 @@ public final class HostBuffer implements Buffer {
      * @throws dev.tenon.core.error.DTypeException for packed types, whose elements have no bytes of their own
      */
     public static HostBuffer of(MemorySegment memory, DType dtype) {
-        Arguments.requireGiven("HostBuffer.of", "memory", memory);
-        int bytes = Arguments.requireGiven("HostBuffer.of", "dtype", dtype).bytes();
+        ArgumentChecks.requireGiven("HostBuffer.of", "memory", memory);
+        int bytes = ArgumentChecks.requireGiven("HostBuffer.of", "dtype", dtype).bytes();
         if (memory.byteSize() % bytes != 0) {
             throw new InputException("a buffer of " + memory.byteSize() + " bytes is not a whole number of " + dtype
                     + " elements of " + bytes + " bytes");

@@ -11,7 +11,7 @@ import dev.tenon.core.tensor.Tensor;
 public record TensorBuffer(Tensor tensor) implements Buffer {
     /** A tensor's elements: of one in host memory the {@link HostBuffer} over them, so that every communicator takes it. */
     public static Buffer of(Tensor tensor) {
-        Arguments.requireGiven("TensorBuffer.of", "tensor", tensor);
+        ArgumentChecks.requireGiven("TensorBuffer.of", "tensor", tensor);
         return tensor.resident() == null ? HostBuffer.of(tensor.segment(), tensor.dtype()) : new TensorBuffer(tensor);
     }
 

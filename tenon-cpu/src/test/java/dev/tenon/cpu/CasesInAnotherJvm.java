@@ -2,8 +2,8 @@ package dev.tenon.cpu;
 
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.loops.KernelsTest;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.LoopsTest;
 import dev.tenon.cpu.loops.Vectors;
 import java.util.List;
 
@@ -21,7 +21,7 @@ final class CasesInAnotherJvm {
             }
         }
         for (int round = 0; round < 50; round++) {
-            new KernelsTest().everyLengthAndShift(Kernels.current());
+            new LoopsTest().everyLengthAndShift(Loops.current());
         }
         System.out.println(done + " cases agree, vectors " + Vectors.available());
         System.exit(0); // with a warm-up thread and workers alive

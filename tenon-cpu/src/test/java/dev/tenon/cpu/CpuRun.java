@@ -18,7 +18,7 @@ import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.plan.CpuContext;
 import dev.tenon.cpu.plan.CpuProgram;
 import dev.tenon.cpu.plan.CpuWeights;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -65,13 +65,13 @@ public final class CpuRun implements AutoCloseable {
     }
 
     public List<NdArray> run(Graph graph, List<NdArray> inputs) {
-        try (CpuWeights weights = (CpuWeights) device.newWeights();
-                CpuContext context = (CpuContext) device.newContext()) {
+        try (CpuWeights weights = (CpuWeights) device.newConstants();
+                CpuContext context = (CpuContext) device.newState()) {
             CpuProgram program = (CpuProgram)
                     device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults());
-            Frame frame = context.frame(program);
+            CpuFrame frame = context.frame(program);
             for (int worker = 0; worker < frame.threads(); worker++) {
-                frame.scratch(worker).fill((byte) -1);
+                frame.workspace(worker).fill((byte) -1);
             }
             program.bindInputs(
                     context, frame, inputs.stream().map(CpuRun::shifted).toArray(Tensor[]::new));

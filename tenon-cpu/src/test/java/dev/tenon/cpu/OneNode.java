@@ -12,9 +12,9 @@ import dev.tenon.cpu.loops.MoveLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.plan.CpuLowering;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and scratch are poisoned, and a write past an output is found. */
+/** A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and workspace are poisoned, and a write past an output is found. */
 public final class OneNode {
     private static final long GUARD = 64;
     /** NaN in every float type, and an index out of any range. */
@@ -100,8 +100,8 @@ public final class OneNode {
             guarded.add(segment);
             slots.put(result, segment.asSlice(0, result.type().bytes()));
         }
-        Step step = CpuLowering.lower(node, slots);
-        step.run(new Frame(slots.memory(), scratch(step, arena), pool));
+        CpuStep step = CpuLowering.lower(node, slots);
+        step.run(new CpuFrame(slots.memory(), workspace(step, arena), pool));
         List<NdArray> arrays = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {
             TensorType type = results.get(i).type();
@@ -115,16 +115,16 @@ public final class OneNode {
         return arrays;
     }
 
-    private MemorySegment[] scratch(Step step, Arena arena) {
-        MemorySegment[] scratch = new MemorySegment[threads];
+    private MemorySegment[] workspace(CpuStep step, Arena arena) {
+        MemorySegment[] workspace = new MemorySegment[threads];
         for (int worker = 0; worker < threads; worker++) {
-            scratch[worker] = arena.allocate(step.scratchBytes(), 64).fill(POISON);
+            workspace[worker] = arena.allocate(step.workspaceBytes(), 64).fill(POISON);
         }
-        return scratch;
+        return workspace;
     }
 
     /** Numbers values, and makes prepared constants anew each time. */
-    private static final class Slots implements LoweringContext {
+    private static final class Slots implements CpuLoweringContext {
         private final Map<Value, Integer> numbers = new HashMap<>();
         private final List<MemorySegment> segments = new ArrayList<>();
         private final Arena arena;

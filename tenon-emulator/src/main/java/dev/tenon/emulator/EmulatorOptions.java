@@ -41,7 +41,7 @@ public record EmulatorOptions(
                         Math.min(MOST_WORKERS, Runtime.getRuntime().availableProcessors()),
                         1,
                         MOST_WORKERS),
-                number(environment, "TENON_EMULATOR_MEMORY", HostMemory.bytes() / 4, 0, Long.MAX_VALUE),
+                number(environment, "TENON_EMULATOR_MEMORY", MachineMemory.bytes() / 4, 0, Long.MAX_VALUE),
                 (int) number(environment, "TENON_EMULATOR_DEVICES", 1, 1, MOST_DEVICES),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(5));

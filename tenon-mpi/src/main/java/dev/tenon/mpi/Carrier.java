@@ -2,7 +2,7 @@ package dev.tenon.mpi;
 
 import dev.tenon.collective.HostBuffer;
 import dev.tenon.collective.ReduceOp;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import dev.tenon.nativelib.mpi.MpiHandles;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,18 +15,18 @@ import java.util.Locale;
  * @param <A> the array type of the kernel
  */
 final class Carrier<A> {
-    private final Kernel<A> kernel;
+    private final Arithmetic<A> kernel;
     private final ReduceOp op;
     private final boolean ordered;
 
-    private Carrier(Kernel<A> kernel, ReduceOp op) {
+    private Carrier(Arithmetic<A> kernel, ReduceOp op) {
         this.kernel = kernel;
         this.op = op;
         ordered = (op == ReduceOp.MAX || op == ReduceOp.MIN)
                 && (kernel.arrayType() == float[].class || kernel.arrayType() == double[].class);
     }
 
-    static <A> Carrier<A> of(Kernel<A> kernel, ReduceOp op) {
+    static <A> Carrier<A> of(Arithmetic<A> kernel, ReduceOp op) {
         return new Carrier<>(kernel, op);
     }
 

@@ -1,13 +1,13 @@
 package dev.tenon.mpi;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.collective.Buffer;
 import dev.tenon.collective.Chunks;
 import dev.tenon.collective.HostBuffer;
 import dev.tenon.collective.Operation;
 import dev.tenon.collective.ReduceOp;
 import dev.tenon.collective.Request;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
 
@@ -16,44 +16,44 @@ final class Checks {
     private Checks() {}
 
     static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
-        Arguments.requireBuffers("allReduce", source, target);
-        Arguments.requireGiven("allReduce", "op", op);
+        ArgumentChecks.requireBuffers("allReduce", source, target);
+        ArgumentChecks.requireGiven("allReduce", "op", op);
         HostBuffer from = host("allReduce", source);
-        Arguments.requireFits("allReduce", target("allReduce", target), from.length(), from.dtype());
-        Kernel.of(from.dtype(), op);
+        ArgumentChecks.requireFits("allReduce", target("allReduce", target), from.length(), from.dtype());
+        Arithmetic.of(from.dtype(), op);
         return new Request(Operation.ALL_REDUCE, from.dtype(), from.length(), op, -1);
     }
 
     static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
-        Arguments.requireBuffers("reduceScatter", source, target);
-        Arguments.requireGiven("reduceScatter", "op", op);
+        ArgumentChecks.requireBuffers("reduceScatter", source, target);
+        ArgumentChecks.requireGiven("reduceScatter", "op", op);
         HostBuffer from = host("reduceScatter", source);
         HostBuffer to = target("reduceScatter", target);
-        Arguments.requireFits("reduceScatter", to, new Chunks(from.length(), world).size(rank), from.dtype());
-        Kernel.of(from.dtype(), op);
+        ArgumentChecks.requireFits("reduceScatter", to, new Chunks(from.length(), world).size(rank), from.dtype());
+        Arithmetic.of(from.dtype(), op);
         countable("reduceScatter", from);
         return new Request(Operation.REDUCE_SCATTER, from.dtype(), from.length(), op, -1);
     }
 
     static Request allGather(Buffer source, Buffer target, int rank, int world) {
-        Arguments.requireBuffers("allGather", source, target);
+        ArgumentChecks.requireBuffers("allGather", source, target);
         HostBuffer from = host("allGather", source);
         HostBuffer to = target("allGather", target);
-        Arguments.requireChunk("allGather", from, to, rank, world);
+        ArgumentChecks.requireChunk("allGather", from, to, rank, world);
         countable("allGather", to);
         return new Request(Operation.ALL_GATHER, to.dtype(), to.length(), null, -1);
     }
 
     static Request broadcast(Buffer data, int root, int rank, int world) {
-        Arguments.requireGiven("broadcast", "data", data);
+        ArgumentChecks.requireGiven("broadcast", "data", data);
         HostBuffer buffer = rank == root ? host("broadcast", data) : target("broadcast", data);
-        Arguments.requireRank("broadcast", "root", root, world);
+        ArgumentChecks.requireRank("broadcast", "root", root, world);
         return new Request(Operation.BROADCAST, buffer.dtype(), buffer.length(), null, root);
     }
 
     static HostBuffer host(String operation, Buffer buffer) {
-        HostBuffer host = Arguments.requireHost(operation, buffer, "ranks over MPI");
-        Arguments.requireAlive(operation, host);
+        HostBuffer host = ArgumentChecks.requireHost(operation, buffer, "ranks over MPI");
+        ArgumentChecks.requireAlive(operation, host);
         if (!host.memory().isAccessibleBy(Thread.currentThread())) {
             throw new InputException(operation + ": the memory is confined to another thread");
         }
@@ -62,7 +62,7 @@ final class Checks {
 
     static HostBuffer target(String operation, Buffer buffer) {
         HostBuffer target = host(operation, buffer);
-        Arguments.requireWritable(operation, target);
+        ArgumentChecks.requireWritable(operation, target);
         return target;
     }
 

@@ -1,13 +1,13 @@
 package dev.tenon.mpi;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.collective.Buffer;
 import dev.tenon.collective.Chunks;
 import dev.tenon.collective.Communicator;
 import dev.tenon.collective.HostBuffer;
 import dev.tenon.collective.ReduceOp;
 import dev.tenon.collective.Request;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import dev.tenon.core.error.InputException;
 import dev.tenon.nativelib.mpi.Mpi;
 import dev.tenon.nativelib.mpi.MpiHandles;
@@ -80,11 +80,11 @@ public final class MpiCommunicator implements Communicator {
     public void allReduce(Buffer source, Buffer target, ReduceOp op) {
         exclusively(deadline -> {
             agreement.reach(deadline, () -> Checks.allReduce(source, target, op));
-            reduce(Kernel.of(source.dtype(), op), (HostBuffer) source, (HostBuffer) target, op, deadline);
+            reduce(Arithmetic.of(source.dtype(), op), (HostBuffer) source, (HostBuffer) target, op, deadline);
         });
     }
 
-    private <A> void reduce(Kernel<A> kernel, HostBuffer source, HostBuffer target, ReduceOp op, long deadline) {
+    private <A> void reduce(Arithmetic<A> kernel, HostBuffer source, HostBuffer target, ReduceOp op, long deadline) {
         Carrier<A> carrier = Carrier.of(kernel, op);
         for (long at = 0; at < source.length(); at += BLOCK) {
             int count = (int) Math.min(BLOCK, source.length() - at);
@@ -109,11 +109,11 @@ public final class MpiCommunicator implements Communicator {
     public void reduceScatter(Buffer source, Buffer target, ReduceOp op) {
         exclusively(deadline -> {
             agreement.reach(deadline, () -> Checks.reduceScatter(source, target, op, rank(), world()));
-            scatter(Kernel.of(source.dtype(), op), (HostBuffer) source, (HostBuffer) target, op, deadline);
+            scatter(Arithmetic.of(source.dtype(), op), (HostBuffer) source, (HostBuffer) target, op, deadline);
         });
     }
 
-    private <A> void scatter(Kernel<A> kernel, HostBuffer source, HostBuffer target, ReduceOp op, long deadline) {
+    private <A> void scatter(Arithmetic<A> kernel, HostBuffer source, HostBuffer target, ReduceOp op, long deadline) {
         Carrier<A> carrier = Carrier.of(kernel, op);
         int length = (int) source.length();
         MemorySegment all = sending.of((long) length * carrier.bytes());
@@ -188,10 +188,10 @@ public final class MpiCommunicator implements Communicator {
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
         exclusively(deadline -> {
             session.check();
-            Arguments.requireRank("sendRecv", "the receiver", to, world());
-            Arguments.requireRank("sendRecv", "the sender", from, world());
-            Arguments.requireGiven("sendRecv", "send", send);
-            Arguments.requireGiven("sendRecv", "receive", receive);
+            ArgumentChecks.requireRank("sendRecv", "the receiver", to, world());
+            ArgumentChecks.requireRank("sendRecv", "the sender", from, world());
+            ArgumentChecks.requireGiven("sendRecv", "send", send);
+            ArgumentChecks.requireGiven("sendRecv", "receive", receive);
             HostBuffer out = Checks.host("sendRecv", send);
             HostBuffer in = Checks.target("sendRecv", receive);
             new Exchange(session, sending, receiving).sendRecv(out, to, in, from, deadline);

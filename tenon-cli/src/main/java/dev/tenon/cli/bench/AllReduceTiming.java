@@ -52,7 +52,7 @@ final class AllReduceTiming implements Samples.Timing, AutoCloseable {
     @Override
     public double[] micros(int runs) {
         double[] micros = new double[runs];
-        Gate gate = new Gate(data.length);
+        StartLine gate = new StartLine(data.length);
         group.run(communicator -> {
             int rank = communicator.rank();
             for (int run = 0; run < runs; run++) {

@@ -106,8 +106,9 @@ final class RankProcesses implements AutoCloseable {
     private void endAll() {
         List<ProcessHandle> running;
         synchronized (processes) {
+            // a shell before its child, whose end it would take for its turn to go on
             running = processes.stream()
-                    .flatMap(process -> Stream.concat(process.descendants(), Stream.of(process.toHandle())))
+                    .flatMap(process -> Stream.concat(Stream.of(process.toHandle()), process.descendants()))
                     .filter(ProcessHandle::isAlive)
                     .toList();
         }

@@ -49,6 +49,9 @@ final class Starved {
         this.piece = pieceKiB << 10;
         faults.merge("first uses of the JDK's own", 1, Integer::sum); // so that what fails later is ours
         faults.clear();
+        // the JDK drops an entry of the class path for good when the heap is exhausted while it opens that entry; every
+        // application has opened all of them by the first look-up that finds nothing
+        Starved.class.getClassLoader().getResource("none");
     }
 
     public static void main(String[] args) throws InterruptedException {

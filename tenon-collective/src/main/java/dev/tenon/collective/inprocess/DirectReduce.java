@@ -2,7 +2,7 @@ package dev.tenon.collective.inprocess;
 
 import dev.tenon.collective.Chunks;
 import dev.tenon.collective.HostBuffer;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import java.lang.reflect.Array;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ final class DirectReduce<A> implements Tasks {
     /** Tasks for each rank, so that a core which is called away does not hold up the others. */
     private static final int TASKS_A_RANK = 4;
 
-    private final Kernel<A> kernel;
+    private final Arithmetic<A> kernel;
     private final Chunks chunks;
     private final HostBuffer[] sources;
     private final HostBuffer[] targets;
@@ -31,7 +31,7 @@ final class DirectReduce<A> implements Tasks {
     private final long taskSize;
 
     /** @param scatter whether each rank gets its own chunk alone */
-    DirectReduce(Kernel<A> kernel, Round round, Chunks chunks, boolean scatter) {
+    DirectReduce(Arithmetic<A> kernel, Round round, Chunks chunks, boolean scatter) {
         this.kernel = kernel;
         this.chunks = chunks;
         this.scatter = scatter;

@@ -1,7 +1,7 @@
 package dev.tenon.collective.inprocess;
 
 import dev.tenon.collective.HostBuffer;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 
 /**
  * One rank's part in an all-reduce by recursive doubling: pairs at distance 1, 2, 4, … exchange all that they have, so after log2(world) steps everybody has everything. When the world is no power of two, the first ranks join up
@@ -12,7 +12,7 @@ import dev.tenon.collective.reduce.Kernel;
  * @param <A> the arrays that the kernel works in
  */
 final class Doubling<A> {
-    private final Kernel<A> kernel;
+    private final Arithmetic<A> kernel;
     private final int length;
     private final int rank;
     private final int world;
@@ -21,7 +21,7 @@ final class Doubling<A> {
     private A shown;
     private A spare;
 
-    Doubling(Kernel<A> kernel, int length, int rank, int world, Links links, Wait wait) {
+    Doubling(Arithmetic<A> kernel, int length, int rank, int world, Links links, Wait wait) {
         this.kernel = kernel;
         this.length = length;
         this.rank = rank;

@@ -1,6 +1,6 @@
 package dev.tenon.collective.inprocess;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.collective.Buffer;
 import dev.tenon.collective.Communicator;
 import dev.tenon.collective.HostBuffer;
@@ -66,13 +66,13 @@ final class InProcessCommunicator implements Communicator {
 
     @Override
     public void sendRecv(Buffer send, int to, Buffer receive, int from) {
-        Arguments.requireRank("sendRecv", "the receiver", to, world());
-        Arguments.requireRank("sendRecv", "the sender", from, world());
-        Arguments.requireGiven("sendRecv", "send", send);
-        Arguments.requireGiven("sendRecv", "receive", receive);
+        ArgumentChecks.requireRank("sendRecv", "the receiver", to, world());
+        ArgumentChecks.requireRank("sendRecv", "the sender", from, world());
+        ArgumentChecks.requireGiven("sendRecv", "send", send);
+        ArgumentChecks.requireGiven("sendRecv", "receive", receive);
         HostBuffer out = Calls.readable("sendRecv", send);
         HostBuffer in = Calls.readable("sendRecv", receive);
-        Arguments.requireWritable("sendRecv", in);
+        ArgumentChecks.requireWritable("sendRecv", in);
         Calls.apart("sendRecv", out, in);
         exclusively(() -> {
             rounds.check();

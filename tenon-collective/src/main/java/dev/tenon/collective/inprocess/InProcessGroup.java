@@ -1,6 +1,6 @@
 package dev.tenon.collective.inprocess;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.collective.Communicator;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
@@ -76,7 +76,7 @@ public final class InProcessGroup implements AutoCloseable {
 
     /** A rank's communicator, good until the next {@link #run} begins. */
     public Communicator communicator(int rank) {
-        Arguments.requireRank("communicator", "it", rank, world);
+        ArgumentChecks.requireRank("communicator", "it", rank, world);
         return current(rank);
     }
 

@@ -2,7 +2,7 @@ package dev.tenon.collective.inprocess;
 
 import dev.tenon.collective.Chunks;
 import dev.tenon.collective.HostBuffer;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,7 @@ final class Ring<A> {
     /** Bytes of all ranks that go round at once: bounds the arrays that partial sums lie in where elements are converted. For speed it does not matter (2, 4 and 8 MiB came out alike). */
     private static final long PASS_BYTES = 16 << 20;
 
-    private final Kernel<A> kernel;
+    private final Arithmetic<A> kernel;
     private final Chunks chunks;
     private final int passes;
     private final int rank;
@@ -30,7 +30,7 @@ final class Ring<A> {
      * @param receive the link from the rank before
      */
     Ring(
-            Kernel<A> kernel,
+            Arithmetic<A> kernel,
             Chunks chunks,
             int rank,
             Link send,

@@ -44,7 +44,7 @@ final class Round {
     final BooleanSupplier settled = () -> this.outcome != null;
     final BooleanSupplier finished = () -> this.done == this.toDo;
     private volatile int arrived;
-    /** Null while ranks are missing; then the {@link Plan} of the work, or the {@link Failure}. */
+    /** Null while ranks are missing; then the {@link RoundPlan} of the work, or the {@link Failure}. */
     private volatile @Nullable Object outcome;
 
     private volatile @Nullable Round next;
@@ -134,7 +134,7 @@ final class Round {
     }
 
     /** Lets the ranks go to work. Returns false when the round has failed meanwhile. */
-    boolean ready(Plan plan) {
+    boolean ready(RoundPlan plan) {
         toDo = plan.tasks().count();
         return OUTCOME.compareAndSet(this, null, plan);
     }

@@ -1,7 +1,7 @@
 package dev.tenon.collective.inprocess;
 
 import dev.tenon.collective.Chunks;
-import dev.tenon.collective.reduce.Kernel;
+import dev.tenon.collective.reduce.Arithmetic;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
@@ -50,7 +50,7 @@ final class Rounds {
             giveUp(round, group.silence(rank, call.operation().toString(), () -> missing(round)));
         }
         switch (round.outcome()) {
-            case Plan plan -> work(round, plan, call, deadline);
+            case RoundPlan plan -> work(round, plan, call, deadline);
             case Failure failure -> throw ended(failure.at(rank));
             case null, default -> throw new IllegalStateException("a round without an outcome");
         }
@@ -120,7 +120,7 @@ final class Rounds {
     private void settle(Round round) {
         try {
             if (round.agree()) {
-                round.ready(Plan.of(round, group.world(), group.options()));
+                round.ready(RoundPlan.of(round, group.world(), group.options()));
             }
         } catch (RuntimeException | Error e) {
             round.fail(at -> new CollectiveAbortedException(
@@ -129,7 +129,7 @@ final class Rounds {
         group.wakeAll();
     }
 
-    private void work(Round round, Plan plan, Call call, long deadline) {
+    private void work(Round round, RoundPlan plan, Call call, long deadline) {
         Wait wait = condition -> {
             if (!waiter.await(condition, deadline)) {
                 throw group.silence(rank, call.operation().toString(), this::unfinished);
@@ -160,7 +160,7 @@ final class Rounds {
     }
 
     /** A failure in the middle of moving elements: nobody can tell any more what the buffers hold. */
-    private void breakUp(Round round, Plan plan, Call call, Throwable e) {
+    private void breakUp(Round round, RoundPlan plan, Call call, Throwable e) {
         String what = call.operation() + ": rank " + rank + " failed in the middle: " + e;
         group.breakUp(at ->
                 new CollectiveAbortedException(at == rank ? what : "rank " + at + ": the group is broken: " + what, e));
@@ -174,7 +174,7 @@ final class Rounds {
                 : Objects.requireNonNull(group.broken()).at(rank);
     }
 
-    private <A> void ring(Kernel<A> kernel, boolean arrays, Call call, Wait wait) {
+    private <A> void ring(Arithmetic<A> kernel, boolean arrays, Call call, Wait wait) {
         int world = group.world();
         Ring<A> ring = new Ring<>(
                 kernel,
@@ -193,7 +193,7 @@ final class Rounds {
         }
     }
 
-    private <A> void doubling(Kernel<A> kernel, Call call, Wait wait) {
+    private <A> void doubling(Arithmetic<A> kernel, Call call, Wait wait) {
         new Doubling<>(kernel, (int) call.length(), rank, group.world(), group.links, wait)
                 .reduce(call.source(), call.target());
     }

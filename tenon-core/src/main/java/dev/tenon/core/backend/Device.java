@@ -20,7 +20,7 @@ public interface Device extends AutoCloseable {
     boolean claims(Node whole);
 
     /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
-    Weights newWeights();
+    Constants newConstants();
 
     /**
      * Makes a plan runnable. A compilation that fails holds nothing afterwards.
@@ -28,10 +28,10 @@ public interface Device extends AutoCloseable {
      * @param options those of the model: precision, execution
      * @throws dev.tenon.core.error.UnsupportedException naming the node that the device cannot run
      */
-    Program compile(Plan plan, Weights weights, CompileOptions options);
+    Program compile(Plan plan, Constants weights, CompileOptions options);
 
     /** What one session needs: an arena that grows to its largest plan, a stream. */
-    Context newContext();
+    State newState();
 
     /** The same elements in the device's own memory, where it has one; else the tensor itself. */
     default Tensor upload(Tensor tensor) {
@@ -62,7 +62,7 @@ public interface Device extends AutoCloseable {
      * The prepared constants of a model: each is held while a program that reads it is open. Closed with the model,
      * after its programs. Thread-safe.
      */
-    interface Weights extends AutoCloseable {
+    interface Constants extends AutoCloseable {
         /** Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file) counts nothing. */
         long bytes();
 
@@ -71,7 +71,7 @@ public interface Device extends AutoCloseable {
     }
 
     /** A session's state. Used by one thread at a time. */
-    interface Context extends AutoCloseable {
+    interface State extends AutoCloseable {
         /** Bytes of the arena and the workspace. */
         long bytes();
 

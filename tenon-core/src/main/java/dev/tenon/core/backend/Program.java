@@ -18,10 +18,10 @@ public interface Program extends AutoCloseable {
      * @return in the order of the graph's outputs, in memory that belongs to the caller
      * @throws dev.tenon.core.error.DataException for values that have no result; the context stays usable
      */
-    Tensor[] run(Device.Context context, Tensor[] inputs);
+    Tensor[] run(Device.State context, Tensor[] inputs);
 
     /** The same, with results that may stay in the device's memory ({@link Tensor#resident()}); by default they do not. */
-    default Tensor[] runOnDevice(Device.Context context, Tensor[] inputs) {
+    default Tensor[] runOnDevice(Device.State context, Tensor[] inputs) {
         return run(context, inputs);
     }
 
@@ -32,7 +32,7 @@ public interface Program extends AutoCloseable {
      *     write; filled when the run returns, of no particular content when it throws. They may share memory with
      *     inputs
      */
-    default void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
+    default void runInto(Device.State context, Tensor[] inputs, Tensor[] outputs) {
         Tensor[] results = run(context, inputs);
         for (int i = 0; i < results.length; i++) {
             outputs[i].segment().copyFrom(results[i].segment());

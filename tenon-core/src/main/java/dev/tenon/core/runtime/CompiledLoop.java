@@ -24,14 +24,14 @@ import java.util.Set;
 final class CompiledLoop implements AutoCloseable {
     private final Compiler compiler;
     private final Device device;
-    private final Device.Weights weights;
+    private final Device.Constants weights;
     private final Stage.LoopCall call;
     private final Graph body;
     private final SharedCache<List<TensorType>, CompiledStage> plans;
     private final CompileOptions options;
 
     CompiledLoop(
-            Compiler compiler, Device device, Device.Weights weights, Stage.LoopCall call, CompileOptions options) {
+            Compiler compiler, Device device, Device.Constants weights, Stage.LoopCall call, CompileOptions options) {
         this.compiler = compiler;
         this.device = device;
         this.weights = weights;
@@ -42,7 +42,7 @@ final class CompiledLoop implements AutoCloseable {
     }
 
     /** Runs the loop on its operands among the named values and adds its results to them. */
-    void run(Device.Context context, Map<String, Tensor> values) {
+    void run(Device.State context, Map<String, Tensor> values) {
         List<Tensor> operands = call.operands().stream()
                 .map(name -> Objects.requireNonNull(values.get(name), name))
                 .toList();
@@ -83,9 +83,9 @@ final class CompiledLoop implements AutoCloseable {
 
     /** One run of the loop. */
     private final class Running implements Loop.Machine<Tensor> {
-        private final Device.Context context;
+        private final Device.State context;
 
-        Running(Device.Context context) {
+        Running(Device.State context) {
             this.context = context;
         }
 

@@ -50,7 +50,7 @@ public final class CompiledModel implements AutoCloseable {
     /** What runs that replace defaults, or want some outputs alone, run. */
     private final SharedCache<Selection, Variant> others;
 
-    private final Device.Weights weights;
+    private final Device.Constants weights;
     private final Compiler compiler;
     private final CompileOptions options;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
@@ -105,7 +105,7 @@ public final class CompiledModel implements AutoCloseable {
         this.others = new SharedCache<>(options);
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         try {
-            this.weights = device.newWeights(); // last: nothing after it fails
+            this.weights = device.newConstants(); // last: nothing after it fails
         } catch (RuntimeException | Error e) {
             watch.closed();
             throw e;
@@ -184,7 +184,7 @@ public final class CompiledModel implements AutoCloseable {
     /** A session of its own memory: cheap, for one thread at a time. @throws ClosedException */
     public Session newSession() {
         return guarded(() -> {
-            Device.Context context = device.newContext();
+            Device.State context = device.newState();
             try {
                 Session session = new Session(this, context);
                 sessions.add(session);
@@ -237,7 +237,7 @@ public final class CompiledModel implements AutoCloseable {
      * @param targets tensors to fill, by the wanted outputs' names; empty for fresh ones
      */
     Map<String, Tensor> run(
-            Device.Context context,
+            Device.State context,
             Map<String, Tensor> inputs,
             boolean stay,
             Collection<String> wanted,
@@ -256,7 +256,7 @@ public final class CompiledModel implements AutoCloseable {
 
     private Map<String, Tensor> runSelected(
             Selection selection,
-            Device.Context context,
+            Device.State context,
             Map<String, Tensor> inputs,
             boolean stay,
             Map<String, Tensor> targets) {
@@ -270,7 +270,7 @@ public final class CompiledModel implements AutoCloseable {
 
     private Map<String, Tensor> run(
             Variant variant,
-            Device.Context context,
+            Device.State context,
             Map<String, Tensor> inputs,
             boolean stay,
             Map<String, Tensor> targets) {

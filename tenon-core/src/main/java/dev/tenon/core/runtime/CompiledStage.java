@@ -35,7 +35,7 @@ final class CompiledStage extends Shared {
 
     private final Compiler compiler;
     private final Device device;
-    private final Device.Weights weights;
+    private final Device.Constants weights;
     private final Stage stage;
     private final Program program;
     private final List<String> outputs;
@@ -48,7 +48,7 @@ final class CompiledStage extends Shared {
     CompiledStage(
             Compiler compiler,
             Device device,
-            Device.Weights weights,
+            Device.Constants weights,
             Graph graph,
             Map<String, TensorType> types,
             Map<String, ConstantData> known,
@@ -99,7 +99,7 @@ final class CompiledStage extends Shared {
      *     makes no others
      */
     void run(
-            Device.Context context,
+            Device.State context,
             Tensor[] inputs,
             boolean stay,
             Map<String, Tensor> targets,
@@ -127,7 +127,7 @@ final class CompiledStage extends Shared {
         }
     }
 
-    private Map<String, Tensor> run(Device.Context context, Tensor[] inputs, boolean stay) {
+    private Map<String, Tensor> run(Device.State context, Tensor[] inputs, boolean stay) {
         Tensor[] values = stay ? program.runOnDevice(context, inputs) : program.run(context, inputs);
         Map<String, Tensor> named = new HashMap<>();
         for (int i = 0; i < values.length; i++) {
@@ -136,7 +136,7 @@ final class CompiledStage extends Shared {
         return named;
     }
 
-    private Map<String, Tensor> fill(Device.Context context, Tensor[] inputs, Map<String, Tensor> given) {
+    private Map<String, Tensor> fill(Device.State context, Tensor[] inputs, Map<String, Tensor> given) {
         Map<String, Tensor> named = new LinkedHashMap<>();
         stage.plan().graph().outputs().forEach((name, value) -> {
             Tensor target = value(name, given);

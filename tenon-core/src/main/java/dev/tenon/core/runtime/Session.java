@@ -19,13 +19,13 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class Session implements AutoCloseable {
     private final CompiledModel model;
-    private final Device.Context context;
+    private final Device.State context;
     private final ReentrantLock turn = new ReentrantLock();
     private final LeakWatch watch;
     private boolean closed;
     private boolean released;
 
-    Session(CompiledModel model, Device.Context context) {
+    Session(CompiledModel model, Device.State context) {
         this.model = model;
         this.context = context;
         this.watch = LeakWatch.over(this, "Session");

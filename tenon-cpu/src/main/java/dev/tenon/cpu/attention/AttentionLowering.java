@@ -10,15 +10,15 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.attention.Rope;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.util.List;
 
 /** Attention and rotary embedding. */
 public final class AttentionLowering {
     private AttentionLowering() {}
 
-    public static Step lower(Attention op, Node node, LoweringContext context) {
+    public static CpuStep lower(Attention op, Node node, CpuLoweringContext context) {
         Shape q = node.input(0).shape();
         Shape k = node.input(1).shape();
         Shape scores = Shape.of(q.size(0), q.size(1), q.size(2), k.size(2));
@@ -42,7 +42,7 @@ public final class AttentionLowering {
         return rows.dtype() == DType.F64 ? rows : new AttentionStep(rows, context.threads());
     }
 
-    public static Step lower(Rope op, Node node, LoweringContext context) {
+    public static CpuStep lower(Rope op, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         int last = shape.rank() - 1;

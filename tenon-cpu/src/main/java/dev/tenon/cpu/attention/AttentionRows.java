@@ -6,9 +6,9 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +33,7 @@ record AttentionRows(
         int v,
         int mask,
         int y)
-        implements Step, RangeTask {
+        implements CpuStep, RangeTask {
     /** The first key that a query sees. */
     long firstKey(long query) {
         long position = query + keys - queries;
@@ -55,20 +55,20 @@ record AttentionRows(
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         long perRow = Math.max(1, keys * (size + sizeV));
         frame.parallel(this, batches * heads * queries, Math.max(1, 32_768 / perRow));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         for (long row = from; row < to; row++) {
-            row(frame, row, frame.scratch(worker), 0);
+            row(frame, row, frame.workspace(worker), 0);
         }
     }
 
-    /** One row, with 8 bytes of scratch a key from that offset on. */
-    void row(Frame frame, long row, MemorySegment scratch, long offset) {
+    /** One row, with 8 bytes of workspace a key from that offset on. */
+    void row(CpuFrame frame, long row, MemorySegment workspace, long offset) {
         MemorySegment maskMemory = mask < 0 ? MemorySegment.NULL : frame.at(mask);
         long query = row % queries;
         long keyHead = keyHead(row / queries);
@@ -77,20 +77,20 @@ record AttentionRows(
         double max = Double.NEGATIVE_INFINITY;
         for (long j = first; j < end; j++) {
             double score = score(frame, maskMemory, row, keyHead, j);
-            scratch.set(Convert.F64, offset + 8 * j, score);
+            workspace.set(Convert.F64, offset + 8 * j, score);
             max = Math.max(max, score);
         }
         double total = 0;
         for (long j = first; j < end; j++) {
-            double weight = Math.exp(scratch.get(Convert.F64, offset + 8 * j) - max);
-            scratch.set(Convert.F64, offset + 8 * j, max == Double.NEGATIVE_INFINITY ? 0 : weight);
+            double weight = Math.exp(workspace.get(Convert.F64, offset + 8 * j) - max);
+            workspace.set(Convert.F64, offset + 8 * j, max == Double.NEGATIVE_INFINITY ? 0 : weight);
             total += weight;
         }
         MemorySegment values = frame.at(v);
         for (int i = 0; i < sizeV; i++) {
             double sum = 0;
             for (long j = first; j < end; j++) {
-                double weight = scratch.get(Convert.F64, offset + 8 * j);
+                double weight = workspace.get(Convert.F64, offset + 8 * j);
                 // not 0 times a value that the row does not see, which may be NaN
                 sum += weight == 0 ? 0 : weight * Elements.getDouble(dtype, values, (keyHead * keys + j) * sizeV + i);
             }
@@ -99,7 +99,7 @@ record AttentionRows(
         }
     }
 
-    private double score(Frame frame, MemorySegment maskMemory, long row, long keyHead, long key) {
+    private double score(CpuFrame frame, MemorySegment maskMemory, long row, long keyHead, long key) {
         long at = maskWalk == null ? 0 : maskWalk.at(0, row * keys + key);
         if (op.mask() == AttentionMask.BOOLEAN && Elements.getLong(DType.BOOL, maskMemory, at) == 0) {
             return Double.NEGATIVE_INFINITY;
@@ -124,7 +124,7 @@ record AttentionRows(
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return 8 * Math.max(1, keys);
     }
 }

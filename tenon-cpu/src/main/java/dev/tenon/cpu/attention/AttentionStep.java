@@ -9,11 +9,11 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -23,7 +23,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>A piece of work is a head's block of queries. With few queries (decoding) packing would cost more than it saves, and keys and values are read as they lie.
  */
-final class AttentionStep implements Step, RangeTask {
+final class AttentionStep implements CpuStep, RangeTask {
     /** Keys a block: scores of 32 rows are 128 KiB, and with 64 elements a head the packed keys and values 256 KiB each. */
     private static final int KEYS = 1024;
 
@@ -53,7 +53,7 @@ final class AttentionStep implements Step, RangeTask {
     private final long totalAt;
     private final long maskAt;
     private final long slowAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     AttentionStep(AttentionRows rows, int threads) {
         this.rows = rows;
@@ -83,11 +83,11 @@ final class AttentionStep implements Step, RangeTask {
         totalAt = layout.take(8L * block);
         maskAt = layout.take(4L * keyBlock);
         slowAt = layout.take(8 * rows.keys());
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         if (rows.sizeV() > 0) {
             long work = Math.max(1, block * rows.keys() * (rows.size() + rows.sizeV()));
             frame.parallel(this, rows.batches() * rows.heads() * blocksPerHead, Math.max(1, 100_000 / work));
@@ -95,157 +95,159 @@ final class AttentionStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
         for (long unit = from; unit < to; unit++) {
             long query = unit % blocksPerHead * block;
             int count = (int) Math.min(block, rows.queries() - query);
-            queries(frame, kernels, unit / blocksPerHead, query, count, frame.scratch(worker));
+            queries(frame, loops, unit / blocksPerHead, query, count, frame.workspace(worker));
         }
     }
 
-    private void queries(Frame frame, Kernels kernels, long head, long query, int count, MemorySegment scratch) {
+    private void queries(CpuFrame frame, Loops loops, long head, long query, int count, MemorySegment workspace) {
         int size = rows.size();
         int sizeV = rows.sizeV();
         long firstRow = head * rows.queries() + query;
         double factor = rows.factor() / (rows.op().softCap() > 0 ? rows.op().softCap() : 1);
-        Convert.load(dtype, frame.at(rows.q()), firstRow * size, scratch, qAt, count * size);
-        kernels.affine(scratch, qAt, scratch, qAt, (float) factor, 0, count * size);
-        kernels.fill(scratch, sumsAt, 0, count * sizeV);
-        kernels.fill(scratch, maxAt, NONE, count);
+        Convert.load(dtype, frame.at(rows.q()), firstRow * size, workspace, qAt, count * size);
+        loops.affine(workspace, qAt, workspace, qAt, (float) factor, 0, count * size);
+        loops.fill(workspace, sumsAt, 0, count * sizeV);
+        loops.fill(workspace, maxAt, NONE, count);
         for (int r = 0; r < count; r++) {
-            scratch.set(Convert.F64, totalAt + 8L * r, 0);
+            workspace.set(Convert.F64, totalAt + 8L * r, 0);
         }
         long first = rows.firstKey(query);
         long end = rows.endKey(query + count - 1);
         for (long key = first / keyBlock * keyBlock; key < end; key += keyBlock) {
             int keys = (int) Math.min(keyBlock, rows.keys() - key);
-            loadKeys(frame, rows.keyHead(head), key, keys, scratch);
+            loadKeys(frame, rows.keyHead(head), key, keys, workspace);
             for (int r = 0; r < count; r += ROWS) {
                 int some = Math.min(ROWS, count - r);
                 if (rows.firstKey(query + r) < key + keys && rows.endKey(query + r + some - 1) > key) {
-                    attend(frame, kernels, head, query, r, some, key, keys, scratch);
+                    attend(frame, loops, head, query, r, some, key, keys, workspace);
                 }
             }
         }
         for (int r = 0; r < count; r++) {
-            finish(frame, kernels, firstRow + r, r, scratch);
+            finish(frame, loops, firstRow + r, r, workspace);
         }
     }
 
     /** A block of keys and values in the form that this step multiplies. */
-    private void loadKeys(Frame frame, long keyHead, long key, int keys, MemorySegment scratch) {
+    private void loadKeys(CpuFrame frame, long keyHead, long key, int keys, MemorySegment workspace) {
         MemorySegment k = frame.at(rows.k());
         MemorySegment v = frame.at(rows.v());
         long kFrom = (keyHead * rows.keys() + key) * rows.size();
         long vFrom = (keyHead * rows.keys() + key) * rows.sizeV();
         if (few) {
             if (dtype != DType.F32) {
-                Convert.load(dtype, k, kFrom, scratch, keysAt, keys * rows.size());
-                Convert.load(dtype, v, vFrom, scratch, valuesAt, keys * rows.sizeV());
+                Convert.load(dtype, k, kFrom, workspace, keysAt, keys * rows.size());
+                Convert.load(dtype, v, vFrom, workspace, valuesAt, keys * rows.sizeV());
             }
             return;
         }
-        MemorySegment raw = FloatRows.segment(dtype, k, kFrom, keys * rows.size(), scratch, rawAt);
+        MemorySegment raw = FloatRows.segment(dtype, k, kFrom, keys * rows.size(), workspace, rawAt);
         long offset = FloatRows.offset(dtype, kFrom, rawAt);
-        Gemm.pack(raw, offset, 1, rows.size(), rows.size(), keys, scratch, keysAt);
-        raw = FloatRows.segment(dtype, v, vFrom, keys * rows.sizeV(), scratch, rawAt);
+        Gemm.pack(raw, offset, 1, rows.size(), rows.size(), keys, workspace, keysAt);
+        raw = FloatRows.segment(dtype, v, vFrom, keys * rows.sizeV(), workspace, rawAt);
         offset = FloatRows.offset(dtype, vFrom, rawAt);
-        Gemm.pack(raw, offset, rows.sizeV(), 1, keys, rows.sizeV(), scratch, valuesAt);
+        Gemm.pack(raw, offset, rows.sizeV(), 1, keys, rows.sizeV(), workspace, valuesAt);
     }
 
     /** Some rows against a block of keys. */
     private void attend(
-            Frame frame,
-            Kernels kernels,
+            CpuFrame frame,
+            Loops loops,
             long head,
             long query,
             int from,
             int count,
             long key,
             int keys,
-            MemorySegment scratch) {
+            MemorySegment workspace) {
         int size = rows.size();
         long keyHead = rows.keyHead(head);
         if (few) {
-            MemorySegment k = dtype == DType.F32 ? frame.at(rows.k()) : scratch;
+            MemorySegment k = dtype == DType.F32 ? frame.at(rows.k()) : workspace;
             long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * size : keysAt;
             for (int r = 0; r < count; r++) {
-                kernels.dots(
-                        scratch,
+                loops.dots(
+                        workspace,
                         qAt + 4L * (from + r) * size,
                         k,
                         offset,
                         size,
-                        scratch,
+                        workspace,
                         scoresAt + 4L * r * keys,
                         keys);
             }
         } else {
-            multiply(kernels, count, keys, size, qAt + 4L * from * size, keysAt, scoresAt, keys, Kernels.ZERO, scratch);
+            multiply(loops, count, keys, size, qAt + 4L * from * size, keysAt, scoresAt, keys, Loops.ZERO, workspace);
         }
         for (int r = 0; r < count; r++) {
-            weigh(frame, kernels, head, query + from + r, from + r, scoresAt + 4L * r * keys, key, keys, scratch);
+            weigh(frame, loops, head, query + from + r, from + r, scoresAt + 4L * r * keys, key, keys, workspace);
         }
         int sizeV = rows.sizeV();
         long sums = sumsAt + 4L * from * sizeV;
         if (few) {
-            MemorySegment v = dtype == DType.F32 ? frame.at(rows.v()) : scratch;
+            MemorySegment v = dtype == DType.F32 ? frame.at(rows.v()) : workspace;
             long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * sizeV : valuesAt;
             for (int r = 0; r < count; r++) {
-                kernels.mix(scratch, scoresAt + 4L * r * keys, v, offset, sizeV, scratch, sums + 4L * r * sizeV, keys);
+                loops.mix(
+                        workspace, scoresAt + 4L * r * keys, v, offset, sizeV, workspace, sums + 4L * r * sizeV, keys);
             }
         } else {
             boolean first = key == rows.firstKey(query + from) / keyBlock * keyBlock;
-            int start = first ? Kernels.ZERO : Kernels.ACCUMULATE;
-            multiply(kernels, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, start, scratch);
+            int start = first ? Loops.ZERO : Loops.ACCUMULATE;
+            multiply(loops, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, start, workspace);
         }
     }
 
     private void multiply(
-            Kernels kernels, int m, int n, int k, long a, long b, long c, int ldc, int start, MemorySegment scratch) {
+            Loops loops, int m, int n, int k, long a, long b, long c, int ldc, int start, MemorySegment workspace) {
         MemorySegment none = MemorySegment.NULL;
-        Gemm.multiply(kernels, m, n, k, scratch, a, k, scratch, b, scratch, c, ldc, start, none, 0, scratch, edgeAt);
+        Gemm.multiply(
+                loops, m, n, k, workspace, a, k, workspace, b, workspace, c, ldc, start, none, 0, workspace, edgeAt);
     }
 
     /** Turns the scores of a row into weights, relative to the largest score so far. */
     private void weigh(
-            Frame frame,
-            Kernels kernels,
+            CpuFrame frame,
+            Loops loops,
             long head,
             long query,
             int row,
             long scores,
             long key,
             int keys,
-            MemorySegment scratch) {
+            MemorySegment workspace) {
         if (rows.op().softCap() > 0) {
-            kernels.unary(cap, scratch, scores, scratch, scores, keys);
+            loops.unary(cap, workspace, scores, workspace, scores, keys);
         }
-        applyMask(frame, kernels, head * rows.queries() + query, scores, key, keys, scratch);
+        applyMask(frame, loops, head * rows.queries() + query, scores, key, keys, workspace);
         int first = Math.clamp(rows.firstKey(query) - key, 0, keys);
         int end = Math.clamp(rows.endKey(query) - key, first, keys);
-        kernels.fill(scratch, scores, NONE, first);
-        kernels.fill(scratch, scores + 4L * end, NONE, keys - end);
-        float before = scratch.get(Kernels.F32, maxAt + 4L * row);
-        float max = Math.max(before, kernels.max(scratch, scores + 4L * first, end - first));
+        loops.fill(workspace, scores, NONE, first);
+        loops.fill(workspace, scores + 4L * end, NONE, keys - end);
+        float before = workspace.get(Loops.F32, maxAt + 4L * row);
+        float max = Math.max(before, loops.max(workspace, scores + 4L * first, end - first));
         if (max == NONE) {
-            kernels.fill(scratch, scores, 0, keys);
+            loops.fill(workspace, scores, 0, keys);
             return;
         }
-        double total = kernels.expSum(scratch, scores, max, scratch, scores, keys);
+        double total = loops.expSum(workspace, scores, max, workspace, scores, keys);
         float kept = before == max ? 1 : (float) Math.exp(before - max);
         if (kept != 1 && before != NONE) {
             long sums = sumsAt + 4L * row * rows.sizeV();
-            kernels.affine(scratch, sums, scratch, sums, kept, 0, rows.sizeV());
+            loops.affine(workspace, sums, workspace, sums, kept, 0, rows.sizeV());
         }
-        scratch.set(Kernels.F32, maxAt + 4L * row, max);
+        workspace.set(Loops.F32, maxAt + 4L * row, max);
         long at = totalAt + 8L * row;
-        scratch.set(Convert.F64, at, scratch.get(Convert.F64, at) * kept + total);
+        workspace.set(Convert.F64, at, workspace.get(Convert.F64, at) * kept + total);
     }
 
     private void applyMask(
-            Frame frame, Kernels kernels, long row, long scores, long key, int keys, MemorySegment scratch) {
+            CpuFrame frame, Loops loops, long row, long scores, long key, int keys, MemorySegment workspace) {
         Broadcast walk = rows.maskWalk();
         if (walk == null) {
             return;
@@ -256,7 +258,7 @@ final class AttentionStep implements Step, RangeTask {
         if (rows.op().mask() == AttentionMask.BOOLEAN) {
             for (int j = 0; j < keys; j++) {
                 if (mask.get(ValueLayout.JAVA_BYTE, repeated ? at : at + j) == 0) {
-                    scratch.set(Kernels.F32, scores + 4L * j, NONE);
+                    workspace.set(Loops.F32, scores + 4L * j, NONE);
                 }
             }
             return;
@@ -264,37 +266,37 @@ final class AttentionStep implements Step, RangeTask {
         MemorySegment addend = mask;
         long offset = 4 * at;
         if (repeated) {
-            Convert.load(dtype, mask, at, scratch, maskAt, 1);
-            kernels.fill(scratch, maskAt, scratch.get(Kernels.F32, maskAt), keys);
-            addend = scratch;
+            Convert.load(dtype, mask, at, workspace, maskAt, 1);
+            loops.fill(workspace, maskAt, workspace.get(Loops.F32, maskAt), keys);
+            addend = workspace;
             offset = maskAt;
         } else if (dtype != DType.F32) {
-            Convert.load(dtype, mask, at, scratch, maskAt, keys);
-            addend = scratch;
+            Convert.load(dtype, mask, at, workspace, maskAt, keys);
+            addend = workspace;
             offset = maskAt;
         }
-        kernels.binary(BinaryFn.ADD, scratch, scores, addend, offset, scratch, scores, keys);
+        loops.binary(BinaryFn.ADD, workspace, scores, addend, offset, workspace, scores, keys);
     }
 
     /** Divides a row by the sum of its weights and stores it. */
-    private void finish(Frame frame, Kernels kernels, long row, int r, MemorySegment scratch) {
+    private void finish(CpuFrame frame, Loops loops, long row, int r, MemorySegment workspace) {
         int sizeV = rows.sizeV();
         long sums = sumsAt + 4L * r * sizeV;
-        double total = scratch.get(Convert.F64, totalAt + 8L * r);
+        double total = workspace.get(Convert.F64, totalAt + 8L * r);
         float check = 0;
         for (int i = 0; i < sizeV; i++) {
-            check += 0 * scratch.get(Kernels.F32, sums + 4L * i);
+            check += 0 * workspace.get(Loops.F32, sums + 4L * i);
         }
         if (Float.isNaN(check) && !Double.isNaN(total)) {
-            rows.row(frame, row, scratch, slowAt);
+            rows.row(frame, row, workspace, slowAt);
             return;
         }
         float factor = total == 0 ? 0 : (float) (1 / total);
         if (dtype == DType.F32) {
-            kernels.affine(scratch, sums, frame.at(rows.y()), 4 * row * sizeV, factor, 0, sizeV);
+            loops.affine(workspace, sums, frame.at(rows.y()), 4 * row * sizeV, factor, 0, sizeV);
         } else {
-            kernels.affine(scratch, sums, scratch, sums, factor, 0, sizeV);
-            Convert.store(dtype, scratch, sums, frame.at(rows.y()), row * sizeV, sizeV);
+            loops.affine(workspace, sums, workspace, sums, factor, 0, sizeV);
+            Convert.store(dtype, workspace, sums, frame.at(rows.y()), row * sizeV, sizeV);
         }
     }
 
@@ -304,7 +306,7 @@ final class AttentionStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return scratchBytes;
+    public long workspaceBytes() {
+        return workspaceBytes;
     }
 }

@@ -3,16 +3,16 @@ package dev.tenon.cpu.attention;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /** Turns pairs of elements of each row by its angles. */
-final class RopeStep implements Step, RangeTask {
+final class RopeStep implements CpuStep, RangeTask {
     private final boolean interleaved;
     private final DType dtype;
     private final long rows;
@@ -26,7 +26,7 @@ final class RopeStep implements Step, RangeTask {
     private final int width;
     private final long cosAt;
     private final long sinAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     RopeStep(
             boolean interleaved,
@@ -54,17 +54,17 @@ final class RopeStep implements Step, RangeTask {
         layout.take((long) width * size);
         cosAt = layout.take((long) width * pairs);
         sinAt = layout.take((long) width * pairs);
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         frame.parallel(this, rows, Math.max(1, 4096 / Math.max(1, size)));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        MemorySegment row = frame.scratch(worker);
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment row = frame.workspace(worker);
         for (long r = from; r < to; r++) {
             Convert.load(dtype, frame.at(x), r * size, row, 0, size);
             if (pairs > 0) {
@@ -95,12 +95,12 @@ final class RopeStep implements Step, RangeTask {
         long second = interleaved ? 4 : 4L * pairs;
         long step = interleaved ? 8 : 4;
         for (int i = 0; i < pairs; i++) {
-            float a = row.get(Kernels.F32, step * i);
-            float b = row.get(Kernels.F32, step * i + second);
-            float c = row.get(Kernels.F32, cosAt + 4L * i);
-            float s = row.get(Kernels.F32, sinAt + 4L * i);
-            row.set(Kernels.F32, step * i, a * c - b * s);
-            row.set(Kernels.F32, step * i + second, a * s + b * c);
+            float a = row.get(Loops.F32, step * i);
+            float b = row.get(Loops.F32, step * i + second);
+            float c = row.get(Loops.F32, cosAt + 4L * i);
+            float s = row.get(Loops.F32, sinAt + 4L * i);
+            row.set(Loops.F32, step * i, a * c - b * s);
+            row.set(Loops.F32, step * i + second, a * s + b * c);
         }
     }
 
@@ -123,7 +123,7 @@ final class RopeStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return scratchBytes;
+    public long workspaceBytes() {
+        return workspaceBytes;
     }
 }

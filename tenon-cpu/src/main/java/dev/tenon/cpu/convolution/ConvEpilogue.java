@@ -6,10 +6,10 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ final class ConvEpilogue {
     private final @Nullable Unary activation;
     private final int residual;
 
-    ConvEpilogue(Epilogue epilogue, Node node, LoweringContext context) {
+    ConvEpilogue(Epilogue epilogue, Node node, CpuLoweringContext context) {
         this.dtype = node.output().dtype();
         this.bias = epilogue.bias() ? context.slot(node.input(2)) : -1;
         this.activation = epilogue.activation();
@@ -28,31 +28,31 @@ final class ConvEpilogue {
     }
 
     /** The f32 that the sums of a channel start from. */
-    float start(Frame frame, long channel) {
+    float start(CpuFrame frame, long channel) {
         return bias < 0 ? 0 : frame.at(bias).get(Raw.F32, channel * 4);
     }
 
     /** All that there is to do to plain f32 sums of a channel, in place. */
-    void apply(Frame frame, Kernels kernels, long channel, MemorySegment output, long index, int count) {
+    void apply(CpuFrame frame, Loops loops, long channel, MemorySegment output, long index, int count) {
         if (bias >= 0) {
-            kernels.affine(output, index * 4, output, index * 4, 1, start(frame, channel), count);
+            loops.affine(output, index * 4, output, index * 4, 1, start(frame, channel), count);
         }
-        finish(frame, kernels, output, index, count);
+        finish(frame, loops, output, index, count);
     }
 
     /** What is left to do to f32 sums that started from the bias, in place. */
-    void finish(Frame frame, Kernels kernels, MemorySegment output, long index, int count) {
+    void finish(CpuFrame frame, Loops loops, MemorySegment output, long index, int count) {
         long at = index * 4;
         if (activation != null) {
-            kernels.unary(activation, output, at, output, at, count);
+            loops.unary(activation, output, at, output, at, count);
         }
         if (residual >= 0) {
-            kernels.binary(BinaryFn.ADD, output, at, frame.at(residual), at, output, at, count);
+            loops.binary(BinaryFn.ADD, output, at, frame.at(residual), at, output, at, count);
         }
     }
 
     /** Writes one element of any type from its plain sum. */
-    void store(Frame frame, MemorySegment output, long index, long channel, double sum) {
+    void store(CpuFrame frame, MemorySegment output, long index, long channel, double sum) {
         double value = bias < 0 ? sum : sum + Elements.getDouble(dtype, frame.at(bias), channel);
         value = activation == null ? value : activation.apply(value);
         value = residual < 0 ? value : value + Elements.getDouble(dtype, frame.at(residual), index);

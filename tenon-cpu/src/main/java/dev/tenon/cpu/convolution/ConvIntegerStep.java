@@ -5,8 +5,8 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Convolution of bytes less their zero points. A sum is exact in f64 on its way to i32, to which it wraps. */
@@ -20,7 +20,7 @@ final class ConvIntegerStep extends ConvRowStep {
     private final int weights;
     private final int output;
 
-    ConvIntegerStep(ConvInteger op, ConvShape shape, Node node, LoweringContext context) {
+    ConvIntegerStep(ConvInteger op, ConvShape shape, Node node, CpuLoweringContext context) {
         super(shape);
         this.typeX = node.input(0).dtype();
         this.typeW = node.input(1).dtype();
@@ -33,7 +33,7 @@ final class ConvIntegerStep extends ConvRowStep {
     }
 
     @Override
-    double line(Frame frame, int channel, long cell, long element, int step, int count) {
+    double line(CpuFrame frame, int channel, long cell, long element, int step, int count) {
         MemorySegment source = frame.at(input);
         MemorySegment filters = frame.at(weights);
         long minusX = zeroX < 0 ? 0 : Elements.getLong(typeX, frame.at(zeroX), 0);
@@ -47,7 +47,7 @@ final class ConvIntegerStep extends ConvRowStep {
     }
 
     @Override
-    void store(Frame frame, long index, int channel, double sum) {
+    void store(CpuFrame frame, long index, int channel, double sum) {
         frame.at(output).set(Raw.I32, index * 4, (int) (long) sum);
     }
 }

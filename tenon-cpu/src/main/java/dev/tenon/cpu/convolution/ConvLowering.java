@@ -6,15 +6,15 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
 public final class ConvLowering {
     private ConvLowering() {}
 
-    public static Step lower(Conv op, Node node, LoweringContext context) {
+    public static CpuStep lower(Conv op, Node node, CpuLoweringContext context) {
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(
                 Windows3.of(
@@ -38,7 +38,7 @@ public final class ConvLowering {
                 : new GemmConvStep(shape, epilogue, node, context);
     }
 
-    public static Step lower(ConvTranspose op, Node node, LoweringContext context) {
+    public static CpuStep lower(ConvTranspose op, Node node, CpuLoweringContext context) {
         Shape weights = node.input(1).shape();
         // the windows of the convolution whose gradient this is: they slide over the output
         Windows3 windows = Windows3.of(
@@ -58,7 +58,7 @@ public final class ConvLowering {
                 : new DirectConvTransposeStep(shape, epilogue, node, context);
     }
 
-    public static Step lower(ConvInteger op, Node node, LoweringContext context) {
+    public static CpuStep lower(ConvInteger op, Node node, CpuLoweringContext context) {
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(
                 Windows3.of(

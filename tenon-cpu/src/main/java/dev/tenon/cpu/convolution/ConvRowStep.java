@@ -1,6 +1,6 @@
 package dev.tenon.cpu.convolution;
 
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.LoopStep;
 import dev.tenon.cpu.window.Windows3;
 
@@ -18,13 +18,13 @@ abstract class ConvRowStep extends LoopStep {
     }
 
     /** The sum of the products of {@code count} cells of the weights from {@code cell} on with elements of the input, {@code step} apart. */
-    abstract double line(Frame frame, int channel, long cell, long element, int step, int count);
+    abstract double line(CpuFrame frame, int channel, long cell, long element, int step, int count);
 
     /** Writes one element of the output. */
-    abstract void store(Frame frame, long index, int channel, double sum);
+    abstract void store(CpuFrame frame, long index, int channel, double sum);
 
     @Override
-    public final void run(Frame frame, long from, long to, int worker) {
+    public final void run(CpuFrame frame, long from, long to, int worker) {
         Windows3 windows = shape.windows();
         int outH = windows.height().output();
         int outD = windows.depth().output();
@@ -44,7 +44,7 @@ abstract class ConvRowStep extends LoopStep {
         }
     }
 
-    private double sum(Frame frame, int channel, long x, int startD, int startH, int startW) {
+    private double sum(CpuFrame frame, int channel, long x, int startD, int startH, int startW) {
         Windows3.Axis depth = shape.windows().depth();
         Windows3.Axis height = shape.windows().height();
         Windows3.Axis width = shape.windows().width();

@@ -1,9 +1,9 @@
 package dev.tenon.cpu.convolution;
 
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
@@ -12,10 +12,10 @@ import java.lang.foreign.MemorySegment;
 final class DepthwiseConvStep extends WindowRowStep {
     private final ConvShape shape;
     private final ConvEpilogue epilogue;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
     private final Filters weights;
 
-    DepthwiseConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+    DepthwiseConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, CpuLoweringContext context) {
         super("depthwise rows", shape.windows(), node, context);
         this.shape = shape;
         this.epilogue = epilogue;
@@ -23,14 +23,14 @@ final class DepthwiseConvStep extends WindowRowStep {
     }
 
     @Override
-    public void begin(Frame frame, long plane, MemorySegment target, long to) {
+    public void begin(CpuFrame frame, long plane, MemorySegment target, long to) {
         float start = epilogue.start(frame, plane % shape.groups());
-        kernels.fill(target, to * 4, start, windows.width().output());
+        loops.fill(target, to * 4, start, windows.width().output());
     }
 
     @Override
     public void collect(
-            Frame frame,
+            CpuFrame frame,
             long plane,
             MemorySegment source,
             long from,
@@ -60,7 +60,7 @@ final class DepthwiseConvStep extends WindowRowStep {
     }
 
     @Override
-    public void finish(Frame frame, int startD, int startH, MemorySegment target, long to) {
-        epilogue.finish(frame, kernels, target, to, windows.width().output());
+    public void finish(CpuFrame frame, int startD, int startH, MemorySegment target, long to) {
+        epilogue.finish(frame, loops, target, to, windows.width().output());
     }
 }

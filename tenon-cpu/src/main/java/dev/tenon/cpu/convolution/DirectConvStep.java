@@ -3,8 +3,8 @@ package dev.tenon.cpu.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Convolution of any float type, summed in f64. */
@@ -15,7 +15,7 @@ final class DirectConvStep extends ConvRowStep {
     private final int weights;
     private final int output;
 
-    DirectConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+    DirectConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, CpuLoweringContext context) {
         super(shape);
         this.epilogue = epilogue;
         this.dtype = node.output().dtype();
@@ -25,7 +25,7 @@ final class DirectConvStep extends ConvRowStep {
     }
 
     @Override
-    double line(Frame frame, int channel, long cell, long element, int step, int count) {
+    double line(CpuFrame frame, int channel, long cell, long element, int step, int count) {
         MemorySegment source = frame.at(input);
         MemorySegment filters = frame.at(weights);
         double sum = 0;
@@ -37,7 +37,7 @@ final class DirectConvStep extends ConvRowStep {
     }
 
     @Override
-    void store(Frame frame, long index, int channel, double sum) {
+    void store(CpuFrame frame, long index, int channel, double sum) {
         epilogue.store(frame, frame.at(output), index, channel, sum);
     }
 }

@@ -3,9 +3,9 @@ package dev.tenon.cpu.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -18,7 +18,7 @@ final class DirectConvTransposeStep extends LoopStep {
     private final int weights;
     private final int output;
 
-    DirectConvTransposeStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+    DirectConvTransposeStep(ConvShape shape, ConvEpilogue epilogue, Node node, CpuLoweringContext context) {
         Windows3 windows = shape.windows();
         long rows = windows.inputArea() == 0
                 ? 0
@@ -33,7 +33,7 @@ final class DirectConvTransposeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         Windows3 windows = shape.windows();
         int height = windows.height().input();
         int depth = windows.depth().input();
@@ -51,7 +51,7 @@ final class DirectConvTransposeStep extends LoopStep {
         }
     }
 
-    private double sum(Frame frame, long batch, int channel, int atD, int atH, int atW) {
+    private double sum(CpuFrame frame, long batch, int channel, int atD, int atH, int atW) {
         Windows3.Axis depth = shape.windows().depth();
         Windows3.Axis height = shape.windows().height();
         Windows3.Axis width = shape.windows().width();

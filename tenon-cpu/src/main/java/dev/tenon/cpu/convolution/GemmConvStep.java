@@ -2,14 +2,14 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Convolution of f32 as matrix products: the weights [channels out, depth] by the input's windows [depth, positions], a block of which lies in scratch at a time. A unit is a block of channels of a block of positions.
+ * Convolution of f32 as matrix products: the weights [channels out, depth] by the input's windows [depth, positions], a block of which lies in workspace at a time. A unit is a block of channels of a block of positions.
  */
 final class GemmConvStep extends LoopStep {
     /** Rows of a block: with one panel of 32 columns it takes two thirds of a first-level cache. */
@@ -25,7 +25,7 @@ final class GemmConvStep extends LoopStep {
     private final ConvEpilogue epilogue;
     private final Blocks blocks;
     private final Im2col windows;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
     private final int input;
     private final Filters weights;
     private final int output;
@@ -54,11 +54,11 @@ final class GemmConvStep extends LoopStep {
         }
     }
 
-    GemmConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+    GemmConvStep(ConvShape shape, ConvEpilogue epilogue, Node node, CpuLoweringContext context) {
         Blocks blocks = Blocks.of(shape, context.threads());
         boolean empty = shape.windows().outputArea() == 0;
         super(
-                "gemm, " + Kernels.current().tier() + (shape.windows().isPointwise() ? "" : ", windows by blocks"),
+                "gemm, " + Loops.current().tier() + (shape.windows().isPointwise() ? "" : ", windows by blocks"),
                 empty ? 0 : shape.batch() * shape.groups() * blocks.columnBlocks() * blocks.channelBlocks(),
                 Math.max(1, shape.depth()) * blocks.columns() * Math.min(blocks.channels(), shape.channelsOut()) / 16);
         this.shape = shape;
@@ -71,11 +71,11 @@ final class GemmConvStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return edgeOffset() + Gemm.EDGE_BYTES;
     }
 
-    /** The panels come first in scratch, then one row of windows, then the tiles that stick out. */
+    /** The panels come first in workspace, then one row of windows, then the tiles that stick out. */
     private long lineOffset() {
         return 4L * DEPTH * blocks.columns();
     }
@@ -85,17 +85,17 @@ final class GemmConvStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         for (long unit = from; unit < to; unit++) {
             long rest = unit / blocks.channelBlocks();
             int firstChannel = (int) (unit % blocks.channelBlocks()) * blocks.channels();
             long firstColumn = rest % blocks.columnBlocks() * blocks.columns();
-            block(frame, rest / blocks.columnBlocks(), firstChannel, firstColumn, frame.scratch(worker));
+            block(frame, rest / blocks.columnBlocks(), firstChannel, firstColumn, frame.workspace(worker));
         }
     }
 
     /** {@code product} numbers the groups of all batches. */
-    private void block(Frame frame, long product, int firstChannel, long firstColumn, MemorySegment scratch) {
+    private void block(CpuFrame frame, long product, int firstChannel, long firstColumn, MemorySegment workspace) {
         MemorySegment source = frame.at(input);
         MemorySegment filters = weights.of(frame);
         MemorySegment target = frame.at(output);
@@ -109,31 +109,31 @@ final class GemmConvStep extends LoopStep {
         int first = 0;
         do { // once for no depth too: the sums are then zero
             int rows = Math.min(DEPTH, depth - first);
-            windows.pack(source, x, first, rows, firstColumn, columns, scratch, 0, scratch, lineOffset());
+            windows.pack(source, x, first, rows, firstColumn, columns, workspace, 0, workspace, lineOffset());
             for (int column = 0; column < columns; column += Gemm.NR) {
                 Gemm.panel(
-                        kernels,
+                        loops,
                         channels,
                         Math.min(Gemm.NR, columns - column),
                         rows,
                         filters,
                         (channel * depth + first) * 4,
                         depth,
-                        scratch,
+                        workspace,
                         4L * column * rows,
                         target,
                         (y + column) * 4,
                         area,
-                        first == 0 ? Kernels.ZERO : Kernels.ACCUMULATE,
+                        first == 0 ? Loops.ZERO : Loops.ACCUMULATE,
                         MemorySegment.NULL,
                         0,
-                        scratch,
+                        workspace,
                         edgeOffset());
             }
             first += DEPTH;
         } while (first < depth);
         for (int row = 0; row < channels; row++) {
-            epilogue.apply(frame, kernels, channel + row, target, y + row * area, columns);
+            epilogue.apply(frame, loops, channel + row, target, y + row * area, columns);
         }
     }
 }

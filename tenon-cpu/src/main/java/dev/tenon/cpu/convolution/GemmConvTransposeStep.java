@@ -3,11 +3,11 @@ package dev.tenon.cpu.convolution;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -18,12 +18,12 @@ import java.lang.foreign.MemorySegment;
 final class GemmConvTransposeStep extends LoopStep {
     private static final int DEPTH = 256;
     private static final int COLUMNS = 128;
-    /** Rows of products in scratch at a time, about. */
+    /** Rows of products in workspace at a time, about. */
     private static final int ROWS = 128;
 
     private final ConvShape shape;
     private final ConvEpilogue epilogue;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
     private final int channels;
     /** The input as it is: each row a channel, each column a position. */
     private final Im2col windows;
@@ -33,12 +33,12 @@ final class GemmConvTransposeStep extends LoopStep {
     private final MemorySegment prepared;
     private final int output;
 
-    GemmConvTransposeStep(ConvShape shape, ConvEpilogue epilogue, Node node, LoweringContext context) {
+    GemmConvTransposeStep(ConvShape shape, ConvEpilogue epilogue, Node node, CpuLoweringContext context) {
         int cells = shape.windows().cells();
         int channels = Math.max(1, Math.min(ROWS / cells, Math.ceilDiv(shape.channelsOut(), context.threads())));
         boolean empty = shape.windows().inputArea() == 0;
         super(
-                "gemm, " + Kernels.current().tier(),
+                "gemm, " + Loops.current().tier(),
                 empty ? 0 : shape.batch() * shape.groups() * Math.ceilDiv(shape.channelsOut(), channels),
                 shape.windows().outputArea() * channels * cells * (1 + shape.channelsIn() / 16));
         this.shape = shape;
@@ -52,7 +52,7 @@ final class GemmConvTransposeStep extends LoopStep {
                 ? context.prepared(
                         dense,
                         "conv_transpose rows, " + shape.groups() + " groups",
-                        _ -> new LoweringContext.Prepared(
+                        _ -> new CpuLoweringContext.Prepared(
                                 dense.segment().byteSize(), to -> transpose(dense.segment(), to, 0, 0, allRows())))
                 : MemorySegment.NULL;
     }
@@ -80,7 +80,7 @@ final class GemmConvTransposeStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         long own = prepared.byteSize() == 0 ? 4L * channels * shape.windows().cells() * shape.channelsIn() : 0;
         return weightsOffset() + own;
     }
@@ -98,14 +98,14 @@ final class GemmConvTransposeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         int blocks = Math.ceilDiv(shape.channelsOut(), channels);
         for (long unit = from; unit < to; unit++) {
-            block(frame, unit / blocks, (int) (unit % blocks) * channels, frame.scratch(worker));
+            block(frame, unit / blocks, (int) (unit % blocks) * channels, frame.workspace(worker));
         }
     }
 
-    private void block(Frame frame, long product, int first, MemorySegment scratch) {
+    private void block(CpuFrame frame, long product, int first, MemorySegment workspace) {
         MemorySegment target = frame.at(output);
         long areaOut = shape.windows().inputArea();
         long areaIn = shape.windows().outputArea();
@@ -116,46 +116,46 @@ final class GemmConvTransposeStep extends LoopStep {
             float start = epilogue.start(frame, group * shape.channelsOut() + first + c);
             for (long at = 0; at < areaOut; at += Integer.MAX_VALUE) {
                 int part = (int) Math.min(Integer.MAX_VALUE, areaOut - at);
-                kernels.fill(target, (y + c * areaOut + at) * 4, start, part);
+                loops.fill(target, (y + c * areaOut + at) * 4, start, part);
             }
         }
         long firstRow = group * rowsInGroup() + (long) first * shape.windows().cells();
         MemorySegment rows = prepared;
         long rowsOffset = firstRow * shape.channelsIn() * 4;
         if (prepared.byteSize() == 0) {
-            rows = scratch;
+            rows = workspace;
             rowsOffset = weightsOffset();
             transpose(
                     frame.at(weights),
-                    scratch,
+                    workspace,
                     rowsOffset,
                     firstRow,
                     (long) count * shape.windows().cells());
         }
         for (long column = 0; column < areaIn; column += COLUMNS) {
             int columns = (int) Math.min(COLUMNS, areaIn - column);
-            multiply(frame, product, column, columns, rows, rowsOffset, count, scratch);
+            multiply(frame, product, column, columns, rows, rowsOffset, count, workspace);
             for (int c = 0; c < count; c++) {
-                scatter(scratch, c, column, columns, target, y + c * areaOut);
+                scatter(workspace, c, column, columns, target, y + c * areaOut);
             }
         }
         for (int c = 0; c < count; c++) {
             for (long at = 0; at < areaOut; at += Integer.MAX_VALUE) {
                 int part = (int) Math.min(Integer.MAX_VALUE, areaOut - at);
-                epilogue.finish(frame, kernels, target, y + c * areaOut + at, part);
+                epilogue.finish(frame, loops, target, y + c * areaOut + at, part);
             }
         }
     }
 
     private void multiply(
-            Frame frame,
+            CpuFrame frame,
             long product,
             long column,
             int columns,
             MemorySegment rows,
             long rowsOffset,
             int count,
-            MemorySegment scratch) {
+            MemorySegment workspace) {
         MemorySegment source = frame.at(input);
         long areaIn = shape.windows().outputArea();
         int in = shape.channelsIn();
@@ -163,10 +163,10 @@ final class GemmConvTransposeStep extends LoopStep {
         int from = 0;
         do {
             int depth = Math.min(DEPTH, in - from);
-            windows.pack(source, product * in * areaIn, from, depth, column, columns, scratch, 0, scratch, 0);
+            windows.pack(source, product * in * areaIn, from, depth, column, columns, workspace, 0, workspace, 0);
             for (int j = 0; j < columns; j += Gemm.NR) {
                 Gemm.panel(
-                        kernels,
+                        loops,
                         m,
                         // what is past the last column is never read
                         Gemm.NR,
@@ -174,15 +174,15 @@ final class GemmConvTransposeStep extends LoopStep {
                         rows,
                         rowsOffset + 4L * from,
                         in,
-                        scratch,
+                        workspace,
                         4L * j * depth,
-                        scratch,
+                        workspace,
                         productsOffset() + 4L * j,
                         COLUMNS,
-                        from == 0 ? Kernels.ZERO : Kernels.ACCUMULATE,
+                        from == 0 ? Loops.ZERO : Loops.ACCUMULATE,
                         MemorySegment.NULL,
                         0,
-                        scratch,
+                        workspace,
                         edgeOffset());
             }
             from += depth;
@@ -190,7 +190,7 @@ final class GemmConvTransposeStep extends LoopStep {
     }
 
     /** Adds the products of one output channel to the cells of the windows they belong to. */
-    private void scatter(MemorySegment scratch, int c, long column, int columns, MemorySegment target, long plane) {
+    private void scatter(MemorySegment workspace, int c, long column, int columns, MemorySegment target, long plane) {
         Windows3.Axis depth = shape.windows().depth();
         Windows3.Axis height = shape.windows().height();
         Windows3.Axis width = shape.windows().width();
@@ -218,7 +218,7 @@ final class GemmConvTransposeStep extends LoopStep {
                             - width.before();
                     for (int w = begin; w < end; w++) {
                         long at = (to + (long) w * width.stride()) * 4;
-                        float value = scratch.get(Raw.F32, from + 4L * (done + w - position));
+                        float value = workspace.get(Raw.F32, from + 4L * (done + w - position));
                         target.set(Raw.F32, at, target.get(Raw.F32, at) + value);
                     }
                 }

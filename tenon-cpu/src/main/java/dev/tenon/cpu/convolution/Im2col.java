@@ -48,7 +48,7 @@ final class Im2col {
         }
     }
 
-    /** Bytes of scratch for one row of {@code columns} columns, before it is spread over the panels. */
+    /** Bytes of workspace for one row of {@code columns} columns, before it is spread over the panels. */
     static long lineBytes(int columns) {
         return 4L * Math.ceilDiv(columns, Gemm.NR) * Gemm.NR;
     }
@@ -57,7 +57,7 @@ final class Im2col {
      * Packs rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns) in panels as {@link Gemm} wants them.
      *
      * @param x the element that the first channel starts at
-     * @param line {@link #lineBytes} of scratch at {@code lineByte}
+     * @param line {@link #lineBytes} of workspace at {@code lineByte}
      */
     void pack(
             MemorySegment source,

@@ -55,12 +55,12 @@ public final class CpuDevice implements Device {
     }
 
     @Override
-    public Weights newWeights() {
+    public Constants newConstants() {
         return new CpuWeights(memory);
     }
 
     @Override
-    public Program compile(Plan plan, Weights weights, CompileOptions options) {
+    public Program compile(Plan plan, Constants weights, CompileOptions options) {
         if (!(weights instanceof CpuWeights own)) {
             throw new InputException("the weights were made by another device");
         }
@@ -68,7 +68,7 @@ public final class CpuDevice implements Device {
     }
 
     @Override
-    public Context newContext() {
+    public State newState() {
         return new CpuContext(memory, pool);
     }
 

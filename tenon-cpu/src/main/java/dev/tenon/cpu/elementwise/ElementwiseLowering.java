@@ -7,8 +7,8 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Where;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 public final class ElementwiseLowering {
     private ElementwiseLowering() {}
 
-    public static Step lower(Node node, LoweringContext context) {
+    public static CpuStep lower(Node node, CpuLoweringContext context) {
         int inputs = node.inputs().size();
         Region region = node.op() instanceof Region given
                 ? given

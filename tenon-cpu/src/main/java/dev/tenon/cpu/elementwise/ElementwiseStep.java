@@ -2,17 +2,17 @@ package dev.tenon.cpu.elementwise;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
 import dev.tenon.cpu.step.Registers;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Runs a {@link TileProgram} over all elements, tile by tile, tiles in parallel. */
-final class ElementwiseStep implements Step, RangeTask {
+final class ElementwiseStep implements CpuStep, RangeTask {
     /** Elements that are worth a piece of work for another thread: some microseconds of it. */
     private static final long GRAIN = 16_384;
 
@@ -31,7 +31,7 @@ final class ElementwiseStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         if (elements == 0) {
             return;
         }
@@ -42,8 +42,8 @@ final class ElementwiseStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
         Registers registers = frame.registers(worker);
         registers.ensure(program.types.length);
         place(frame, worker, registers);
@@ -59,17 +59,17 @@ final class ElementwiseStep implements Step, RangeTask {
                 start = t * program.tile;
                 end = Math.min(start + program.tile, elements);
             }
-            tile(frame, kernels, registers, start, (int) (end - start));
+            tile(frame, loops, registers, start, (int) (end - start));
         }
     }
 
     /** Buffers, and what is in them for all tiles. */
-    private void place(Frame frame, int worker, Registers registers) {
-        MemorySegment scratch = frame.scratch(worker);
+    private void place(CpuFrame frame, int worker, Registers registers) {
+        MemorySegment workspace = frame.workspace(worker);
         for (int value = 0; value < program.types.length; value++) {
             switch (program.homes[value]) {
                 case BUFFER, SPLAT -> {
-                    registers.segments[value] = scratch;
+                    registers.segments[value] = workspace;
                     registers.offsets[value] = (long) program.buffers[value] * program.bufferBytes();
                 }
                 case MEMORY ->
@@ -81,13 +81,13 @@ final class ElementwiseStep implements Step, RangeTask {
             if (program.homes[value] == TileProgram.Home.SPLAT) {
                 DType dtype = program.types[value];
                 long offset = registers.offsets[value];
-                Convert.load(dtype, frame.at(inputSlots[value]), 0, scratch, offset, 1);
-                repeat(dtype, scratch, offset, program.tile);
+                Convert.load(dtype, frame.at(inputSlots[value]), 0, workspace, offset, 1);
+                repeat(dtype, workspace, offset, program.tile);
             }
         }
     }
 
-    private void tile(Frame frame, Kernels kernels, Registers registers, long start, int n) {
+    private void tile(CpuFrame frame, Loops loops, Registers registers, long start, int n) {
         MemorySegment[] segments = registers.segments;
         long[] offsets = registers.offsets;
         for (int value = 0; value < program.inputs; value++) {
@@ -113,7 +113,7 @@ final class ElementwiseStep implements Step, RangeTask {
             int b = arguments[3 * i + 1];
             int c = arguments[3 * i + 2];
             ops[i].run(
-                    kernels,
+                    loops,
                     segments[a],
                     offsets[a],
                     segments[b],
@@ -128,7 +128,7 @@ final class ElementwiseStep implements Step, RangeTask {
     }
 
     /** Outputs that are not where their instruction wrote them: of another width, or the same value as an output before. */
-    private void store(Frame frame, Registers registers, long start, int n) {
+    private void store(CpuFrame frame, Registers registers, long start, int n) {
         for (int r = 0; r < outputSlots.length; r++) {
             int value = program.results[r];
             if (program.homes[value] != TileProgram.Home.MEMORY || program.resultIndex(value) != r) {
@@ -144,7 +144,7 @@ final class ElementwiseStep implements Step, RangeTask {
     }
 
     /** Fills an input's buffer with the elements that n elements of the result read. */
-    private void gather(Frame frame, Registers registers, int value, long start, int n) {
+    private void gather(CpuFrame frame, Registers registers, int value, long start, int n) {
         DType dtype = program.types[value];
         MemorySegment from = frame.at(inputSlots[value]);
         MemorySegment to = registers.segments[value];
@@ -201,7 +201,7 @@ final class ElementwiseStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return (long) program.bufferCount * program.bufferBytes();
     }
 }

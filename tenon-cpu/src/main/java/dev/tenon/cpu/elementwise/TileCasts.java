@@ -4,14 +4,14 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** {@link Cast} between tiles. */
 final class TileCasts {
-    private static final ValueLayout.OfFloat F32 = Kernels.F32;
+    private static final ValueLayout.OfFloat F32 = Loops.F32;
     private static final ValueLayout.OfDouble F64 = Convert.F64;
     private static final ValueLayout.OfLong I64 = Convert.I64;
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;

@@ -8,12 +8,12 @@ import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The elementwise loops over tiles of doubles, longs and booleans; those over floats are {@link Kernels}. */
+/** The elementwise loops over tiles of doubles, longs and booleans; those over floats are {@link Loops}. */
 final class TileLoops {
     private static final ValueLayout.OfDouble F64 = Convert.F64;
     private static final ValueLayout.OfLong I64 = Convert.I64;
@@ -28,7 +28,7 @@ final class TileLoops {
         boolean negative = op.beta() != 0;
         return (_, a, ao, _, _, _, _, y, yo, n) -> {
             for (int i = 0; i < n; i++) {
-                double x = kind == TileKind.FLOAT ? a.get(Kernels.F32, ao + 4L * i) : a.get(F64, ao + 8L * i);
+                double x = kind == TileKind.FLOAT ? a.get(Loops.F32, ao + 4L * i) : a.get(F64, ao + 8L * i);
                 boolean holds = nan
                         ? Double.isNaN(x)
                         : (positive && x == Double.POSITIVE_INFINITY) || (negative && x == Double.NEGATIVE_INFINITY);

@@ -9,7 +9,7 @@ import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Compare;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
 import java.lang.foreign.MemorySegment;
 
@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 interface TileOp {
     /** Applies the operation to n elements: of the operands a, b, c (as many as it has), into y. */
     void run(
-            Kernels kernels,
+            Loops loops,
             MemorySegment a,
             long aOffset,
             MemorySegment b,
@@ -40,8 +40,7 @@ interface TileOp {
             case Compare compare -> of(compare.fn(), first, kind);
             case Where _ ->
                 switch (kind) {
-                    case FLOAT ->
-                        (kernels, a, ao, b, bo, c, co, y, yo, n) -> kernels.select(a, ao, b, bo, c, co, y, yo, n);
+                    case FLOAT -> (loops, a, ao, b, bo, c, co, y, yo, n) -> loops.select(a, ao, b, bo, c, co, y, yo, n);
                     case DOUBLE, LONG ->
                         (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
                     case BOOL ->
@@ -56,7 +55,7 @@ interface TileOp {
             return TileLoops.classify(unary, kind);
         }
         return switch (kind) {
-            case FLOAT -> (kernels, a, ao, _, _, _, _, y, yo, n) -> kernels.unary(unary, a, ao, y, yo, n);
+            case FLOAT -> (loops, a, ao, _, _, _, _, y, yo, n) -> loops.unary(unary, a, ao, y, yo, n);
             case DOUBLE -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
             case LONG -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryLong(unary, first, a, ao, y, yo, n);
             case BOOL -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.not(a, ao, y, yo, n);
@@ -65,7 +64,7 @@ interface TileOp {
 
     private static TileOp of(BinaryFn fn, DType first, TileKind kind) {
         return switch (kind) {
-            case FLOAT -> (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.binary(fn, a, ao, b, bo, y, yo, n);
+            case FLOAT -> (loops, a, ao, b, bo, _, _, y, yo, n) -> loops.binary(fn, a, ao, b, bo, y, yo, n);
             case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(fn, a, ao, b, bo, y, yo, n);
             case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryLong(fn, first, a, ao, b, bo, y, yo, n);
             case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryBool(fn, a, ao, b, bo, y, yo, n);
@@ -74,7 +73,7 @@ interface TileOp {
 
     private static TileOp of(CompareFn fn, DType first, TileKind kind) {
         return switch (kind) {
-            case FLOAT -> (kernels, a, ao, b, bo, _, _, y, yo, n) -> kernels.compare(fn, a, ao, b, bo, y, yo, n);
+            case FLOAT -> (loops, a, ao, b, bo, _, _, y, yo, n) -> loops.compare(fn, a, ao, b, bo, y, yo, n);
             case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(fn, a, ao, b, bo, y, yo, n);
             case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareLong(fn, first, a, ao, b, bo, y, yo, n);
             case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareBool(fn, a, ao, b, bo, y, yo, n);

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /**
  * Elementwise operations in order, and where each of their values is held while a tile is worked on. Values are numbered: inputs first, then one for each instruction.
  *
- * <p>A value that memory holds as a tile does (f32, f64, 64-bit integers, booleans, in the result's order) is read or written where it lies; any other has a buffer of the worker's scratch. Buffers of values that are not needed any more
+ * <p>A value that memory holds as a tile does (f32, f64, 64-bit integers, booleans, in the result's order) is read or written where it lies; any other has a buffer of the worker's workspace. Buffers of values that are not needed any more
  * are used again, so a long chain stays in the first-level cache.
  */
 final class TileProgram {

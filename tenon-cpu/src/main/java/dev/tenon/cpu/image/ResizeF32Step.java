@@ -2,27 +2,27 @@ package dev.tenon.cpu.image;
 
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.image.Resize;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.loops.WindowKernels;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.loops.WindowLoops;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Resampling of f32, its lines in f32 too. */
 final class ResizeF32Step extends ResizeStep {
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
 
-    ResizeF32Step(Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
-        super("weighted f32 lines, " + Kernels.current().tier(), op, taps, node, context);
+    ResizeF32Step(Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
+        super("weighted f32 lines, " + Loops.current().tier(), op, taps, node, context);
     }
 
     @Override
     void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
         if (first) {
-            kernels.affine(source, offset * 4, line, 0, (float) weight, 0, (int) count);
+            loops.affine(source, offset * 4, line, 0, (float) weight, 0, (int) count);
         } else {
-            WindowKernels.current().multiplyAdd(source, offset * 4, (float) weight, line, 0, (int) count);
+            WindowLoops.current().multiplyAdd(source, offset * 4, (float) weight, line, 0, (int) count);
         }
     }
 
@@ -31,14 +31,14 @@ final class ResizeF32Step extends ResizeStep {
         if (inside) {
             Raw.copy(line, 0, target, to * 4, count * 4);
         } else {
-            kernels.fill(target, to * 4, (float) extrapolation, (int) count);
+            loops.fill(target, to * 4, (float) extrapolation, (int) count);
         }
     }
 
     @Override
     void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
         if (!inside) {
-            kernels.fill(target, to * 4, (float) extrapolation, taps.size() * (int) block);
+            loops.fill(target, to * 4, (float) extrapolation, taps.size() * (int) block);
             return;
         }
         int width = (int) block;

@@ -8,14 +8,14 @@ import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.image.ResizeMode;
 import dev.tenon.core.ir.op.image.ResizeTaps;
 import dev.tenon.cpu.movement.MappedCopy;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 
 /** Resampling: nearest neighbours are a mapped copy, the other modes weighted sums. */
 public final class ResizeLowering {
     private ResizeLowering() {}
 
-    public static Step lower(Resize op, Node node, LoweringContext context) {
+    public static CpuStep lower(Resize op, Node node, CpuLoweringContext context) {
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         Taps[] taps = new Taps[to.rank()];

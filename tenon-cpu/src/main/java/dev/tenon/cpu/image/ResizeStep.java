@@ -7,14 +7,14 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resampling by weighted sums, a line at a time: the input lines that a line of the result is made of are added up in scratch, then the last resampled axis is taken within that line. Where many elements lie behind the last resampled axis
+ * Resampling by weighted sums, a line at a time: the input lines that a line of the result is made of are added up in workspace, then the last resampled axis is taken within that line. Where many elements lie behind the last resampled axis
  * they are the line, and nothing is left to do within it.
  */
 class ResizeStep extends LoopStep {
@@ -40,11 +40,11 @@ class ResizeStep extends LoopStep {
     private final int input;
     private final int output;
 
-    ResizeStep(Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
+    ResizeStep(Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
         this("weighted lines", op, taps, node, context);
     }
 
-    ResizeStep(String tier, Resize op, @Nullable Taps[] taps, Node node, LoweringContext context) {
+    ResizeStep(String tier, Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         int last = taps.length - 1;
@@ -76,7 +76,7 @@ class ResizeStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return lineIn * 8;
     }
 
@@ -86,10 +86,10 @@ class ResizeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
-        MemorySegment line = frame.scratch(worker);
+        MemorySegment line = frame.workspace(worker);
         for (long unit = from; unit < to; unit++) {
             long row = unit / chunks;
             long first = unit % chunks * lineIn;
@@ -104,7 +104,7 @@ class ResizeStep extends LoopStep {
         }
     }
 
-    /** Adds up the input lines of a row in scratch; false where the row is extrapolated. */
+    /** Adds up the input lines of a row in workspace; false where the row is extrapolated. */
     private boolean gather(MemorySegment source, long row, long first, long count, MemorySegment line) {
         long combinations = 1;
         long rest = row;
@@ -136,7 +136,7 @@ class ResizeStep extends LoopStep {
         return combinations > 0;
     }
 
-    /** Adds an input line by its weight to the line in scratch, or starts it. */
+    /** Adds an input line by its weight to the line in workspace, or starts it. */
     void add(MemorySegment source, long offset, long count, double weight, boolean first, MemorySegment line) {
         for (long i = 0; i < count; i++) {
             double value = weight * Elements.getDouble(dtype, source, offset + i);

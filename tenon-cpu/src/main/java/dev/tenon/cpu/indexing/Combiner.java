@@ -8,7 +8,7 @@ import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a scattered update does to the elements it meets. Short floats that are summed or multiplied collect in f32 scratch and are rounded once at the end: a thousand ones added to a bf16 one by one would stop at 256.
+ * What a scattered update does to the elements it meets. Short floats that are summed or multiplied collect in f32 workspace and are rounded once at the end: a thousand ones added to a bf16 one by one would stop at 256.
  */
 final class Combiner {
     private final ScatterFn fn;
@@ -19,7 +19,7 @@ final class Combiner {
         this.dtype = dtype;
     }
 
-    /** Whether results collect in f32 scratch. */
+    /** Whether results collect in f32 workspace. */
     boolean isWide() {
         return dtype.accumulator() != dtype && (fn == ScatterFn.ADD || fn == ScatterFn.MUL);
     }
@@ -46,25 +46,25 @@ final class Combiner {
         }
     }
 
-    /** Combines elements of updates into f32 scratch. */
-    void applyWide(MemorySegment scratch, long to, MemorySegment updates, long from, long count) {
+    /** Combines elements of updates into f32 workspace. */
+    void applyWide(MemorySegment workspace, long to, MemorySegment updates, long from, long count) {
         for (long i = 0; i < count; i++) {
-            float value = scratch.get(Raw.F32, (to + i) * 4);
-            scratch.set(Raw.F32, (to + i) * 4, combine(value, (float) Elements.getDouble(dtype, updates, from + i)));
+            float value = workspace.get(Raw.F32, (to + i) * 4);
+            workspace.set(Raw.F32, (to + i) * 4, combine(value, (float) Elements.getDouble(dtype, updates, from + i)));
         }
     }
 
-    /** Takes elements of the target to scratch. */
-    void widen(MemorySegment target, long from, MemorySegment scratch, long to, long count) {
+    /** Takes elements of the target to workspace. */
+    void widen(MemorySegment target, long from, MemorySegment workspace, long to, long count) {
         for (long i = 0; i < count; i++) {
-            scratch.set(Raw.F32, (to + i) * 4, (float) Elements.getDouble(dtype, target, from + i));
+            workspace.set(Raw.F32, (to + i) * 4, (float) Elements.getDouble(dtype, target, from + i));
         }
     }
 
-    /** Rounds scratch to elements of the target. */
-    void narrow(MemorySegment scratch, long from, MemorySegment target, long to, long count) {
+    /** Rounds workspace to elements of the target. */
+    void narrow(MemorySegment workspace, long from, MemorySegment target, long to, long count) {
         for (long i = 0; i < count; i++) {
-            Elements.setDouble(dtype, target, to + i, scratch.get(Raw.F32, (from + i) * 4));
+            Elements.setDouble(dtype, target, to + i, workspace.get(Raw.F32, (from + i) * 4));
         }
     }
 

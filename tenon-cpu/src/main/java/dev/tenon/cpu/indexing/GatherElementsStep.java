@@ -5,9 +5,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.indexing.GatherElements;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Reads element by element, each with an index of its own along one axis; a unit is a row of the last dim. */
@@ -23,7 +23,7 @@ final class GatherElementsStep extends LoopStep {
     private final int places;
     private final int output;
 
-    GatherElementsStep(GatherElements op, Node node, LoweringContext context) {
+    GatherElementsStep(GatherElements op, Node node, CpuLoweringContext context) {
         Shape shape = node.output().shape();
         int rank = shape.rank();
         super("rows", shape.elements() == 0 ? 0 : shape.elements(0, rank - 1), shape.size(rank - 1));
@@ -47,7 +47,7 @@ final class GatherElementsStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(data);
         MemorySegment at = frame.at(places);
         MemorySegment target = frame.at(output);

@@ -4,9 +4,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.indexing.GatherNd;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Copies the slices that index tuples name; a unit is one slice. */
@@ -17,7 +17,7 @@ final class GatherNdStep extends LoopStep {
     private final int places;
     private final int output;
 
-    GatherNdStep(GatherNd op, Node node, LoweringContext context) {
+    GatherNdStep(GatherNd op, Node node, CpuLoweringContext context) {
         Tuples tuples = new Tuples(node, op.batchDims());
         super("slices", tuples.slice == 0 ? 0 : tuples.count, tuples.slice);
         this.dtype = node.output().dtype();
@@ -33,7 +33,7 @@ final class GatherNdStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(data);
         MemorySegment at = frame.at(places);
         MemorySegment target = frame.at(output);

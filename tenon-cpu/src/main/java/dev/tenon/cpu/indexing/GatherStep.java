@@ -5,9 +5,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Copies the slices that indices name; a unit is one slice. */
@@ -22,7 +22,7 @@ final class GatherStep extends LoopStep {
     private final int places;
     private final int output;
 
-    GatherStep(Gather op, Node node, LoweringContext context) {
+    GatherStep(Gather op, Node node, CpuLoweringContext context) {
         Shape shape = node.input(0).shape();
         int axis = shape.axis(op.axis());
         long slice = shape.elements(axis + 1, shape.rank());
@@ -44,7 +44,7 @@ final class GatherStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(data);
         MemorySegment at = frame.at(places);
         MemorySegment target = frame.at(output);

@@ -6,9 +6,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.indexing.OneHot;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Fills with one value and sets another where the indices say; a unit is an index of the dims before the new axis. */
@@ -21,7 +21,7 @@ final class OneHotStep extends LoopStep {
     private final int values;
     private final int output;
 
-    OneHotStep(OneHot op, Node node, LoweringContext context) {
+    OneHotStep(OneHot op, Node node, CpuLoweringContext context) {
         Shape shape = node.output().shape();
         int axis = shape.axis(op.axis());
         long inner = shape.elements(axis + 1, shape.rank());
@@ -41,7 +41,7 @@ final class OneHotStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment at = frame.at(places);
         MemorySegment target = frame.at(output);
         long off = Elements.bits(dtype, frame.at(values), 0);

@@ -7,22 +7,22 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.movement.CopyStep;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Copies data, then combines updates into it. Updates that differ in another dim than the axis never meet, so those lanes are the units, and within a lane the updates come in order: the result is that of one thread.
  */
 final class ScatterElementsStep extends LoopStep {
-    /** Lanes side by side in a unit, and elements of scratch at most where one lane fits. */
+    /** Lanes side by side in a unit, and elements of workspace at most where one lane fits. */
     private static final long LANES = 512;
 
     private static final long WIDE_ELEMENTS = 16 * 1024;
 
-    private final Step copy;
+    private final CpuStep copy;
     private final Combiner combiner;
     private final Indices indices;
     private final int axis;
@@ -40,7 +40,7 @@ final class ScatterElementsStep extends LoopStep {
     private final int updates;
     private final int output;
 
-    ScatterElementsStep(ScatterElements op, Node node, LoweringContext context) {
+    ScatterElementsStep(ScatterElements op, Node node, CpuLoweringContext context) {
         Shape data = node.output().shape();
         Shape moved = node.input(1).shape();
         DType dtype = node.output().dtype();
@@ -53,7 +53,7 @@ final class ScatterElementsStep extends LoopStep {
                 ? 0
                 : SizeMath.product("scatter", moved.elements(0, axis), Math.ceilDiv(inner, chunk));
         super(
-                combiner.isWide() ? "lanes in f32 scratch" : "lanes",
+                combiner.isWide() ? "lanes in f32 workspace" : "lanes",
                 units,
                 SizeMath.product("scatter", moved.size(axis), chunk));
         this.copy = CopyStep.whole(node.input(0), node.output(), context);
@@ -74,7 +74,7 @@ final class ScatterElementsStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return combiner.isWide() ? size * chunk * 4 : 0;
     }
 
@@ -84,13 +84,13 @@ final class ScatterElementsStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         copy.run(frame);
         super.run(frame);
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         long chunks = Math.ceilDiv(inner, chunk);
         for (long unit = from; unit < to; unit++) {
             long outer = unit / chunks;
@@ -98,14 +98,14 @@ final class ScatterElementsStep extends LoopStep {
             long count = Math.min(chunk, inner - first);
             long base = offset(outer, 0, axis);
             if (combiner.isWide()) {
-                wide(frame, outer, base, first, count, frame.scratch(worker));
+                wide(frame, outer, base, first, count, frame.workspace(worker));
             } else {
                 plain(frame, outer, base, first, count);
             }
         }
     }
 
-    private void plain(Frame frame, long outer, long base, long first, long count) {
+    private void plain(CpuFrame frame, long outer, long base, long first, long count) {
         MemorySegment at = frame.at(places);
         MemorySegment source = frame.at(updates);
         MemorySegment target = frame.at(output);
@@ -118,27 +118,27 @@ final class ScatterElementsStep extends LoopStep {
         }
     }
 
-    private void wide(Frame frame, long outer, long base, long first, long count, MemorySegment scratch) {
+    private void wide(CpuFrame frame, long outer, long base, long first, long count, MemorySegment workspace) {
         MemorySegment at = frame.at(places);
         MemorySegment source = frame.at(updates);
         MemorySegment target = frame.at(output);
         for (long i = 0; i < size; i++) {
             for (long lane = 0; lane < count; lane++) {
                 long from = base + innerOffset(first + lane) + i * along;
-                combiner.widen(target, from, scratch, i * count + lane, 1);
+                combiner.widen(target, from, workspace, i * count + lane, 1);
             }
         }
         for (long i = 0; i < sizes[axis]; i++) {
             long update = (outer * sizes[axis] + i) * inner + first;
             for (long lane = 0; lane < count; lane++) {
                 long index = indices.checked(at, update + lane, size, axis);
-                combiner.applyWide(scratch, index * count + lane, source, update + lane, 1);
+                combiner.applyWide(workspace, index * count + lane, source, update + lane, 1);
             }
         }
         for (long i = 0; i < size; i++) {
             for (long lane = 0; lane < count; lane++) {
                 long to = base + innerOffset(first + lane) + i * along;
-                combiner.narrow(scratch, i * count + lane, target, to, 1);
+                combiner.narrow(workspace, i * count + lane, target, to, 1);
             }
         }
     }

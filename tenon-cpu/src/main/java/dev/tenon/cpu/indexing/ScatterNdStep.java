@@ -5,10 +5,10 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.indexing.ScatterNd;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.movement.CopyStep;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -16,10 +16,10 @@ import java.lang.foreign.MemorySegment;
  * and nobody needs to sort them.
  */
 final class ScatterNdStep extends LoopStep {
-    /** Looking through all tuples again must pay; short floats also need the range in scratch. */
+    /** Looking through all tuples again must pay; short floats also need the range in workspace. */
     private static final long UNIT_ELEMENTS = 16 * 1024;
 
-    private final Step copy;
+    private final CpuStep copy;
     private final Combiner combiner;
     private final Tuples tuples;
     private final boolean packed;
@@ -28,14 +28,14 @@ final class ScatterNdStep extends LoopStep {
     private final int updates;
     private final int output;
 
-    ScatterNdStep(ScatterNd op, Node node, LoweringContext context) {
+    ScatterNdStep(ScatterNd op, Node node, CpuLoweringContext context) {
         Tuples tuples = new Tuples(node, 0);
         DType dtype = node.output().dtype();
         Combiner combiner = new Combiner(op.fn(), dtype);
         long range = Math.max(1, UNIT_ELEMENTS / Math.max(1, tuples.slice));
         boolean empty = tuples.count == 0 || tuples.slice == 0;
         super(
-                combiner.isWide() ? "target ranges in f32 scratch" : "target ranges",
+                combiner.isWide() ? "target ranges in f32 workspace" : "target ranges",
                 empty ? 0 : Math.max(1, Math.ceilDiv(tuples.targets, range)),
                 UNIT_ELEMENTS);
         this.copy = CopyStep.whole(node.input(0), node.output(), context);
@@ -49,7 +49,7 @@ final class ScatterNdStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return combiner.isWide() ? Math.min(range, tuples.targets) * tuples.slice * 4 : 0;
     }
 
@@ -59,31 +59,31 @@ final class ScatterNdStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         copy.run(frame);
         super.run(frame);
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment target = frame.at(output);
         if (!combiner.isWide()) {
             scan(frame, from * range, to * range, target, 0, false);
             return;
         }
-        MemorySegment scratch = frame.scratch(worker);
+        MemorySegment workspace = frame.workspace(worker);
         for (long unit = from; unit < to; unit++) {
             long first = unit * range;
             long last = Math.min(first + range, tuples.targets);
             long elements = (last - first) * tuples.slice;
-            combiner.widen(target, first * tuples.slice, scratch, 0, elements);
-            scan(frame, first, last, scratch, first, true);
-            combiner.narrow(scratch, 0, target, first * tuples.slice, elements);
+            combiner.widen(target, first * tuples.slice, workspace, 0, elements);
+            scan(frame, first, last, workspace, first, true);
+            combiner.narrow(workspace, 0, target, first * tuples.slice, elements);
         }
     }
 
     /** Combines the updates of the targets [first, last) into memory whose first slice is that of {@code base}. */
-    private void scan(Frame frame, long first, long last, MemorySegment to, long base, boolean wide) {
+    private void scan(CpuFrame frame, long first, long last, MemorySegment to, long base, boolean wide) {
         MemorySegment at = frame.at(places);
         MemorySegment source = frame.at(updates);
         long slice = tuples.slice;

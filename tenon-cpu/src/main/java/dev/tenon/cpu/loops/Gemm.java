@@ -11,12 +11,12 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
-    public static final int NR = Vectors.available() ? VectorKernels.PANEL : 16;
+    public static final int NR = Vectors.available() ? VectorLoops.PANEL : 16;
 
     /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
     private static final int K_BLOCK = 512;
 
-    /** Bytes of scratch that {@link #multiply} wants for the tiles that stick out on the right, or begin at something. */
+    /** Bytes of workspace that {@link #multiply} wants for the tiles that stick out on the right, or begin at something. */
     public static final long EDGE_BYTES = 8L * 4 * NR;
 
     private Gemm() {}
@@ -71,7 +71,7 @@ public final class Gemm {
             long from = bOffset + 4L * j * columnStride;
             long at = toOffset + 4L * j;
             for (int row = 0; row < k; row++) {
-                to.set(Kernels.F32, at + 4L * row * NR, b.get(Kernels.F32, from + 4L * row * rowStride));
+                to.set(Loops.F32, at + 4L * row * NR, b.get(Loops.F32, from + 4L * row * rowStride));
             }
         }
     }
@@ -82,12 +82,12 @@ public final class Gemm {
      * @param a rows of k consecutive elements, {@code lda} from one to the next
      * @param b packed
      * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
-     * @param start {@link Kernels#ZERO}, {@link Kernels#ACCUMULATE} (C += A B: fill C with what is to be added first) or {@link Kernels#BIAS}
-     * @param bias for {@link Kernels#BIAS}: n elements, one a column; otherwise not read
-     * @param edge {@link #EDGE_BYTES} of scratch at {@code edgeOffset}
+     * @param start {@link Loops#ZERO}, {@link Loops#ACCUMULATE} (C += A B: fill C with what is to be added first) or {@link Loops#BIAS}
+     * @param bias for {@link Loops#BIAS}: n elements, one a column; otherwise not read
+     * @param edge {@link #EDGE_BYTES} of workspace at {@code edgeOffset}
      */
     public static void multiply(
-            Kernels kernels,
+            Loops loops,
             int m,
             int n,
             int k,
@@ -107,10 +107,10 @@ public final class Gemm {
         int from = 0;
         do { // once for k = 0 too: C is then what it starts at
             int depth = Math.min(K_BLOCK, k - from);
-            int begin = from == 0 ? start : Kernels.ACCUMULATE;
+            int begin = from == 0 ? start : Loops.ACCUMULATE;
             for (int column = 0; column < n; column += NR) {
                 panel(
-                        kernels,
+                        loops,
                         m,
                         Math.min(NR, n - column),
                         depth,
@@ -134,7 +134,7 @@ public final class Gemm {
 
     /** All rows of one panel, of which {@code columns} are written. */
     public static void panel(
-            Kernels kernels,
+            Loops loops,
             int m,
             int columns,
             int k,
@@ -151,23 +151,23 @@ public final class Gemm {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        int most = kernels.rows();
-        boolean direct = columns == NR && start == Kernels.ZERO;
+        int most = loops.rows();
+        boolean direct = columns == NR && start == Loops.ZERO;
         for (int row = 0; row < m; row += most) {
             int rows = Math.min(most, m - row);
             long aRow = aOffset + 4L * row * lda;
             long cRow = cOffset + 4L * row * ldc;
             if (direct) {
-                kernels.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                loops.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
                 continue;
             }
-            kernels.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
+            loops.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
             if (columns < NR) {
                 copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
-            } else if (start == Kernels.BIAS) {
-                kernels.addTile(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
+            } else if (start == Loops.BIAS) {
+                loops.addTile(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
             } else {
-                kernels.addTile(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
+                loops.addTile(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
             }
         }
     }
@@ -185,14 +185,14 @@ public final class Gemm {
             long biasOffset) {
         for (int row = 0; row < rows; row++) {
             for (int j = 0; j < columns; j++) {
-                float value = edge.get(Kernels.F32, edgeOffset + 4L * (row * NR + j));
+                float value = edge.get(Loops.F32, edgeOffset + 4L * (row * NR + j));
                 long at = cOffset + 4 * (row * ldc + j);
-                if (start == Kernels.ACCUMULATE) {
-                    value += c.get(Kernels.F32, at);
-                } else if (start == Kernels.BIAS) {
-                    value += bias.get(Kernels.F32, biasOffset + 4L * j);
+                if (start == Loops.ACCUMULATE) {
+                    value += c.get(Loops.F32, at);
+                } else if (start == Loops.BIAS) {
+                    value += bias.get(Loops.F32, biasOffset + 4L * j);
                 }
-                c.set(Kernels.F32, at, value);
+                c.set(Loops.F32, at, value);
             }
         }
     }

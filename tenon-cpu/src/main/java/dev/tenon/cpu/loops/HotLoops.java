@@ -33,8 +33,8 @@ public final class HotLoops {
     private static final long B = 1 << 16;
     private static final long C = 2 << 16;
     private static final long D = 3 << 16;
-    private final Kernels scalar = new Kernels();
-    private final int lanes = VectorKernels.LANES;
+    private final Loops scalar = new Loops();
+    private final int lanes = VectorLoops.LANES;
     /** An odd number of vectors, so that the loops over two or four at a time meet their ends. */
     private final int n = 31 * lanes;
 

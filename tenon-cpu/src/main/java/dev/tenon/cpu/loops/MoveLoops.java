@@ -22,8 +22,8 @@ public final class MoveLoops {
     /** Whole vectors and a rest. */
     private static final int N = 16 * 12 + 7;
 
-    private final WindowKernels scalar = new WindowKernels();
-    private final QuantKernels scalarQuant = new QuantKernels();
+    private final WindowLoops scalar = new WindowLoops();
+    private final QuantLoops scalarQuant = new QuantLoops();
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
 
     final HotLoop copy = add("copy", this::vectorCopy, this::scalarCopy);
@@ -38,35 +38,35 @@ public final class MoveLoops {
             () -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
     final HotLoop sums = add(
             "window sums",
-            () -> VectorWindowKernels.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
+            () -> VectorWindowLoops.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
             () -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
     final HotLoop sumsOfSecond = add(
             "window sums, stride 2",
-            () -> VectorWindowKernels.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
+            () -> VectorWindowLoops.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
             () -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
     final HotLoop maxima = add(
             "window maxima",
-            () -> VectorWindowKernels.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
+            () -> VectorWindowLoops.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
             () -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
     final HotLoop maximaOfSecond = add(
             "window maxima, stride 2",
-            () -> VectorWindowKernels.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
+            () -> VectorWindowLoops.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
             () -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
     final HotLoop multiplyAdd = add(
             "multiply and add",
-            () -> VectorWindowKernels.products(data, 0, 0.5f, data, B, N),
+            () -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
             () -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
     final HotLoop quantize = add(
             "quantize",
-            () -> VectorQuantKernels.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
+            () -> VectorQuantLoops.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
             () -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
     final HotLoop dequantize = add(
             "dequantize",
-            () -> VectorQuantKernels.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
+            () -> VectorQuantLoops.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
             () -> scalarQuant.dequantize(data, 0, true, 0.5f, 3, data, B, N));
     final HotLoop range = add(
             "range",
-            () -> VectorQuantKernels.extremes(data, 0, N, data, B),
+            () -> VectorQuantLoops.extremes(data, 0, N, data, B),
             () -> scalarQuant.range(data, 0, N, data, B));
 
     private MoveLoops() {}

@@ -19,7 +19,7 @@ final class ScalarTile {
 
     private ScalarTile() {}
 
-    /** See {@link Kernels#tile}. */
+    /** See {@link Loops#tile}. */
     static void run(
             int rows,
             int k,

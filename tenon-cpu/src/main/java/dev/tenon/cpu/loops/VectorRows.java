@@ -13,7 +13,7 @@ final class VectorRows {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
     private static final Class<?> NATIVE = Segments.NATIVE;
-    private static final ValueLayout.OfFloat F32 = Kernels.F32;
+    private static final ValueLayout.OfFloat F32 = Loops.F32;
     private static final int LANES = SPECIES.length();
     private static final long BYTES = 4L * LANES;
 
@@ -221,7 +221,7 @@ final class VectorRows {
         return s0.add(s1).reduceLanes(VectorOperators.ADD);
     }
 
-    /** One vector's width of columns of {@link Kernels#mix}, over four rows at a time. */
+    /** One vector's width of columns of {@link Loops#mix}, over four rows at a time. */
     static void mix(
             MemorySegment weights,
             long weightsOffset,

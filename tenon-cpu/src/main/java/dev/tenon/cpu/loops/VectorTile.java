@@ -19,7 +19,7 @@ final class VectorTile {
     /** Bytes from a row of a panel to the next; a constant, or the bounds checks stay in the loops. */
     private static final long STEP = 2 * BYTES;
 
-    private static final ValueLayout.OfFloat F32 = Kernels.F32;
+    private static final ValueLayout.OfFloat F32 = Loops.F32;
     private static final Class<?> NATIVE = Segments.NATIVE;
 
     /** The most rows at once. */
@@ -27,7 +27,7 @@ final class VectorTile {
 
     private VectorTile() {}
 
-    /** See {@link Kernels#tile}. */
+    /** See {@link Loops#tile}. */
     static void run(
             int rows,
             int k,
@@ -283,7 +283,7 @@ final class VectorTile {
         s1.add(t1).add(u1.add(v1)).intoMemorySegment(c, cOffset + BYTES, ORDER);
     }
 
-    /** See {@link Kernels#addTile}. */
+    /** See {@link Loops#addTile}. */
     static void add(
             int rows,
             MemorySegment x,

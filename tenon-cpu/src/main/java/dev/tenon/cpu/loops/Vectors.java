@@ -25,9 +25,9 @@ public final class Vectors {
                         VectorUnary.class,
                         VectorBinary.class,
                         VectorMoves.class,
-                        VectorQuantKernels.class,
-                        VectorWindowKernels.class,
-                        VectorKernels.class)) {
+                        VectorQuantLoops.class,
+                        VectorWindowLoops.class,
+                        VectorLoops.class)) {
                     MethodHandles.lookup().ensureInitialized(each);
                 }
                 HotLoops.get();
@@ -114,6 +114,6 @@ public final class Vectors {
 
     /** One phrase for people who run something. */
     public static String width() {
-        return available() ? VectorKernels.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
+        return available() ? VectorLoops.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
     }
 }

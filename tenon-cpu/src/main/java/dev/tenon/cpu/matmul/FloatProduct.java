@@ -7,9 +7,9 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Layout;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One product C[m, n] = epilogue(A[m, k] B[k, n]) of f32 or short floats with f32 sums, by blocks of rows and columns: what the steps of matmul and its grouped form run.
  *
- * <p>f32 operands in order are read where they lie. Anything else passes through the worker's scratch: short floats and transposed rows of A, panels of a B that is not packed beforehand or is packed in a short type (so that a
+ * <p>f32 operands in order are read where they lie. Anything else passes through the worker's workspace: short floats and transposed rows of A, panels of a B that is not packed beforehand or is packed in a short type (so that a
  * half-precision weight stays half as large in memory), and results of a short type.
  */
 final class FloatProduct {
@@ -48,7 +48,7 @@ final class FloatProduct {
     private final long cAt;
     private final long biasAt;
     private final long rowAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     /**
      * @param packed whether B comes in panels ({@link #pack})
@@ -97,7 +97,7 @@ final class FloatProduct {
         cAt = layout.take(dtype == DType.F32 ? 0 : 4L * rows * columns);
         biasAt = layout.take(bias && dtype != DType.F32 ? 4L * columns : 0);
         rowAt = layout.take(residual && dtype != DType.F32 ? 4L * columns : 0);
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
     private static long blocks(long size, int block) {
@@ -120,16 +120,16 @@ final class FloatProduct {
         return blockRows;
     }
 
-    long scratchBytes() {
-        return scratchBytes;
+    long workspaceBytes() {
+        return workspaceBytes;
     }
 
     /** How a constant B of that type is prepared: for each matrix its panels, in its own type. */
-    static LoweringContext.Prepared pack(ConstantData data, MemorySegment dense, int k, int n, boolean transposed) {
+    static CpuLoweringContext.Prepared pack(ConstantData data, MemorySegment dense, int k, int n, boolean transposed) {
         int width = data.type().dtype().bytes();
         long each = Gemm.packedBytes(k, n) / 4 * width;
         long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
-        return new LoweringContext.Prepared(matrices * each, to -> {
+        return new CpuLoweringContext.Prepared(matrices * each, to -> {
             for (long i = 0; i < matrices; i++) {
                 Panels.pack(width, dense, i * k * n, transposed ? 1 : n, transposed ? k : 1, k, n, to, i * each);
             }
@@ -165,8 +165,8 @@ final class FloatProduct {
     private record Block(long row, int rows, int column, int columns, MemorySegment sums, long offset, long stride) {}
 
     /** Computes one block. */
-    void block(Operands of, long rowBlock, long columnBlock, MemorySegment scratch) {
-        Kernels kernels = Kernels.current();
+    void block(Operands of, long rowBlock, long columnBlock, MemorySegment workspace) {
+        Loops loops = Loops.current();
         long row = rowBlock * blockRows;
         int rows = (int) Math.min(blockRows, of.m - row);
         int column = (int) (columnBlock * blockColumns);
@@ -174,35 +174,35 @@ final class FloatProduct {
         boolean f32 = dtype == DType.F32;
         Block block = f32
                 ? new Block(row, rows, column, columns, of.c, 4 * (of.cFrom + row * n + column), n)
-                : new Block(row, rows, column, columns, scratch, cAt, columns);
+                : new Block(row, rows, column, columns, workspace, cAt, columns);
         if (!aDirect()) {
-            loadRows(of.a, of.aFrom, of.lda, row, rows, scratch);
+            loadRows(of.a, of.aFrom, of.lda, row, rows, workspace);
         }
         if (bias && !f32) {
-            Convert.load(dtype, of.biases, column, scratch, biasAt, columns);
+            Convert.load(dtype, of.biases, column, workspace, biasAt, columns);
         }
-        panels(kernels, of, block, scratch);
-        finish(kernels, of, block, scratch);
+        panels(loops, of, block, workspace);
+        finish(loops, of, block, workspace);
     }
 
-    private void panels(Kernels kernels, Operands of, Block block, MemorySegment scratch) {
+    private void panels(Loops loops, Operands of, Block block, MemorySegment workspace) {
         boolean f32 = dtype == DType.F32;
-        MemorySegment left = aDirect() ? of.a : scratch;
+        MemorySegment left = aDirect() ? of.a : workspace;
         long leftOffset = aDirect() ? 4 * (of.aFrom + block.row * of.lda) : aAt;
         long leftStride = aDirect() ? of.lda : k;
-        MemorySegment start = !bias ? MemorySegment.NULL : f32 ? of.biases : scratch;
+        MemorySegment start = !bias ? MemorySegment.NULL : f32 ? of.biases : workspace;
         long startOffset = !bias ? 0 : f32 ? 4L * block.column : biasAt;
         for (int j = 0; j < block.columns; j += Gemm.NR) {
             int width = Math.min(Gemm.NR, block.columns - j);
             MemorySegment right = of.b;
             long rightOffset = of.bFrom + 4L * (block.column + j) * k;
             if (!packed || !f32) {
-                loadPanel(of.b, of.bFrom, block.column + j, width, scratch);
-                right = scratch;
+                loadPanel(of.b, of.bFrom, block.column + j, width, workspace);
+                right = workspace;
                 rightOffset = bAt;
             }
             Gemm.panel(
-                    kernels,
+                    loops,
                     block.rows,
                     width,
                     k,
@@ -214,18 +214,18 @@ final class FloatProduct {
                     block.sums,
                     block.offset + 4L * j,
                     block.stride,
-                    bias ? Kernels.BIAS : Kernels.ZERO,
+                    bias ? Loops.BIAS : Loops.ZERO,
                     start,
                     startOffset + 4L * j,
-                    scratch,
+                    workspace,
                     edgeAt);
         }
     }
 
-    private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment scratch) {
+    private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment workspace) {
         if (!transposeA) {
             for (int r = 0; r < rows; r++) {
-                Convert.load(dtype, a, aFrom + (row + r) * lda, scratch, aAt + 4L * r * k, k);
+                Convert.load(dtype, a, aFrom + (row + r) * lda, workspace, aAt + 4L * r * k, k);
             }
             return;
         }
@@ -234,48 +234,48 @@ final class FloatProduct {
             long from = aFrom + i * lda + row;
             if (width == 4) {
                 for (int r = 0; r < rows; r++) {
-                    scratch.set(Kernels.F32, aAt + 4L * ((long) r * k + i), a.get(Kernels.F32, 4 * (from + r)));
+                    workspace.set(Loops.F32, aAt + 4L * ((long) r * k + i), a.get(Loops.F32, 4 * (from + r)));
                 }
             } else {
                 for (int r = 0; r < rows; r++) {
-                    Convert.load(dtype, a, from + r, scratch, aAt + 4L * ((long) r * k + i), 1);
+                    Convert.load(dtype, a, from + r, workspace, aAt + 4L * ((long) r * k + i), 1);
                 }
             }
         }
     }
 
     /** A panel of B as f32, zero past its last column. */
-    private void loadPanel(MemorySegment b, long bFrom, int column, int width, MemorySegment scratch) {
+    private void loadPanel(MemorySegment b, long bFrom, int column, int width, MemorySegment workspace) {
         if (packed) {
             long first = bFrom / dtype.bytes() + (long) column * k;
-            Convert.load(dtype, b, first, scratch, bAt, k * Gemm.NR);
+            Convert.load(dtype, b, first, workspace, bAt, k * Gemm.NR);
             return;
         }
         long rowStride = transposeB ? 1 : n;
         long columnStride = transposeB ? k : 1;
         if (dtype == DType.F32) {
-            Gemm.pack(b, 4 * (bFrom + column * columnStride), rowStride, columnStride, k, width, scratch, bAt);
+            Gemm.pack(b, 4 * (bFrom + column * columnStride), rowStride, columnStride, k, width, workspace, bAt);
             return;
         }
         if (width < Gemm.NR) {
-            scratch.asSlice(bAt, 4L * k * Gemm.NR).fill((byte) 0);
+            workspace.asSlice(bAt, 4L * k * Gemm.NR).fill((byte) 0);
         }
         if (!transposeB) {
             for (int i = 0; i < k; i++) {
-                Convert.load(dtype, b, bFrom + (long) i * n + column, scratch, bAt + 4L * i * Gemm.NR, width);
+                Convert.load(dtype, b, bFrom + (long) i * n + column, workspace, bAt + 4L * i * Gemm.NR, width);
             }
             return;
         }
         for (int j = 0; j < width; j++) {
-            Convert.load(dtype, b, bFrom + (long) (column + j) * k, scratch, rawAt, k);
+            Convert.load(dtype, b, bFrom + (long) (column + j) * k, workspace, rawAt, k);
             for (int i = 0; i < k; i++) {
-                scratch.set(Kernels.F32, bAt + 4L * (i * Gemm.NR + j), scratch.get(Kernels.F32, rawAt + 4L * i));
+                workspace.set(Loops.F32, bAt + 4L * (i * Gemm.NR + j), workspace.get(Loops.F32, rawAt + 4L * i));
             }
         }
     }
 
     /** What comes after the sums, while the block is in the cache. */
-    private void finish(Kernels kernels, Operands of, Block block, MemorySegment scratch) {
+    private void finish(Loops loops, Operands of, Block block, MemorySegment workspace) {
         boolean f32 = dtype == DType.F32;
         if (f32 && activation == null && !residual) {
             return;
@@ -290,17 +290,17 @@ final class FloatProduct {
             long at = block.offset + 4L * r * block.stride;
             long element = first + (long) r * n;
             if (activation != null) {
-                kernels.unary(activation, sums, at, sums, at, length);
+                loops.unary(activation, sums, at, sums, at, length);
             }
             if (residual) {
                 MemorySegment other = of.residuals;
                 long otherOffset = 4 * element;
                 if (!f32) {
-                    Convert.load(dtype, of.residuals, element, scratch, rowAt, length);
-                    other = scratch;
+                    Convert.load(dtype, of.residuals, element, workspace, rowAt, length);
+                    other = workspace;
                     otherOffset = rowAt;
                 }
-                kernels.binary(BinaryFn.ADD, sums, at, other, otherOffset, sums, at, length);
+                loops.binary(BinaryFn.ADD, sums, at, other, otherOffset, sums, at, length);
             }
             if (!f32) {
                 Convert.store(dtype, sums, at, of.c, element, length);

@@ -4,14 +4,14 @@ import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** One product after the other for the rows of each expert; the blocks of one product in parallel. */
-final class GroupedMatMulStep implements Step, RangeTask {
+final class GroupedMatMulStep implements CpuStep, RangeTask {
     private final String name;
     private final DType countType;
     private final long rows;
@@ -44,7 +44,7 @@ final class GroupedMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         MemorySegment counts = frame.at(slots[2]);
         long experts = counts.byteSize() / countType.bytes();
         check(counts, experts);
@@ -79,7 +79,7 @@ final class GroupedMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         long[] group = frame.group();
         MemorySegment a = frame.at(slots[0]);
         MemorySegment c = frame.at(slots[3]);
@@ -96,7 +96,7 @@ final class GroupedMatMulStep implements Step, RangeTask {
         FloatProduct.Operands operands = new FloatProduct.Operands(
                 a, group[1] * k, k, b, group[0] * bSize, none, none, c, group[1] * n, group[2]);
         for (long unit = from; unit < to; unit++) {
-            product.block(operands, unit % rowBlocks, unit / rowBlocks, frame.scratch(worker));
+            product.block(operands, unit % rowBlocks, unit / rowBlocks, frame.workspace(worker));
         }
     }
 
@@ -120,7 +120,7 @@ final class GroupedMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return product == null ? 0 : product.scratchBytes();
+    public long workspaceBytes() {
+        return product == null ? 0 : product.workspaceBytes();
     }
 }

@@ -8,12 +8,12 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
-import dev.tenon.cpu.step.LoweringContext;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Java has no instruction for sums of products of bytes; by this way they run at the speed of f32.
  */
-final class IntegerMatMulStep implements Step, RangeTask {
+final class IntegerMatMulStep implements CpuStep, RangeTask {
     /** Products a piece. */
     private static final int DEPTH = 256;
 
@@ -44,7 +44,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
     private final long aAt;
     private final long bAt;
     private final long cAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     private IntegerMatMulStep(
             MatMulLowering.Sizes sizes,
@@ -65,10 +65,10 @@ final class IntegerMatMulStep implements Step, RangeTask {
         aAt = layout.take(4L * ROWS * sizes.k());
         bAt = layout.take(packed != null ? 0 : 4L * NR * sizes.k());
         cAt = layout.take(4L * ROWS * NR);
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
-    static Step of(MatMulInteger op, Node node, LoweringContext context) {
+    static CpuStep of(MatMulInteger op, Node node, CpuLoweringContext context) {
         Value a = node.input(0);
         Value b = node.input(1);
         MatMulLowering.Sizes sizes =
@@ -93,7 +93,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
 
     /** Constant weights with constant zero points: the differences as f32, in panels. */
     private static @Nullable MemorySegment packed(
-            Value b, @Nullable Value zeroB, MatMulLowering.Sizes sizes, LoweringContext context) {
+            Value b, @Nullable Value zeroB, MatMulLowering.Sizes sizes, CpuLoweringContext context) {
         ConstantData data = b.constant();
         ConstantData zeros = zeroB == null ? null : zeroB.constant();
         if (!(data instanceof ConstantData.Dense dense) || (zeroB != null && zeros == null)) {
@@ -107,7 +107,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
         return context.prepared(
                 data,
                 layout,
-                _ -> new LoweringContext.Prepared(matrices * each, to -> {
+                _ -> new CpuLoweringContext.Prepared(matrices * each, to -> {
                     for (long i = 0; i < matrices; i++) {
                         for (int column = 0; column < n; column += NR) {
                             loadPanel(
@@ -148,7 +148,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
             int zero = inside ? zeroPoint(dtype, constantZeros, zeros, column + j) : 0;
             for (int i = 0; i < k; i++) {
                 float value = inside ? read(dtype, b, bFrom + (long) i * n + column + j) - zero : 0;
-                to.set(Kernels.F32, toOffset + 4L * (i * NR + j), value);
+                to.set(Loops.F32, toOffset + 4L * (i * NR + j), value);
             }
         }
     }
@@ -163,7 +163,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         long blocks = sizes.batches() * rowBlocks * panels;
         long perBlock = Math.max(1, sizes.work() / Math.max(1, blocks));
         // a piece converts its rows of A again: not smaller than some ten microseconds of products
@@ -171,9 +171,9 @@ final class IntegerMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        MemorySegment scratch = frame.scratch(worker);
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment workspace = frame.workspace(worker);
+        Loops loops = Loops.current();
         long loaded = -1;
         for (long unit = from; unit < to; unit++) {
             long rowsOf = unit / panels; // batch and block of rows
@@ -181,14 +181,14 @@ final class IntegerMatMulStep implements Step, RangeTask {
             long row = rowsOf % rowBlocks * ROWS;
             int rows = (int) Math.min(ROWS, sizes.m() - row);
             if (rowsOf != loaded) {
-                loadRows(frame, batch, row, rows, scratch);
+                loadRows(frame, batch, row, rows, workspace);
                 loaded = rowsOf;
             }
-            panel(frame, kernels, batch, row, rows, (int) (unit % panels) * NR, scratch);
+            panel(frame, loops, batch, row, rows, (int) (unit % panels) * NR, workspace);
         }
     }
 
-    private void loadRows(Frame frame, long batch, long row, int rows, MemorySegment scratch) {
+    private void loadRows(CpuFrame frame, long batch, long row, int rows, MemorySegment workspace) {
         MemorySegment a = frame.at(slots[0]);
         int k = sizes.k();
         long from = (sizes.batch().at(0, batch) * sizes.m() + row) * k;
@@ -199,29 +199,29 @@ final class IntegerMatMulStep implements Step, RangeTask {
             if (typeA == DType.U8) {
                 for (int i = 0; i < k; i++) {
                     int value = a.get(ValueLayout.JAVA_BYTE, source + i) & 0xFF;
-                    scratch.set(Kernels.F32, at + 4L * i, value - zero);
+                    workspace.set(Loops.F32, at + 4L * i, value - zero);
                 }
             } else {
                 for (int i = 0; i < k; i++) {
                     int value = a.get(ValueLayout.JAVA_BYTE, source + i);
-                    scratch.set(Kernels.F32, at + 4L * i, value - zero);
+                    workspace.set(Loops.F32, at + 4L * i, value - zero);
                 }
             }
         }
     }
 
     private void panel(
-            Frame frame, Kernels kernels, long batch, long row, int rows, int column, MemorySegment scratch) {
+            CpuFrame frame, Loops loops, long batch, long row, int rows, int column, MemorySegment workspace) {
         int k = sizes.k();
         int n = sizes.n();
-        MemorySegment b = packed != null ? packed : scratch;
+        MemorySegment b = packed != null ? packed : workspace;
         long bOffset = bAt;
         if (packed != null) {
             bOffset = sizes.batch().at(1, batch) * Gemm.packedBytes(k, n) + 4L * column * k;
         } else {
             MemorySegment zeros = slots[3] < 0 ? MemorySegment.NULL : frame.at(slots[3]);
             long bFrom = sizes.batch().at(1, batch) * k * n;
-            loadPanel(frame.at(slots[1]), typeB, bFrom, k, n, column, null, zeros, scratch, bAt);
+            loadPanel(frame.at(slots[1]), typeB, bFrom, k, n, column, null, zeros, workspace, bAt);
         }
         MemorySegment c = frame.at(slots[4]);
         int columns = Math.min(NR, n - column);
@@ -229,26 +229,26 @@ final class IntegerMatMulStep implements Step, RangeTask {
         do {
             int count = Math.min(DEPTH, k - depth);
             Gemm.panel(
-                    kernels,
+                    loops,
                     rows,
                     NR,
                     count,
-                    scratch,
+                    workspace,
                     aAt + 4L * depth,
                     k,
                     b,
                     bOffset + 4L * depth * NR,
-                    scratch,
+                    workspace,
                     cAt,
                     NR,
-                    Kernels.ZERO,
+                    Loops.ZERO,
                     MemorySegment.NULL,
                     0,
-                    scratch,
+                    workspace,
                     0);
             for (int r = 0; r < rows; r++) {
                 long to = 4 * ((batch * sizes.m() + row + r) * n + column);
-                addSums(scratch, cAt + 4L * r * NR, c, to, columns, depth == 0);
+                addSums(workspace, cAt + 4L * r * NR, c, to, columns, depth == 0);
             }
             depth += count;
         } while (depth < k);
@@ -257,7 +257,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
     private static void addSums(
             MemorySegment sums, long offset, MemorySegment c, long cOffset, int columns, boolean first) {
         for (int j = 0; j < columns; j++) {
-            int sum = (int) sums.get(Kernels.F32, offset + 4L * j);
+            int sum = (int) sums.get(Loops.F32, offset + 4L * j);
             int before = first ? 0 : c.get(Convert.I32, cOffset + 4L * j);
             c.set(Convert.I32, cOffset + 4L * j, before + sum);
         }
@@ -269,7 +269,7 @@ final class IntegerMatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return scratchBytes;
+    public long workspaceBytes() {
+        return workspaceBytes;
     }
 }

@@ -13,8 +13,8 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +58,7 @@ public final class MatMulLowering {
         return threads == 1 ? 1 : Math.clamp(work / UNIT, 1, (long) threads * UNITS_PER_THREAD);
     }
 
-    public static Step lower(MatMul op, Node node, LoweringContext context) {
+    public static CpuStep lower(MatMul op, Node node, CpuLoweringContext context) {
         Value a = node.input(0);
         Value b = node.input(1);
         DType dtype = a.dtype();
@@ -103,7 +103,8 @@ public final class MatMulLowering {
     }
 
     /** The panels of a constant B, made once for the model; null for a B that each run computes. */
-    private static @Nullable MemorySegment packed(Value b, int k, int n, boolean transposed, LoweringContext context) {
+    private static @Nullable MemorySegment packed(
+            Value b, int k, int n, boolean transposed, CpuLoweringContext context) {
         ConstantData data = b.constant();
         if (data == null) {
             return null;
@@ -121,7 +122,7 @@ public final class MatMulLowering {
         };
     }
 
-    public static Step lower(GroupedMatMul op, Node node, LoweringContext context) {
+    public static CpuStep lower(GroupedMatMul op, Node node, CpuLoweringContext context) {
         Value weights = node.input(1);
         Shape shape = weights.shape();
         DType dtype = weights.dtype();
@@ -140,7 +141,7 @@ public final class MatMulLowering {
         return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, product, packed, slots);
     }
 
-    public static Step lower(MatMulInteger op, Node node, LoweringContext context) {
+    public static CpuStep lower(MatMulInteger op, Node node, CpuLoweringContext context) {
         return IntegerMatMulStep.of(op, node, context);
     }
 }

@@ -1,13 +1,13 @@
 package dev.tenon.cpu.matmul;
 
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Batched products of floats; blocks of all batches in parallel. */
-final class MatMulStep implements Step, RangeTask {
+final class MatMulStep implements CpuStep, RangeTask {
     private final FloatProduct product;
     private final MatMulLowering.Sizes sizes;
     private final boolean transposeA;
@@ -34,19 +34,19 @@ final class MatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         long perBlock = Math.max(1, sizes.work() / Math.max(1, sizes.batches() * blocks));
         frame.parallel(this, sizes.batches() * blocks, Math.max(1, 200_000 / perBlock));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment a = frame.at(slots[0]);
         MemorySegment b = packed != null ? packed : frame.at(slots[1]);
         MemorySegment bias = slots[2] >= 0 ? frame.at(slots[2]) : MemorySegment.NULL;
         MemorySegment residual = slots[3] >= 0 ? frame.at(slots[3]) : MemorySegment.NULL;
         MemorySegment c = frame.at(slots[4]);
-        MemorySegment scratch = frame.scratch(worker);
+        MemorySegment workspace = frame.workspace(worker);
         long m = sizes.m();
         long bSize = packed != null ? product.packedBytes() : (long) sizes.k() * sizes.n();
         for (long unit = from; unit < to; unit++) {
@@ -63,7 +63,7 @@ final class MatMulStep implements Step, RangeTask {
                     c,
                     batch * m * sizes.n(),
                     m);
-            product.block(operands, block % rowBlocks, block / rowBlocks, scratch);
+            product.block(operands, block % rowBlocks, block / rowBlocks, workspace);
         }
     }
 
@@ -73,7 +73,7 @@ final class MatMulStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return product.scratchBytes();
+    public long workspaceBytes() {
+        return product.workspaceBytes();
     }
 }

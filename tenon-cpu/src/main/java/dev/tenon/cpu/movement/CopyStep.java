@@ -4,9 +4,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.StridedCopy;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.util.List;
 
 /** One strided copy, or several into the same output, as one loop. */
@@ -32,7 +32,7 @@ public final class CopyStep extends LoopStep {
     }
 
     /** A copy of a value as it is. */
-    public static CopyStep whole(Value from, Value to, LoweringContext context) {
+    public static CopyStep whole(Value from, Value to, CpuLoweringContext context) {
         long[] elements = {to.shape().elements()};
         StridedCopy copy = new StridedCopy(to.dtype(), elements, 0, new long[] {1}, 0, new long[] {1});
         return new CopyStep(to.dtype(), List.of(new Part(context.slot(from), copy)), context.slot(to));
@@ -44,7 +44,7 @@ public final class CopyStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         long first = 0;
         for (Part part : parts) {
             long last = first + part.copy().units();

@@ -5,7 +5,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ public final class MappedCopy extends LoopStep {
             return new Fill(-1, bits);
         }
 
-        long bits(Frame frame, DType dtype) {
+        long bits(CpuFrame frame, DType dtype) {
             return slot < 0 ? bits : Elements.bits(dtype, frame.at(slot), 0);
         }
     }
@@ -139,7 +139,7 @@ public final class MappedCopy extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         long bits = fill.bits(frame, dtype);

@@ -12,8 +12,8 @@ import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.movement.Trilu;
 import dev.tenon.cpu.loops.StridedCopy;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,11 +21,11 @@ import java.util.List;
 public final class MovementLowering {
     private MovementLowering() {}
 
-    public static Step lower(Copy op, Node node, LoweringContext context) {
+    public static CpuStep lower(Copy op, Node node, CpuLoweringContext context) {
         return CopyStep.whole(node.input(0), node.output(), context);
     }
 
-    public static Step lower(Transpose op, Node node, LoweringContext context) {
+    public static CpuStep lower(Transpose op, Node node, CpuLoweringContext context) {
         long[] strides = node.input(0).shape().strides();
         long[] permuted = new long[strides.length];
         for (int i = 0; i < permuted.length; i++) {
@@ -34,7 +34,7 @@ public final class MovementLowering {
         return copy(node, context, node.output().shape().sizes(), 0, permuted);
     }
 
-    public static Step lower(Slice op, Node node, LoweringContext context) {
+    public static CpuStep lower(Slice op, Node node, CpuLoweringContext context) {
         long[] strides = node.input(0).shape().strides();
         long offset = 0;
         for (int i = 0; i < strides.length; i++) {
@@ -44,7 +44,7 @@ public final class MovementLowering {
         return copy(node, context, node.output().shape().sizes(), offset, strides);
     }
 
-    public static Step lower(Expand op, Node node, LoweringContext context) {
+    public static CpuStep lower(Expand op, Node node, CpuLoweringContext context) {
         Shape from = node.input(0).shape();
         long[] strides = from.strides();
         long[] sizes = node.output().shape().sizes();
@@ -56,7 +56,7 @@ public final class MovementLowering {
         return copy(node, context, sizes, 0, expanded);
     }
 
-    private static Step copy(Node node, LoweringContext context, long[] sizes, long offset, long[] strides) {
+    private static CpuStep copy(Node node, CpuLoweringContext context, long[] sizes, long offset, long[] strides) {
         DType dtype = node.output().dtype();
         long[] rowMajor = Shape.of(sizes).strides();
         StridedCopy copy = new StridedCopy(dtype, sizes, offset, strides, 0, rowMajor);
@@ -64,7 +64,7 @@ public final class MovementLowering {
         return new CopyStep(dtype, List.of(part), context.slot(node.output()));
     }
 
-    public static Step lower(Concat op, Node node, LoweringContext context) {
+    public static CpuStep lower(Concat op, Node node, CpuLoweringContext context) {
         DType dtype = node.output().dtype();
         Shape shape = node.output().shape();
         int axis = shape.axis(op.axis());
@@ -80,7 +80,7 @@ public final class MovementLowering {
         return new CopyStep(dtype, parts, context.slot(node.output()));
     }
 
-    public static Step lower(Pad op, Node node, LoweringContext context) {
+    public static CpuStep lower(Pad op, Node node, CpuLoweringContext context) {
         long[] from = node.input(0).shape().sizes();
         long[] to = node.output().shape().sizes();
         int[][] maps = new int[from.length][];
@@ -112,7 +112,7 @@ public final class MovementLowering {
         return last == 0 ? 0 : last - Math.abs(Math.floorMod(at, 2 * last) - last);
     }
 
-    public static Step lower(Trilu op, Node node, LoweringContext context) {
+    public static CpuStep lower(Trilu op, Node node, CpuLoweringContext context) {
         return new TriluStep(op, node, context);
     }
 }

@@ -5,9 +5,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.movement.Trilu;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Keeps one triangle of each matrix, a row at a time. */
@@ -19,7 +19,7 @@ final class TriluStep extends LoopStep {
     private final int input;
     private final int output;
 
-    TriluStep(Trilu op, Node node, LoweringContext context) {
+    TriluStep(Trilu op, Node node, CpuLoweringContext context) {
         Shape shape = node.output().shape();
         int rank = shape.rank();
         super("rows", shape.elements() == 0 ? 0 : shape.elements(0, rank - 1), shape.size(rank - 1));
@@ -37,7 +37,7 @@ final class TriluStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         for (long row = from; row < to; row++) {

@@ -6,15 +6,15 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /** Softmax or its logarithm over an axis that is not the last: many columns at once, so that memory is read in its order. */
-final class ColumnSoftmaxStep implements Step, RangeTask {
+final class ColumnSoftmaxStep implements CpuStep, RangeTask {
     private static final int COLUMNS = 512;
     private static final Unary EXP = Unary.of(UnaryFn.EXP);
 
@@ -31,7 +31,7 @@ final class ColumnSoftmaxStep implements Step, RangeTask {
     private final long maxAt;
     private final long sumAt;
     private final long factorAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     ColumnSoftmaxStep(DType dtype, long outer, long size, long inner, boolean log, int input, int output) {
         this.dtype = dtype;
@@ -48,17 +48,17 @@ final class ColumnSoftmaxStep implements Step, RangeTask {
         maxAt = layout.take(4L * COLUMNS);
         sumAt = layout.take(8L * COLUMNS);
         factorAt = layout.take(4L * COLUMNS);
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         frame.parallel(this, outer * tiles, Math.max(1, 8192 / Math.max(1, size * Math.min(inner, COLUMNS))));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         for (long unit = from; unit < to; unit++) {
@@ -70,48 +70,48 @@ final class ColumnSoftmaxStep implements Step, RangeTask {
                     LaneNorms.softmax(x, y, first + j, inner, size, log);
                 }
             } else {
-                columns(kernels, x, y, first, n, frame.scratch(worker));
+                columns(loops, x, y, first, n, frame.workspace(worker));
             }
         }
     }
 
-    private void columns(Kernels kernels, MemorySegment x, MemorySegment y, long first, int n, MemorySegment scratch) {
-        kernels.fill(scratch, maxAt, Float.NEGATIVE_INFINITY, n);
+    private void columns(Loops loops, MemorySegment x, MemorySegment y, long first, int n, MemorySegment workspace) {
+        loops.fill(workspace, maxAt, Float.NEGATIVE_INFINITY, n);
         for (long i = 0; i < size; i++) {
-            MemorySegment row = FloatRows.segment(dtype, x, first + i * inner, n, scratch, xAt);
+            MemorySegment row = FloatRows.segment(dtype, x, first + i * inner, n, workspace, xAt);
             long offset = FloatRows.offset(dtype, first + i * inner, xAt);
-            kernels.binary(BinaryFn.MAX, scratch, maxAt, row, offset, scratch, maxAt, n);
+            loops.binary(BinaryFn.MAX, workspace, maxAt, row, offset, workspace, maxAt, n);
         }
-        scratch.asSlice(sumAt, 8L * n).fill((byte) 0);
+        workspace.asSlice(sumAt, 8L * n).fill((byte) 0);
         for (long i = 0; i < size; i++) {
-            differences(kernels, x, first + i * inner, n, scratch);
-            kernels.unary(EXP, scratch, yAt, scratch, yAt, n);
-            kernels.accumulate(scratch, yAt, scratch, sumAt, n);
+            differences(loops, x, first + i * inner, n, workspace);
+            loops.unary(EXP, workspace, yAt, workspace, yAt, n);
+            loops.accumulate(workspace, yAt, workspace, sumAt, n);
         }
         for (int j = 0; j < n; j++) {
-            double sum = scratch.get(Convert.F64, sumAt + 8L * j);
-            scratch.set(Kernels.F32, factorAt + 4L * j, (float) (log ? Math.log(sum) : 1 / sum));
+            double sum = workspace.get(Convert.F64, sumAt + 8L * j);
+            workspace.set(Loops.F32, factorAt + 4L * j, (float) (log ? Math.log(sum) : 1 / sum));
         }
         for (long i = 0; i < size; i++) {
             long at = first + i * inner;
-            differences(kernels, x, at, n, scratch);
+            differences(loops, x, at, n, workspace);
             if (!log) {
-                kernels.unary(EXP, scratch, yAt, scratch, yAt, n);
+                loops.unary(EXP, workspace, yAt, workspace, yAt, n);
             }
             BinaryFn last = log ? BinaryFn.SUB : BinaryFn.MUL;
             if (dtype == DType.F32) {
-                kernels.binary(last, scratch, yAt, scratch, factorAt, y, 4 * at, n);
+                loops.binary(last, workspace, yAt, workspace, factorAt, y, 4 * at, n);
             } else {
-                kernels.binary(last, scratch, yAt, scratch, factorAt, scratch, yAt, n);
-                Convert.store(dtype, scratch, yAt, y, at, n);
+                loops.binary(last, workspace, yAt, workspace, factorAt, workspace, yAt, n);
+                Convert.store(dtype, workspace, yAt, y, at, n);
             }
         }
     }
 
-    private void differences(Kernels kernels, MemorySegment x, long from, int n, MemorySegment scratch) {
-        MemorySegment row = FloatRows.segment(dtype, x, from, n, scratch, xAt);
+    private void differences(Loops loops, MemorySegment x, long from, int n, MemorySegment workspace) {
+        MemorySegment row = FloatRows.segment(dtype, x, from, n, workspace, xAt);
         long offset = FloatRows.offset(dtype, from, xAt);
-        kernels.binary(BinaryFn.SUB, row, offset, scratch, maxAt, scratch, yAt, n);
+        loops.binary(BinaryFn.SUB, row, offset, workspace, maxAt, workspace, yAt, n);
     }
 
     @Override
@@ -120,7 +120,7 @@ final class ColumnSoftmaxStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return scratchBytes;
+    public long workspaceBytes() {
+        return workspaceBytes;
     }
 }

@@ -4,13 +4,13 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /** Divides by a power of the sum of squares over neighbouring channels; a channel of a sample a piece, sums in double. */
-final class LocalResponseNormStep implements Step, RangeTask {
+final class LocalResponseNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = 512;
 
     private final LocalResponseNorm op;
@@ -33,15 +33,15 @@ final class LocalResponseNormStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         frame.parallel(this, samples * channels, Math.max(1, 1024 / Math.max(1, inner)));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
-        MemorySegment sums = frame.scratch(worker);
+        MemorySegment sums = frame.workspace(worker);
         for (long unit = from; unit < to; unit++) {
             long channel = unit % channels;
             long sample = unit - channel;
@@ -76,7 +76,7 @@ final class LocalResponseNormStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return 8L * BLOCK;
     }
 }

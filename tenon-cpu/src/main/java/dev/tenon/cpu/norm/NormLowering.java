@@ -10,8 +10,8 @@ import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
 public final class NormLowering {
     private NormLowering() {}
 
-    public static Step lower(Softmax op, Node node, LoweringContext context) {
+    public static CpuStep lower(Softmax op, Node node, CpuLoweringContext context) {
         return softmax(op.axis(), false, node, context);
     }
 
-    public static Step lower(LogSoftmax op, Node node, LoweringContext context) {
+    public static CpuStep lower(LogSoftmax op, Node node, CpuLoweringContext context) {
         return softmax(op.axis(), true, node, context);
     }
 
-    private static Step softmax(int axis, boolean log, Node node, LoweringContext context) {
+    private static CpuStep softmax(int axis, boolean log, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         long outer = shape.elements(0, axis);
@@ -40,24 +40,24 @@ public final class NormLowering {
                 : new ColumnSoftmaxStep(x.dtype(), outer, size, inner, log, input, output);
     }
 
-    public static Step lower(LayerNorm op, Node node, LoweringContext context) {
+    public static CpuStep lower(LayerNorm op, Node node, CpuLoweringContext context) {
         @Nullable Value scale = op.scale() ? node.input(1) : null;
         @Nullable Value bias = op.bias() ? node.inputs().getLast() : null;
         return rows(op.axis(), op.epsilon(), false, node, scale, bias, context);
     }
 
-    public static Step lower(RmsNorm op, Node node, LoweringContext context) {
+    public static CpuStep lower(RmsNorm op, Node node, CpuLoweringContext context) {
         return rows(op.axis(), op.epsilon(), true, node, op.scale() ? node.input(1) : null, null, context);
     }
 
-    private static Step rows(
+    private static CpuStep rows(
             int axis,
             double epsilon,
             boolean rms,
             Node node,
             @Nullable Value scale,
             @Nullable Value bias,
-            LoweringContext context) {
+            CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         Shape row = shape.range(axis, shape.rank());
@@ -75,13 +75,13 @@ public final class NormLowering {
     }
 
     private static RowNormStep.@Nullable Parameter parameter(
-            @Nullable Value value, Shape row, LoweringContext context) {
+            @Nullable Value value, Shape row, CpuLoweringContext context) {
         return value == null
                 ? null
                 : new RowNormStep.Parameter(context.slot(value), Broadcast.of(row, List.of(value.shape())));
     }
 
-    public static Step lower(InstanceNorm op, Node node, LoweringContext context) {
+    public static CpuStep lower(InstanceNorm op, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         Shape channels = node.input(1).shape();
@@ -98,7 +98,7 @@ public final class NormLowering {
                 context.slot(node.output()));
     }
 
-    public static Step lower(LocalResponseNorm op, Node node, LoweringContext context) {
+    public static CpuStep lower(LocalResponseNorm op, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         return new LocalResponseNormStep(

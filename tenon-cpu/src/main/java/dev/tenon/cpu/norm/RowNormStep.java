@@ -4,12 +4,12 @@ import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The moments are those of the differences from the row's first element, in f32 by blocks and in double between blocks. Where that element is far from the mean (more than two deviations) their difference would cancel, and a second
  * pass takes them about the mean.
  */
-final class RowNormStep implements Step, RangeTask {
+final class RowNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
 
     private final DType dtype;
@@ -39,7 +39,7 @@ final class RowNormStep implements Step, RangeTask {
     private final long momentsAt;
     private final long scaleAt;
     private final long biasAt;
-    private final long scratchBytes;
+    private final long workspaceBytes;
 
     /**
      * A scale or bias.
@@ -80,7 +80,7 @@ final class RowNormStep implements Step, RangeTask {
         momentsAt = layout.take(16);
         scaleAt = layout.take(isCopied(scale) ? 8 * size : 0);
         biasAt = layout.take(isCopied(bias) ? 8 * size : 0);
-        scratchBytes = layout.bytes();
+        workspaceBytes = layout.bytes();
     }
 
     private boolean isCopied(@Nullable Parameter parameter) {
@@ -88,20 +88,20 @@ final class RowNormStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         if (size > 0) {
             frame.parallel(this, rows, Math.max(1, 8192 / size));
         }
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
-        MemorySegment scratch = frame.scratch(worker);
-        Row scales = new Row(place(frame, scale, scratch, scaleAt), isCopied(scale) ? scaleAt : 0);
-        Row biases = new Row(place(frame, bias, scratch, biasAt), isCopied(bias) ? biasAt : 0);
+        MemorySegment workspace = frame.workspace(worker);
+        Row scales = new Row(place(frame, scale, workspace, scaleAt), isCopied(scale) ? scaleAt : 0);
+        Row biases = new Row(place(frame, bias, workspace, biasAt), isCopied(bias) ? biasAt : 0);
         for (long row = from; row < to; row++) {
             long first = row * size;
             if (dtype == DType.F64) {
@@ -109,20 +109,20 @@ final class RowNormStep implements Step, RangeTask {
                 scaleDoubles(y, row, scales, biases);
                 continue;
             }
-            Moments moments = moments(kernels, x, first, scratch);
+            Moments moments = moments(loops, x, first, workspace);
             if (perRow) {
                 long channels = scales.memory.byteSize() / dtype.bytes();
-                Convert.load(dtype, scales.memory, row % channels, scratch, momentsAt, 1);
-                Convert.load(dtype, biases.memory, row % channels, scratch, momentsAt + 4, 1);
-                write(kernels, x, y, first, moments, Row.NONE, Row.NONE, scratch);
+                Convert.load(dtype, scales.memory, row % channels, workspace, momentsAt, 1);
+                Convert.load(dtype, biases.memory, row % channels, workspace, momentsAt + 4, 1);
+                write(loops, x, y, first, moments, Row.NONE, Row.NONE, workspace);
             } else {
-                write(kernels, x, y, first, moments, scales, biases, scratch);
+                write(loops, x, y, first, moments, scales, biases, workspace);
             }
         }
     }
 
-    /** A parameter as a row of its own, in memory or repeated into scratch. */
-    private MemorySegment place(Frame frame, @Nullable Parameter parameter, MemorySegment scratch, long offset) {
+    /** A parameter as a row of its own, in memory or repeated into workspace. */
+    private MemorySegment place(CpuFrame frame, @Nullable Parameter parameter, MemorySegment workspace, long offset) {
         if (parameter == null) {
             return MemorySegment.NULL;
         }
@@ -132,9 +132,9 @@ final class RowNormStep implements Step, RangeTask {
         }
         int width = TileKind.of(dtype).bytes();
         for (long i = 0; i < size; i++) {
-            Convert.load(dtype, memory, parameter.broadcast().at(0, i), scratch, offset + width * i, 1);
+            Convert.load(dtype, memory, parameter.broadcast().at(0, i), workspace, offset + width * i, 1);
         }
-        return scratch;
+        return workspace;
     }
 
     private void scaleDoubles(MemorySegment y, long row, Row scales, Row biases) {
@@ -167,11 +167,11 @@ final class RowNormStep implements Step, RangeTask {
      */
     private record Moments(float about, double mean, double variance) {}
 
-    private Moments moments(Kernels kernels, MemorySegment x, long first, MemorySegment scratch) {
+    private Moments moments(Loops loops, MemorySegment x, long first, MemorySegment workspace) {
         double shift = 0;
         if (!rms) {
-            FloatRows.segment(dtype, x, first, 1, scratch, xAt);
-            shift = dtype == DType.F32 ? x.get(Kernels.F32, 4 * first) : scratch.get(Kernels.F32, xAt);
+            FloatRows.segment(dtype, x, first, 1, workspace, xAt);
+            shift = dtype == DType.F32 ? x.get(Loops.F32, 4 * first) : workspace.get(Loops.F32, xAt);
         }
         for (int pass = 0; ; pass++) {
             float about = (float) shift;
@@ -179,10 +179,10 @@ final class RowNormStep implements Step, RangeTask {
             double squares = 0;
             for (long at = 0; at < size; at += BLOCK) {
                 int n = (int) Math.min(BLOCK, size - at);
-                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, scratch, xAt);
-                kernels.moments(block, FloatRows.offset(dtype, first + at, xAt), n, about, scratch, momentsAt);
-                sum += scratch.get(Convert.F64, momentsAt);
-                squares += scratch.get(Convert.F64, momentsAt + 8);
+                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, xAt);
+                loops.moments(block, FloatRows.offset(dtype, first + at, xAt), n, about, workspace, momentsAt);
+                sum += workspace.get(Convert.F64, momentsAt);
+                squares += workspace.get(Convert.F64, momentsAt + 8);
             }
             double mean = sum / size;
             if (rms) {
@@ -198,29 +198,29 @@ final class RowNormStep implements Step, RangeTask {
 
     /** Writes the row's norm, times {@code times} plus {@code plus} and with the rows of parameters. */
     private void write(
-            Kernels kernels,
+            Loops loops,
             MemorySegment x,
             MemorySegment y,
             long first,
             Moments moments,
             Row scales,
             Row biases,
-            MemorySegment scratch) {
+            MemorySegment workspace) {
         double factor = 1 / Math.sqrt(moments.variance + epsilon);
         float times = (float) factor;
         float plus = (float) (-moments.mean * factor);
         if (perRow) {
-            float rowScale = scratch.get(Kernels.F32, momentsAt);
+            float rowScale = workspace.get(Loops.F32, momentsAt);
             times *= rowScale;
-            plus = plus * rowScale + scratch.get(Kernels.F32, momentsAt + 4);
+            plus = plus * rowScale + workspace.get(Loops.F32, momentsAt + 4);
         }
         boolean direct = dtype == DType.F32;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            kernels.normalise(
-                    FloatRows.segment(dtype, x, first + at, n, scratch, xAt),
+            loops.normalise(
+                    FloatRows.segment(dtype, x, first + at, n, workspace, xAt),
                     FloatRows.offset(dtype, first + at, xAt),
-                    direct ? y : scratch,
+                    direct ? y : workspace,
                     direct ? 4 * (first + at) : yAt,
                     n,
                     moments.about,
@@ -231,7 +231,7 @@ final class RowNormStep implements Step, RangeTask {
                     biases.memory,
                     biases.offset + 4 * at);
             if (!direct) {
-                Convert.store(dtype, scratch, yAt, y, first + at, n);
+                Convert.store(dtype, workspace, yAt, y, first + at, n);
             }
         }
     }
@@ -242,7 +242,7 @@ final class RowNormStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
-        return scratchBytes;
+    public long workspaceBytes() {
+        return workspaceBytes;
     }
 }

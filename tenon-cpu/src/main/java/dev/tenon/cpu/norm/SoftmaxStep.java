@@ -3,14 +3,14 @@ package dev.tenon.cpu.norm;
 import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /** Softmax or its logarithm over rows of consecutive elements: the largest, the sum of exponentials, the quotients. */
-final class SoftmaxStep implements Step, RangeTask {
+final class SoftmaxStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
     private static final long X_AT = 0;
     private static final long Y_AT = FloatRows.BLOCK_BYTES;
@@ -32,88 +32,88 @@ final class SoftmaxStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         frame.parallel(this, rows, Math.max(1, 8192 / Math.max(1, size)));
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
-        Kernels kernels = Kernels.current();
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
-        MemorySegment scratch = frame.scratch(worker);
+        MemorySegment workspace = frame.workspace(worker);
         for (long row = from; row < to; row++) {
             if (dtype == DType.F64) {
                 LaneNorms.softmax(x, y, row * size, 1, size, log);
             } else {
-                row(kernels, x, y, row * size, scratch);
+                row(loops, x, y, row * size, workspace);
             }
         }
     }
 
-    private void row(Kernels kernels, MemorySegment x, MemorySegment y, long first, MemorySegment scratch) {
+    private void row(Loops loops, MemorySegment x, MemorySegment y, long first, MemorySegment workspace) {
         float max = Float.NEGATIVE_INFINITY;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, scratch, X_AT);
-            max = Math.max(max, kernels.max(block, FloatRows.offset(dtype, first + at, X_AT), n));
+            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
+            max = Math.max(max, loops.max(block, FloatRows.offset(dtype, first + at, X_AT), n));
         }
-        // exponentials are kept where they fit: in the result, or in scratch for a short row
+        // exponentials are kept where they fit: in the result, or in workspace for a short row
         boolean direct = dtype == DType.F32 && !log;
         boolean keep = direct || size <= BLOCK;
         double sum = 0;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
             sum += exponentials(
-                    kernels, x, first + at, n, max, direct ? y : scratch, direct ? 4 * (first + at) : Y_AT, scratch);
+                    loops, x, first + at, n, max, direct ? y : workspace, direct ? 4 * (first + at) : Y_AT, workspace);
         }
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
             if (log) {
-                logarithms(kernels, x, y, first + at, n, max, (float) -Math.log(sum), scratch);
+                logarithms(loops, x, y, first + at, n, max, (float) -Math.log(sum), workspace);
             } else if (direct) {
-                kernels.affine(y, 4 * (first + at), y, 4 * (first + at), (float) (1 / sum), 0, n);
+                loops.affine(y, 4 * (first + at), y, 4 * (first + at), (float) (1 / sum), 0, n);
             } else {
                 if (!keep) {
-                    exponentials(kernels, x, first + at, n, max, scratch, Y_AT, scratch);
+                    exponentials(loops, x, first + at, n, max, workspace, Y_AT, workspace);
                 }
-                kernels.affine(scratch, Y_AT, scratch, Y_AT, (float) (1 / sum), 0, n);
-                Convert.store(dtype, scratch, Y_AT, y, first + at, n);
+                loops.affine(workspace, Y_AT, workspace, Y_AT, (float) (1 / sum), 0, n);
+                Convert.store(dtype, workspace, Y_AT, y, first + at, n);
             }
         }
     }
 
     private double exponentials(
-            Kernels kernels,
+            Loops loops,
             MemorySegment x,
             long from,
             int n,
             float max,
             MemorySegment to,
             long toOffset,
-            MemorySegment scratch) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, scratch, X_AT);
-        return kernels.expSum(block, FloatRows.offset(dtype, from, X_AT), max, to, toOffset, n);
+            MemorySegment workspace) {
+        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
+        return loops.expSum(block, FloatRows.offset(dtype, from, X_AT), max, to, toOffset, n);
     }
 
     private void logarithms(
-            Kernels kernels,
+            Loops loops,
             MemorySegment x,
             MemorySegment y,
             long from,
             int n,
             float max,
             float minusLog,
-            MemorySegment scratch) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, scratch, X_AT);
+            MemorySegment workspace) {
+        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
         long offset = FloatRows.offset(dtype, from, X_AT);
         boolean direct = dtype == DType.F32;
-        MemorySegment to = direct ? y : scratch;
+        MemorySegment to = direct ? y : workspace;
         long toOffset = direct ? 4 * from : Y_AT;
         MemorySegment none = MemorySegment.NULL;
-        kernels.normalise(block, offset, to, toOffset, n, max, 1, minusLog, none, 0, none, 0);
+        loops.normalise(block, offset, to, toOffset, n, max, 1, minusLog, none, 0, none, 0);
         if (!direct) {
-            Convert.store(dtype, scratch, Y_AT, y, from, n);
+            Convert.store(dtype, workspace, Y_AT, y, from, n);
         }
     }
 
@@ -123,7 +123,7 @@ final class SoftmaxStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return 2 * FloatRows.BLOCK_BYTES;
     }
 }

@@ -3,7 +3,7 @@ package dev.tenon.cpu.plan;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.LedgerMemory;
 import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.MemorySegment;
@@ -11,15 +11,15 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The memory of one session: an arena as large as its largest plan, scratch for every worker, and a frame a program. Used by one thread at a time. */
-public final class CpuContext implements Device.Context {
+/** The memory of one session: an arena as large as its largest plan, workspace for every worker, and a frame a program. Used by one thread at a time. */
+public final class CpuContext implements Device.State {
     private final LedgerMemory memory;
     private final WorkerPool pool;
     private final Block activations;
     private final Block workspace;
     private final Block staging;
     /** Weak, so that a program that the runtime has evicted takes its frame with it. */
-    private final Map<CpuProgram, Frame> frames = new WeakHashMap<>();
+    private final Map<CpuProgram, CpuFrame> frames = new WeakHashMap<>();
 
     private boolean closed;
 
@@ -27,7 +27,7 @@ public final class CpuContext implements Device.Context {
         this.memory = memory;
         this.pool = pool;
         activations = new Block(MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        workspace = new Block(MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        workspace = new Block(MemoryLedger.Use.WORKSPACE, "the workspace of a session");
         staging = new Block(MemoryLedger.Use.WORKSPACE, "aligned copies of inputs");
     }
 
@@ -65,11 +65,11 @@ public final class CpuContext implements Device.Context {
     }
 
     /** The frame of a program, made at its first run here and again after the memory moved. */
-    public Frame frame(CpuProgram program) {
+    public CpuFrame frame(CpuProgram program) {
         if (closed) {
             throw new ClosedException("the session is closed");
         }
-        Frame known = frames.get(program);
+        CpuFrame known = frames.get(program);
         if (known != null) {
             return known;
         }
@@ -79,19 +79,19 @@ public final class CpuContext implements Device.Context {
         }
         activations.grow(program.arenaBytes());
         workspace.grow(program.workspaceBytes());
-        Frame frame = program.newFrame(activations.segment(), scratch(), pool);
+        CpuFrame frame = program.newFrame(activations.segment(), workspace(), pool);
         frames.put(program, frame);
         return frame;
     }
 
-    private MemorySegment[] scratch() {
+    private MemorySegment[] workspace() {
         int threads = pool.threads();
         long each = workspace.segment().byteSize() / threads / 64 * 64;
-        MemorySegment[] scratch = new MemorySegment[threads];
+        MemorySegment[] parts = new MemorySegment[threads];
         for (int worker = 0; worker < threads; worker++) {
-            scratch[worker] = workspace.segment().asSlice(worker * each, each);
+            parts[worker] = workspace.segment().asSlice(worker * each, each);
         }
-        return scratch;
+        return parts;
     }
 
     /** Memory for aligned copies of inputs; valid until the next call. */

@@ -62,15 +62,15 @@ import dev.tenon.cpu.quantisation.QuantisationLowering;
 import dev.tenon.cpu.recurrent.RecurrentLowering;
 import dev.tenon.cpu.reduce.ReductionLowering;
 import dev.tenon.cpu.reduce.SelectionLowering;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.UnitStep;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
 public final class CpuLowering {
     private CpuLowering() {}
 
-    public static Step lower(Node node, LoweringContext context) {
+    public static CpuStep lower(Node node, CpuLoweringContext context) {
         if (!(node.op() instanceof Primitive primitive)) {
             throw new UnsupportedException(
                     "the CPU backend runs primitives only, got " + node.op().mnemonic());

@@ -11,8 +11,8 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.matmul.MatMulLowering;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /** Makes programs of plans: a step for each node that does work, and memory for each value. Used for one plan. */
-public final class CpuPlanner implements LoweringContext {
+public final class CpuPlanner implements CpuLoweringContext {
     private final Plan plan;
     private final CpuWeights.ForPlan weights;
     private final int threads;
@@ -52,7 +52,7 @@ public final class CpuPlanner implements LoweringContext {
 
     private CpuProgram program() {
         Node[] nodes = plan.work().toArray(Node[]::new);
-        Step[] steps = new Step[nodes.length];
+        CpuStep[] steps = new CpuStep[nodes.length];
         for (int i = 0; i < steps.length; i++) {
             try {
                 steps[i] = CpuLowering.lower(nodes[i], this);

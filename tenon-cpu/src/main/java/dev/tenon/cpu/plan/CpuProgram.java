@@ -10,8 +10,8 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.UnitStep;
 import dev.tenon.cpu.step.WorkerPool;
 import java.lang.foreign.MemorySegment;
@@ -28,9 +28,9 @@ public final class CpuProgram implements Program {
     record Place(Placement placement, long bytes, MemorySegment constant) {}
 
     /** The steps, and the node of each. */
-    record Work(List<Node> nodes, List<Step> steps) {
-        long scratchBytes() {
-            long most = steps.stream().mapToLong(Step::scratchBytes).max().orElse(0);
+    record Work(List<Node> nodes, List<CpuStep> steps) {
+        long workspaceBytes() {
+            long most = steps.stream().mapToLong(CpuStep::workspaceBytes).max().orElse(0);
             return Math.ceilDiv(most, 64L) * 64;
         }
     }
@@ -42,10 +42,10 @@ public final class CpuProgram implements Program {
     private final int[][] inputSlots;
 
     private final int[][] outputSlots;
-    private final Step[] steps;
+    private final CpuStep[] steps;
     private final Node[] nodes;
     private final long arenaBytes;
-    private final long scratchBytes;
+    private final long workspaceBytes;
     private final int threads;
 
     /** @param weights closed by the program */
@@ -62,15 +62,15 @@ public final class CpuProgram implements Program {
         this.places = places.toArray(Place[]::new);
         this.inputSlots = slots.at(signature.inputs().size(), Placement.Input::new);
         this.outputSlots = slots.at(signature.outputs().size(), Placement.Output::new);
-        this.steps = work.steps().toArray(Step[]::new);
+        this.steps = work.steps().toArray(CpuStep[]::new);
         this.nodes = work.nodes().toArray(Node[]::new);
         this.arenaBytes = arenaBytes;
-        this.scratchBytes = work.scratchBytes();
+        this.workspaceBytes = work.workspaceBytes();
         this.threads = threads;
     }
 
     /** Every slot is a slice of exactly its value's bytes, so that a kernel that runs past it fails with an exception and not with the JVM. */
-    Frame newFrame(MemorySegment arena, MemorySegment[] scratch, WorkerPool workers) {
+    CpuFrame newFrame(MemorySegment arena, MemorySegment[] workspace, WorkerPool workers) {
         MemorySegment[] memory = new MemorySegment[places.length];
         for (int i = 0; i < memory.length; i++) {
             Place place = places[i];
@@ -83,25 +83,25 @@ public final class CpuProgram implements Program {
                 case Placement.Input(int _), Placement.Output(int _) -> MemorySegment.NULL;
             };
         }
-        return new Frame(memory, scratch, workers);
+        return new CpuFrame(memory, workspace, workers);
     }
 
     @Override
-    public Tensor[] run(Device.Context context, Tensor[] inputs) {
+    public Tensor[] run(Device.State context, Tensor[] inputs) {
         Tensor[] outputs = new Tensor[outputSlots.length];
         for (int i = 0; i < outputs.length; i++) {
             outputs[i] = Tensor.zeros(signature.outputs().get(i));
         }
-        Frame frame = frame(context, inputs);
+        CpuFrame frame = frame(context, inputs);
         run(frame, outputs);
         return outputs;
     }
 
-    private Frame frame(Device.Context context, Tensor[] inputs) {
+    private CpuFrame frame(Device.State context, Tensor[] inputs) {
         if (!(context instanceof CpuContext own)) {
             throw new InputException("the context was made by another device");
         }
-        Frame frame = own.frame(this);
+        CpuFrame frame = own.frame(this);
         bindInputs(own, frame, inputs);
         return frame;
     }
@@ -111,7 +111,7 @@ public final class CpuProgram implements Program {
      * run gets memory of its own.
      */
     @Override
-    public void runInto(Device.Context context, Tensor[] inputs, Tensor[] outputs) {
+    public void runInto(Device.State context, Tensor[] inputs, Tensor[] outputs) {
         boolean direct = true;
         for (Tensor output : outputs) {
             direct &= CpuWeights.isUsable(output.segment());
@@ -123,12 +123,12 @@ public final class CpuProgram implements Program {
             Program.super.runInto(context, inputs, outputs);
             return;
         }
-        Frame frame = frame(context, inputs);
+        CpuFrame frame = frame(context, inputs);
         run(frame, outputs);
     }
 
     /** Runs the steps with inputs bound, into given outputs. */
-    public void run(Frame frame, Tensor[] outputs) {
+    public void run(CpuFrame frame, Tensor[] outputs) {
         for (int i = 0; i < outputs.length; i++) {
             bind(frame, outputSlots[i], outputs[i].segment());
         }
@@ -142,7 +142,7 @@ public final class CpuProgram implements Program {
         }
     }
 
-    private void runStep(Frame frame, int index) {
+    private void runStep(CpuFrame frame, int index) {
         try {
             steps[index].run(frame);
         } catch (TenonException e) {
@@ -151,7 +151,7 @@ public final class CpuProgram implements Program {
     }
 
     /** Inputs that kernels cannot read where they lie (on the heap, mapped, confined to this thread) are copied. */
-    public void bindInputs(CpuContext context, Frame frame, Tensor[] inputs) {
+    public void bindInputs(CpuContext context, CpuFrame frame, Tensor[] inputs) {
         signature.check(inputs);
         long staged = 0;
         for (Tensor input : inputs) {
@@ -173,14 +173,14 @@ public final class CpuProgram implements Program {
         }
     }
 
-    private void bind(Frame frame, int[] targets, MemorySegment segment) {
+    private void bind(CpuFrame frame, int[] targets, MemorySegment segment) {
         for (int slot : targets) {
             long bytes = places[slot].bytes();
             frame.bind(slot, bytes == segment.byteSize() ? segment : segment.asSlice(0, bytes));
         }
     }
 
-    private static void unbind(Frame frame, int[][] all) {
+    private static void unbind(CpuFrame frame, int[][] all) {
         for (int[] targets : all) {
             for (int slot : targets) {
                 frame.bind(slot, MemorySegment.NULL);
@@ -194,7 +194,7 @@ public final class CpuProgram implements Program {
 
     @Override
     public long workspaceBytes() {
-        return scratchBytes * threads;
+        return workspaceBytes * threads;
     }
 
     @Override

@@ -6,8 +6,8 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LedgerMemory;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,7 +21,7 @@ import java.util.function.Function;
  *
  * <p>Thread-safe.
  */
-public final class CpuWeights implements Device.Weights {
+public final class CpuWeights implements Device.Constants {
     private static final String DENSE = "dense";
 
     /** Owns no arena, so what it may read every thread may. */
@@ -81,17 +81,18 @@ public final class CpuWeights implements Device.Weights {
                             : prepared(
                                     data,
                                     DENSE,
-                                    _ -> new LoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
+                                    _ -> new CpuLoweringContext.Prepared(
+                                            segment.byteSize(), to -> to.copyFrom(segment)));
                 case ConstantData.Splat splat ->
                     prepared(
                             data,
                             DENSE,
-                            _ -> new LoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
+                            _ -> new CpuLoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
             };
         }
 
         MemorySegment prepared(
-                ConstantData data, String layout, Function<ConstantData, LoweringContext.Prepared> make) {
+                ConstantData data, String layout, Function<ConstantData, CpuLoweringContext.Prepared> make) {
             synchronized (CpuWeights.this) {
                 Key key = new Key(data, layout);
                 Form form = made.get(key);
@@ -121,11 +122,11 @@ public final class CpuWeights implements Device.Weights {
         }
     }
 
-    private Form make(Key key, Function<ConstantData, LoweringContext.Prepared> make) {
+    private Form make(Key key, Function<ConstantData, CpuLoweringContext.Prepared> make) {
         if (closed) {
             throw new ClosedException("the model is closed");
         }
-        LoweringContext.Prepared prepared = make.apply(key.data());
+        CpuLoweringContext.Prepared prepared = make.apply(key.data());
         LedgerMemory.Piece piece = memory.allocate(
                 prepared.bytes(),
                 MemoryLedger.Use.WEIGHTS,

@@ -1,10 +1,10 @@
 package dev.tenon.cpu.pooling;
 
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.Arena;
@@ -12,26 +12,26 @@ import java.lang.foreign.MemorySegment;
 
 /** Average over windows of f32: a correlation with ones, divided by the cells that count. */
 final class AveragePoolF32Step extends WindowRowStep {
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
     private final boolean countPadding;
     /** A row of the kernel, which serves all its rows. */
     private final MemorySegment ones;
 
-    AveragePoolF32Step(Windows3 windows, boolean countPadding, Node node, LoweringContext context) {
+    AveragePoolF32Step(Windows3 windows, boolean countPadding, Node node, CpuLoweringContext context) {
         super("rows", windows, node, context);
         this.countPadding = countPadding;
         this.ones = Arena.ofAuto().allocate(4L * windows.width().kernel(), 64);
-        kernels.fill(ones, 0, 1, windows.width().kernel());
+        loops.fill(ones, 0, 1, windows.width().kernel());
     }
 
     @Override
-    public void begin(Frame frame, long plane, MemorySegment target, long to) {
-        kernels.fill(target, to * 4, 0, windows.width().output());
+    public void begin(CpuFrame frame, long plane, MemorySegment target, long to) {
+        loops.fill(target, to * 4, 0, windows.width().output());
     }
 
     @Override
     public void collect(
-            Frame frame,
+            CpuFrame frame,
             long plane,
             MemorySegment source,
             long from,
@@ -60,7 +60,7 @@ final class AveragePoolF32Step extends WindowRowStep {
     }
 
     @Override
-    public void finish(Frame frame, int startD, int startH, MemorySegment target, long to) {
+    public void finish(CpuFrame frame, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
         int others =
                 windows.depth().cells(startD, countPadding) * windows.height().cells(startH, countPadding);

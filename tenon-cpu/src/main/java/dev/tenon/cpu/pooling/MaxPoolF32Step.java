@@ -1,29 +1,29 @@
 package dev.tenon.cpu.pooling;
 
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
 /** Maximum over windows of f32. */
 final class MaxPoolF32Step extends WindowRowStep {
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
 
-    MaxPoolF32Step(Windows3 windows, Node node, LoweringContext context) {
+    MaxPoolF32Step(Windows3 windows, Node node, CpuLoweringContext context) {
         super("rows", windows, node, context);
     }
 
     @Override
-    public void begin(Frame frame, long plane, MemorySegment target, long to) {
-        kernels.fill(target, to * 4, Float.NEGATIVE_INFINITY, windows.width().output());
+    public void begin(CpuFrame frame, long plane, MemorySegment target, long to) {
+        loops.fill(target, to * 4, Float.NEGATIVE_INFINITY, windows.width().output());
     }
 
     @Override
     public void collect(
-            Frame frame,
+            CpuFrame frame,
             long plane,
             MemorySegment source,
             long from,
@@ -39,5 +39,5 @@ final class MaxPoolF32Step extends WindowRowStep {
     }
 
     @Override
-    public void finish(Frame frame, int startD, int startH, MemorySegment target, long to) {}
+    public void finish(CpuFrame frame, int startD, int startH, MemorySegment target, long to) {}
 }

@@ -5,8 +5,8 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.reduce.Order;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -18,7 +18,7 @@ final class MaxPoolStep extends PoolStep {
     /** The slot of the second output, or -1. */
     private final int indices;
 
-    MaxPoolStep(Windows3 windows, boolean columnMajor, Node node, LoweringContext context) {
+    MaxPoolStep(Windows3 windows, boolean columnMajor, Node node, CpuLoweringContext context) {
         super("direct", windows, node, context);
         this.dtype = node.output().dtype();
         this.least = dtype.isFloat()
@@ -34,7 +34,7 @@ final class MaxPoolStep extends PoolStep {
     }
 
     @Override
-    void row(Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
+    void row(CpuFrame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
         for (int position = 0; position < width.output(); position++) {
             long best = best(source, plane, startD, startH, width.start(position));

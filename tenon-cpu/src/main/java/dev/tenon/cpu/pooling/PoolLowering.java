@@ -5,15 +5,15 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Reductions over sliding windows. */
 public final class PoolLowering {
     private PoolLowering() {}
 
-    public static Step lower(Pool op, Node node, LoweringContext context) {
+    public static CpuStep lower(Pool op, Node node, CpuLoweringContext context) {
         Windows3 windows = Windows3.of(
                 node,
                 node.input(0).shape(),
@@ -36,7 +36,7 @@ public final class PoolLowering {
         return new SumPoolStep(op, windows, node, context);
     }
 
-    public static Step lower(MaxPoolIndices op, Node node, LoweringContext context) {
+    public static CpuStep lower(MaxPoolIndices op, Node node, CpuLoweringContext context) {
         Windows3 windows = Windows3.of(
                 node,
                 node.input(0).shape(),

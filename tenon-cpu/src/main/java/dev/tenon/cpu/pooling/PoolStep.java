@@ -1,9 +1,9 @@
 package dev.tenon.cpu.pooling;
 
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -13,7 +13,7 @@ abstract class PoolStep extends LoopStep {
     private final int input;
     private final int output;
 
-    PoolStep(String tier, Windows3 windows, Node node, LoweringContext context) {
+    PoolStep(String tier, Windows3 windows, Node node, CpuLoweringContext context) {
         long area = windows.outputArea();
         long planes = node.output().shape().elements(0, 2);
         super(
@@ -28,7 +28,7 @@ abstract class PoolStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         Windows3.Axis depth = windows.depth();
@@ -51,5 +51,5 @@ abstract class PoolStep extends LoopStep {
 
     /** One row of windows, which begin at {@code startD} and {@code startH} of the plane whose first element is {@code plane}. */
     abstract void row(
-            Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to);
+            CpuFrame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to);
 }

@@ -5,9 +5,9 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -17,9 +17,9 @@ final class SumPoolStep extends PoolStep {
     private final boolean average;
     private final boolean countPadding;
     private final long p;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
 
-    SumPoolStep(Pool op, Windows3 windows, Node node, LoweringContext context) {
+    SumPoolStep(Pool op, Windows3 windows, Node node, CpuLoweringContext context) {
         super("direct", windows, node, context);
         this.dtype = node.output().dtype();
         this.average = op.fn() == PoolFn.AVERAGE;
@@ -28,7 +28,7 @@ final class SumPoolStep extends PoolStep {
     }
 
     @Override
-    void row(Frame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
+    void row(CpuFrame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to) {
         Windows3.Axis width = windows.width();
         int counted =
                 windows.depth().cells(startD, countPadding) * windows.height().cells(startH, countPadding);
@@ -69,7 +69,7 @@ final class SumPoolStep extends PoolStep {
 
     private double sumLine(MemorySegment source, long first, int step, int count) {
         if (average && dtype == DType.F32 && step == 1) {
-            return kernels.sum(source, first * 4, count);
+            return loops.sum(source, first * 4, count);
         }
         double sum = 0;
         for (int i = 0; i < count; i++) {

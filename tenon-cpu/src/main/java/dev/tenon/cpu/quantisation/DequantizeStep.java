@@ -4,10 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
-import dev.tenon.cpu.loops.QuantKernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.QuantLoops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** (x - zero point) scale, in stretches of one scale. */
@@ -20,17 +20,17 @@ final class DequantizeStep extends LoopStep {
     private final long count;
     private final ScaleMap scaleMap;
     private final ScaleMap zeroMap;
-    private final QuantKernels kernels = QuantKernels.current();
+    private final QuantLoops loops = QuantLoops.current();
     private final int input;
     private final int scales;
     private final int zeros;
     private final int output;
 
-    DequantizeStep(Dequantize op, Node node, LoweringContext context) {
+    DequantizeStep(Dequantize op, Node node, CpuLoweringContext context) {
         DType from = node.input(0).dtype();
         boolean bytes = node.output().dtype() == DType.F32 && (from == DType.U8 || from == DType.I8);
         super(
-                bytes ? "stretches, " + QuantKernels.current().tier() : "stretches",
+                bytes ? "stretches, " + QuantLoops.current().tier() : "stretches",
                 Math.ceilDiv(node.output().shape().elements(), CHUNK),
                 bytes ? CHUNK / 4 : CHUNK * 4);
         this.from = from;
@@ -46,7 +46,7 @@ final class DequantizeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long first, long last, int worker) {
+    public void run(CpuFrame frame, long first, long last, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         long limit = Math.min(count, last * CHUNK);
@@ -55,7 +55,7 @@ final class DequantizeStep extends LoopStep {
             double scale = Elements.getDouble(to, frame.at(scales), scaleMap.at(i));
             double zero = zeros < 0 ? 0 : Elements.getDouble(from, frame.at(zeros), zeroMap.at(i));
             if (bytes) {
-                kernels.dequantize(source, i, from == DType.I8, (float) scale, (float) zero, target, i * 4, end - i);
+                loops.dequantize(source, i, from == DType.I8, (float) scale, (float) zero, target, i * 4, end - i);
                 i = end;
             }
             for (; i < end; i++) {

@@ -4,10 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.quantisation.Quantize;
-import dev.tenon.cpu.loops.QuantKernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.QuantLoops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** saturate(round(x / scale) + zero point), in stretches of one scale; a unit is a chunk of elements that fills whole bytes. */
@@ -23,17 +23,17 @@ final class QuantizeStep extends LoopStep {
     private final double largest;
     private final ScaleMap scaleMap;
     private final ScaleMap zeroMap;
-    private final QuantKernels kernels = QuantKernels.current();
+    private final QuantLoops loops = QuantLoops.current();
     private final int input;
     private final int scales;
     private final int zeros;
     private final int output;
 
-    QuantizeStep(Quantize op, Node node, LoweringContext context) {
+    QuantizeStep(Quantize op, Node node, CpuLoweringContext context) {
         DType from = node.input(0).dtype();
         boolean bytes = from == DType.F32 && (op.to() == DType.U8 || op.to() == DType.I8);
         super(
-                bytes ? "stretches, " + QuantKernels.current().tier() : "stretches",
+                bytes ? "stretches, " + QuantLoops.current().tier() : "stretches",
                 Math.ceilDiv(node.output().shape().elements(), CHUNK),
                 bytes ? CHUNK / 4 : CHUNK * 4);
         this.from = from;
@@ -52,7 +52,7 @@ final class QuantizeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long first, long last, int worker) {
+    public void run(CpuFrame frame, long first, long last, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         long limit = Math.min(count, last * CHUNK);
@@ -61,7 +61,7 @@ final class QuantizeStep extends LoopStep {
             double scale = Elements.getDouble(scaleType, frame.at(scales), scaleMap.at(i));
             double zero = zeros < 0 ? 0 : Elements.getDouble(to, frame.at(zeros), zeroMap.at(i));
             if (bytes) {
-                kernels.quantize(
+                loops.quantize(
                         source, i * 4, (float) scale, (float) zero, (float) least, (float) largest, target, i, end - i);
                 i = end;
             }

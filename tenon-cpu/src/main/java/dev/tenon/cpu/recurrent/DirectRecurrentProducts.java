@@ -1,7 +1,7 @@
 package dev.tenon.cpu.recurrent;
 
 import dev.tenon.core.ir.Elements;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.MemorySegment;
 
 /** The products of a recurrent layer of any type, a sum at a time in f64. */
@@ -18,21 +18,21 @@ final class DirectRecurrentProducts implements RecurrentProducts {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return 0;
     }
 
     @Override
-    public void prepare(Frame frame, int direction, MemorySegment scratch, long own) {}
+    public void prepare(CpuFrame frame, int direction, MemorySegment workspace, long own) {}
 
     @Override
     public void project(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             int rows,
             long xIndex,
             long xStride,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long bias,
             long to,
@@ -42,23 +42,23 @@ final class DirectRecurrentProducts implements RecurrentProducts {
         for (int row = 0; row < rows; row++) {
             for (int gate = 0; gate < shape.rows(); gate++) {
                 long filter = ((long) direction * shape.rows() + gate) * shape.features();
-                double sum = shape.get(scratch, bias, gate);
+                double sum = shape.get(workspace, bias, gate);
                 for (int i = 0; i < shape.features(); i++) {
                     sum += Elements.getDouble(shape.dtype(), x, xIndex + row * xStride + i)
                             * Elements.getDouble(shape.dtype(), w, filter + i);
                 }
-                shape.set(scratch, to, row * toStride + gate, sum);
+                shape.set(workspace, to, row * toStride + gate, sum);
             }
         }
     }
 
     @Override
     public void recur(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             RecurrentCell.Part part,
             int rows,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long states,
             long statesStride,
@@ -70,12 +70,12 @@ final class DirectRecurrentProducts implements RecurrentProducts {
             for (int gate = part.from(); gate < part.to(); gate++) {
                 long filter = ((long) direction * shape.rows() + gate) * shape.hidden();
                 long at = row * toStride + gate - part.from();
-                double sum = add ? shape.get(scratch, to, at) : 0;
+                double sum = add ? shape.get(workspace, to, at) : 0;
                 for (int i = 0; i < shape.hidden(); i++) {
-                    sum += shape.get(scratch, states, row * statesStride + i)
+                    sum += shape.get(workspace, states, row * statesStride + i)
                             * Elements.getDouble(shape.dtype(), r, filter + i);
                 }
-                shape.set(scratch, to, at, sum);
+                shape.set(workspace, to, at, sum);
             }
         }
     }

@@ -4,9 +4,9 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.loops.Gemm;
-import dev.tenon.cpu.loops.Kernels;
-import dev.tenon.cpu.step.Frame;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -14,13 +14,13 @@ import java.util.List;
 final class GemmRecurrentProducts implements RecurrentProducts {
     private final RecurrentShape shape;
     private final List<RecurrentCell.Part> parts;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
     /** All directions' packed input weights, and recurrent weights, the parts of a direction one after another; empty where they are packed anew each run. */
     private final MemorySegment preparedW;
 
     private final MemorySegment preparedR;
 
-    GemmRecurrentProducts(RecurrentShape shape, List<RecurrentCell.Part> parts, Node node, LoweringContext context) {
+    GemmRecurrentProducts(RecurrentShape shape, List<RecurrentCell.Part> parts, Node node, CpuLoweringContext context) {
         this.shape = shape;
         this.parts = parts;
         this.preparedW = prepared(node.input(1), context, "recurrent input panels", packedW(), this::packW);
@@ -32,14 +32,15 @@ final class GemmRecurrentProducts implements RecurrentProducts {
         void pack(MemorySegment from, int direction, MemorySegment to, long toOffset);
     }
 
-    private MemorySegment prepared(Value weights, LoweringContext context, String layout, long bytes, Packing packing) {
+    private MemorySegment prepared(
+            Value weights, CpuLoweringContext context, String layout, long bytes, Packing packing) {
         if (!(weights.constant() instanceof ConstantData.Dense dense)) {
             return MemorySegment.NULL;
         }
         return context.prepared(
                 dense,
                 layout,
-                _ -> new LoweringContext.Prepared(bytes * shape.directions(), to -> {
+                _ -> new CpuLoweringContext.Prepared(bytes * shape.directions(), to -> {
                     for (int d = 0; d < shape.directions(); d++) {
                         packing.pack(dense.segment(), d, to, bytes * d);
                     }
@@ -78,68 +79,68 @@ final class GemmRecurrentProducts implements RecurrentProducts {
 
     @Override
     public String tier() {
-        return "gemm, " + kernels.tier();
+        return "gemm, " + loops.tier();
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return Gemm.EDGE_BYTES
                 + (preparedW.byteSize() == 0 ? packedW() : 0)
                 + (preparedR.byteSize() == 0 ? packedR() : 0);
     }
 
     @Override
-    public void prepare(Frame frame, int direction, MemorySegment scratch, long own) {
+    public void prepare(CpuFrame frame, int direction, MemorySegment workspace, long own) {
         long at = own + Gemm.EDGE_BYTES;
         if (preparedW.byteSize() == 0) {
-            packW(frame.at(shape.w()), direction, scratch, at);
+            packW(frame.at(shape.w()), direction, workspace, at);
             at += packedW();
         }
         if (preparedR.byteSize() == 0) {
-            packR(frame.at(shape.r()), direction, scratch, at);
+            packR(frame.at(shape.r()), direction, workspace, at);
         }
     }
 
     @Override
     public void project(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             int rows,
             long xIndex,
             long xStride,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long bias,
             long to,
             long toStride) {
         boolean once = preparedW.byteSize() != 0;
         Gemm.multiply(
-                kernels,
+                loops,
                 rows,
                 shape.rows(),
                 shape.features(),
                 frame.at(shape.x()),
                 xIndex * 4,
                 xStride,
-                once ? preparedW : scratch,
+                once ? preparedW : workspace,
                 once ? packedW() * direction : own + Gemm.EDGE_BYTES,
-                scratch,
+                workspace,
                 to,
                 toStride,
-                Kernels.BIAS,
-                scratch,
+                Loops.BIAS,
+                workspace,
                 bias,
-                scratch,
+                workspace,
                 own);
     }
 
     @Override
     public void recur(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             RecurrentCell.Part part,
             int rows,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long states,
             long statesStride,
@@ -156,22 +157,22 @@ final class GemmRecurrentProducts implements RecurrentProducts {
             packed += packedPart(before);
         }
         Gemm.multiply(
-                kernels,
+                loops,
                 rows,
                 part.to() - part.from(),
                 shape.hidden(),
-                scratch,
+                workspace,
                 states,
                 statesStride,
-                once ? preparedR : scratch,
+                once ? preparedR : workspace,
                 packed,
-                scratch,
+                workspace,
                 to,
                 toStride,
-                add ? Kernels.ACCUMULATE : Kernels.ZERO,
+                add ? Loops.ACCUMULATE : Loops.ZERO,
                 MemorySegment.NULL,
                 0,
-                scratch,
+                workspace,
                 own);
     }
 }

@@ -3,7 +3,7 @@ package dev.tenon.cpu.recurrent;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.state.Gru;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -39,7 +39,7 @@ final class GruCell extends RecurrentCell {
     }
 
     @Override
-    void step(Frame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
+    void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
         int d = unit.direction();
         int count = unit.count();
         int rows = shape.rows();
@@ -69,7 +69,7 @@ final class GruCell extends RecurrentCell {
     }
 
     /** Applies r: to the state, for its product to come; or to the product, which is then added to the candidate's argument. */
-    private void reset(Frame frame, int d, MemorySegment memory, long row, RecurrentUnit unit, long offset) {
+    private void reset(CpuFrame frame, int d, MemorySegment memory, long row, RecurrentUnit unit, long offset) {
         long r = row + (long) hidden * shape.width();
         long argument = row + 2L * hidden * shape.width();
         for (int i = 0; i < hidden; i++) {
@@ -83,7 +83,7 @@ final class GruCell extends RecurrentCell {
         }
     }
 
-    private double recurrentBias(Frame frame, int d, int i) {
+    private double recurrentBias(CpuFrame frame, int d, int i) {
         return shape.bias() < 0
                 ? 0
                 : Elements.getDouble(shape.dtype(), frame.at(shape.bias()), (6L * d + 5) * hidden + i);

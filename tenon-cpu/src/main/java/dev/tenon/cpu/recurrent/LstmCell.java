@@ -4,7 +4,7 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -32,7 +32,7 @@ final class LstmCell extends RecurrentCell {
     }
 
     @Override
-    void step(Frame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
+    void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
         int rows = shape.rows();
         products.recur(
                 frame,
@@ -60,7 +60,7 @@ final class LstmCell extends RecurrentCell {
         }
     }
 
-    private void sequence(Frame frame, int d, MemorySegment memory, long gates, long state, long cell) {
+    private void sequence(CpuFrame frame, int d, MemorySegment memory, long gates, long state, long cell) {
         Unary f = activations.get(3 * d);
         Unary g = activations.get(3 * d + 1);
         Unary h = activations.get(3 * d + 2);
@@ -91,7 +91,7 @@ final class LstmCell extends RecurrentCell {
     }
 
     /** Adds what a gate sees of the cell's state; the peepholes' order is i o f. */
-    private void peep(Frame frame, int d, int which, MemorySegment memory, long gate, long cell) {
+    private void peep(CpuFrame frame, int d, int which, MemorySegment memory, long gate, long cell) {
         if (shape.peepholes() < 0) {
             return;
         }

@@ -2,9 +2,9 @@ package dev.tenon.cpu.recurrent;
 
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.state.RnnActivation;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -15,7 +15,7 @@ abstract class RecurrentCell {
 
     final RecurrentShape shape;
     final int hidden;
-    private final Kernels kernels = Kernels.current();
+    private final Loops loops = Loops.current();
 
     RecurrentCell(RecurrentShape shape) {
         this.shape = shape;
@@ -38,10 +38,10 @@ abstract class RecurrentCell {
      *
      * @param sums byte offset of what the input adds to each gate of each sequence: rows of {@link RecurrentShape#rows} elements, which the step may write
      */
-    abstract void step(Frame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t);
+    abstract void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t);
 
     /** Whether a sequence has an element at a time: one walked backwards starts at its own last one. */
-    final boolean goesOn(Frame frame, int b, int t) {
+    final boolean goesOn(CpuFrame frame, int b, int t) {
         return shape.lengths() < 0 || t < frame.at(shape.lengths()).get(Raw.I32, 4L * b);
     }
 
@@ -53,7 +53,7 @@ abstract class RecurrentCell {
     final void activate(Unary activation, MemorySegment work, long offset, int count) {
         bound(work, offset, count);
         if (shape.width() == 4) {
-            kernels.unary(activation, work, offset, work, offset, count);
+            loops.unary(activation, work, offset, work, offset, count);
             return;
         }
         for (int i = 0; i < count; i++) {

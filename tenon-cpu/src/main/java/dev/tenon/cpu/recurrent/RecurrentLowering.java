@@ -5,14 +5,14 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 
 /** Recurrent layers: one walk over time, three kinds of cell, two ways to multiply. */
 public final class RecurrentLowering {
     private RecurrentLowering() {}
 
-    public static Step lower(Lstm op, Node node, LoweringContext context) {
+    public static CpuStep lower(Lstm op, Node node, CpuLoweringContext context) {
         RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 4)
                 .options(op.clip(), op.batchFirst())
                 .inputs(op.bias(), op.lengths(), op.initialHidden(), op.initialCell(), op.peephole())
@@ -20,7 +20,7 @@ public final class RecurrentLowering {
         return step(shape, new LstmCell(shape, op), node, context);
     }
 
-    public static Step lower(Gru op, Node node, LoweringContext context) {
+    public static CpuStep lower(Gru op, Node node, CpuLoweringContext context) {
         RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 3)
                 .options(op.clip(), op.batchFirst())
                 .inputs(op.bias(), op.lengths(), op.initialHidden(), false, false)
@@ -28,7 +28,7 @@ public final class RecurrentLowering {
         return step(shape, new GruCell(shape, op), node, context);
     }
 
-    public static Step lower(Rnn op, Node node, LoweringContext context) {
+    public static CpuStep lower(Rnn op, Node node, CpuLoweringContext context) {
         RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 1)
                 .options(op.clip(), op.batchFirst())
                 .inputs(op.bias(), op.lengths(), op.initialHidden(), false, false)
@@ -36,7 +36,7 @@ public final class RecurrentLowering {
         return step(shape, new RnnCell(shape, op), node, context);
     }
 
-    private static Step step(RecurrentShape shape, RecurrentCell cell, Node node, LoweringContext context) {
+    private static CpuStep step(RecurrentShape shape, RecurrentCell cell, Node node, CpuLoweringContext context) {
         RecurrentProducts products = shape.dtype() == DType.F32
                 ? new GemmRecurrentProducts(shape, cell.parts(), node, context)
                 : new DirectRecurrentProducts(shape);

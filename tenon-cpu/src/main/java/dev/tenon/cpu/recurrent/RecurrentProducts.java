@@ -1,26 +1,26 @@
 package dev.tenon.cpu.recurrent;
 
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.lang.foreign.MemorySegment;
 
 /** The two matrix products of a recurrent layer. Immutable. */
 interface RecurrentProducts {
     String tier();
 
-    /** Bytes of scratch that it wants at {@code ownOffset}, for one worker. */
-    long scratchBytes();
+    /** Bytes of workspace that it wants at {@code ownOffset}, for one worker. */
+    long workspaceBytes();
 
     /** Called by a worker before it starts on a direction. */
-    void prepare(Frame frame, int direction, MemorySegment scratch, long own);
+    void prepare(CpuFrame frame, int direction, MemorySegment workspace, long own);
 
     /** to[rows, all gates] = bias + x[rows, features] W; rows of x and of the result may lie apart. */
     void project(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             int rows,
             long xIndex,
             long xStride,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long bias,
             long to,
@@ -28,11 +28,11 @@ interface RecurrentProducts {
 
     /** to[rows, gates of the part] = (or, if {@code add}, +=) states[rows, hidden] R. */
     void recur(
-            Frame frame,
+            CpuFrame frame,
             int direction,
             RecurrentCell.Part part,
             int rows,
-            MemorySegment scratch,
+            MemorySegment workspace,
             long own,
             long states,
             long statesStride,

@@ -6,13 +6,13 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.state.RnnDirection;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.LoweringContext;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
  * The sizes and operands of a recurrent layer. Slots of inputs that it does not have are -1.
  *
- * <p>Work in scratch is f32 for an f32 layer and f64 for all others; {@link #get} and {@link #set} know which.
+ * <p>Work in workspace is f32 for an f32 layer and f64 for all others; {@link #get} and {@link #set} know which.
  *
  * @param gates blocks of {@code hidden} rows that the weights have
  * @param bounded bound of the activations' arguments, 0 for none
@@ -87,7 +87,7 @@ record RecurrentShape(
     /** Takes the operands from a node in the order that its flags give. */
     static final class Builder {
         private final Node node;
-        private final LoweringContext context;
+        private final CpuLoweringContext context;
         private final RnnDirection direction;
         private final int hidden;
         private final int gates;
@@ -96,7 +96,7 @@ record RecurrentShape(
         private int next = 3;
         private final int[] optional = new int[5];
 
-        Builder(Node node, LoweringContext context, RnnDirection direction, long hidden, int gates) {
+        Builder(Node node, CpuLoweringContext context, RnnDirection direction, long hidden, int gates) {
             this.node = node;
             this.context = context;
             this.direction = direction;

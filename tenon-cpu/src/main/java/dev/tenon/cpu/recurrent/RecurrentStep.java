@@ -3,9 +3,9 @@ package dev.tenon.cpu.recurrent;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -28,7 +28,11 @@ final class RecurrentStep extends LoopStep {
     private final int finalCell;
 
     RecurrentStep(
-            RecurrentShape shape, RecurrentCell cell, RecurrentProducts products, Node node, LoweringContext context) {
+            RecurrentShape shape,
+            RecurrentCell cell,
+            RecurrentProducts products,
+            Node node,
+            CpuLoweringContext context) {
         int block = Math.clamp(
                 Math.ceilDiv((long) shape.batch() * shape.directions(), context.threads()),
                 1,
@@ -70,12 +74,12 @@ final class RecurrentStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
-        return ownOffset() + products.scratchBytes();
+    public long workspaceBytes() {
+        return ownOffset() + products.workspaceBytes();
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         int blocks = Math.ceilDiv(shape.batch(), block);
         for (long index = from; index < to; index++) {
             int first = (int) (index % blocks) * block;
@@ -83,7 +87,7 @@ final class RecurrentStep extends LoopStep {
                     (int) (index / blocks),
                     first,
                     Math.min(block, shape.batch() - first),
-                    frame.scratch(worker),
+                    frame.workspace(worker),
                     statesOffset(),
                     cellsOffset(),
                     workOffset(),
@@ -92,7 +96,7 @@ final class RecurrentStep extends LoopStep {
         }
     }
 
-    private void unit(Frame frame, RecurrentUnit unit) {
+    private void unit(CpuFrame frame, RecurrentUnit unit) {
         MemorySegment memory = unit.memory();
         int d = unit.direction();
         products.prepare(frame, d, memory, ownOffset());
@@ -120,7 +124,7 @@ final class RecurrentStep extends LoopStep {
     }
 
     /** What does not hang on the state: the input's bias, and the recurrent one where it is just added. */
-    private double bias(Frame frame, int d, int gate) {
+    private double bias(CpuFrame frame, int d, int gate) {
         if (shape.bias() < 0) {
             return 0;
         }
@@ -131,7 +135,7 @@ final class RecurrentStep extends LoopStep {
     }
 
     /** The input's products for the times [first, first + count): of rows that lie evenly in x at once. */
-    private void project(Frame frame, RecurrentUnit unit, int first, int count) {
+    private void project(CpuFrame frame, RecurrentUnit unit, int first, int count) {
         int d = unit.direction();
         long row = (long) shape.rows() * shape.width();
         if (shape.batchFirst()) {
@@ -166,7 +170,7 @@ final class RecurrentStep extends LoopStep {
         }
     }
 
-    private void load(Frame frame, int slot, RecurrentUnit unit, long to) {
+    private void load(CpuFrame frame, int slot, RecurrentUnit unit, long to) {
         for (int b = 0; b < unit.count(); b++) {
             long from = shape.inState(unit.direction(), unit.first() + b);
             for (int i = 0; i < shape.hidden(); i++) {
@@ -176,7 +180,7 @@ final class RecurrentStep extends LoopStep {
         }
     }
 
-    private void store(Frame frame, int slot, RecurrentUnit unit, long from) {
+    private void store(CpuFrame frame, int slot, RecurrentUnit unit, long from) {
         for (int b = 0; b < unit.count(); b++) {
             long to = shape.inState(unit.direction(), unit.first() + b);
             for (int i = 0; i < shape.hidden(); i++) {
@@ -186,7 +190,7 @@ final class RecurrentStep extends LoopStep {
         }
     }
 
-    private void storeY(Frame frame, RecurrentUnit unit, int t) {
+    private void storeY(CpuFrame frame, RecurrentUnit unit, int t) {
         for (int b = 0; b < unit.count(); b++) {
             boolean goesOn = cell.goesOn(frame, unit.first() + b, t);
             long to = shape.inY(unit.direction(), unit.first() + b, t);

@@ -3,7 +3,7 @@ package dev.tenon.cpu.recurrent;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
 import java.util.List;
 
 /** h = f(W x + R h' + b). */
@@ -28,7 +28,7 @@ final class RnnCell extends RecurrentCell {
     }
 
     @Override
-    void step(Frame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
+    void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
         int d = unit.direction();
         long row = (long) hidden * shape.width();
         products.recur(

@@ -4,10 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Where the extreme of each lane is. */
@@ -19,7 +19,7 @@ final class ArgReduceStep extends LoopStep {
     private final int input;
     private final int output;
 
-    ArgReduceStep(ArgReduce op, Node node, LoweringContext context) {
+    ArgReduceStep(ArgReduce op, Node node, CpuLoweringContext context) {
         Lanes lanes = new Lanes(node.input(0).shape(), op.axis());
         super("lanes", lanes.count, lanes.size);
         this.dtype = node.input(0).dtype();
@@ -31,7 +31,7 @@ final class ArgReduceStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         for (long lane = from; lane < to; lane++) {

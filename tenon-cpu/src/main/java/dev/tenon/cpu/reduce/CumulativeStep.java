@@ -5,10 +5,10 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /** Running sums and products of lanes; floats run in f64, each result rounded once. */
@@ -21,7 +21,7 @@ final class CumulativeStep extends LoopStep {
     private final int input;
     private final int output;
 
-    CumulativeStep(Cumulative op, Node node, LoweringContext context) {
+    CumulativeStep(Cumulative op, Node node, CpuLoweringContext context) {
         Lanes lanes = new Lanes(node.output().shape(), op.axis());
         super("lanes", lanes.size == 0 ? 0 : lanes.count, lanes.size);
         this.dtype = node.output().dtype();
@@ -42,7 +42,7 @@ final class CumulativeStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
         MemorySegment target = frame.at(output);
         for (long lane = from; lane < to; lane++) {

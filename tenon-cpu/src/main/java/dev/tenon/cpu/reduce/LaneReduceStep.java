@@ -6,15 +6,15 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.cpu.loops.Convert;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
-import dev.tenon.cpu.step.Step;
 import java.lang.foreign.MemorySegment;
 
 /** Reductions of any type over any axes, one result at a time; doubles for floats, exact longs for integers. */
-final class LaneReduceStep implements Step, RangeTask {
+final class LaneReduceStep implements CpuStep, RangeTask {
     private static final int BLOCK = 1024;
 
     private final ReduceFn fn;
@@ -46,17 +46,17 @@ final class LaneReduceStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         // two results of a packed type may share a byte
         long grain = dtype.bits() < 8 ? results : Math.max(1, 8192 / Math.max(1, count));
         frame.parallel(this, results, grain);
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
-        MemorySegment tile = frame.scratch(worker);
+        MemorySegment tile = frame.workspace(worker);
         for (long i = from; i < to; i++) {
             long base = kept.at(i);
             if (viaDoubles) {
@@ -92,10 +92,10 @@ final class LaneReduceStep implements Step, RangeTask {
 
     private double number(MemorySegment tile, int i) {
         return switch (TileKind.of(dtype)) {
-            case FLOAT -> tile.get(Kernels.F32, 4L * i);
+            case FLOAT -> tile.get(Loops.F32, 4L * i);
             case DOUBLE -> tile.get(Convert.F64, 8L * i);
             case LONG -> Elements.toDouble(dtype, Elements.fromLong(dtype, tile.get(Convert.I64, 8L * i)));
-            case BOOL -> tile.get(Kernels.I8, i);
+            case BOOL -> tile.get(Loops.I8, i);
         };
     }
 
@@ -124,8 +124,7 @@ final class LaneReduceStep implements Step, RangeTask {
         for (long at = 0; at < count; ) {
             int n = load(x, base, at, tile);
             for (int i = 0; i < n; i++) {
-                long value =
-                        dtype == DType.BOOL ? (tile.get(Kernels.I8, i) != 0 ? 1 : 0) : tile.get(Convert.I64, 8L * i);
+                long value = dtype == DType.BOOL ? (tile.get(Loops.I8, i) != 0 ? 1 : 0) : tile.get(Convert.I64, 8L * i);
                 running = at + i == 0 && !fn.hasIdentity() ? value : join(running, value);
             }
             at += n;
@@ -160,7 +159,7 @@ final class LaneReduceStep implements Step, RangeTask {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return 8L * BLOCK;
     }
 }

@@ -7,8 +7,8 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,7 +19,7 @@ public final class ReductionLowering {
 
     private ReductionLowering() {}
 
-    public static Step lower(Reduce op, Node node, LoweringContext context) {
+    public static CpuStep lower(Reduce op, Node node, CpuLoweringContext context) {
         Value x = node.input(0);
         DType dtype = x.dtype();
         Walk kept = walk(x.shape(), op, false);

@@ -4,22 +4,22 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.TopK;
-import dev.tenon.cpu.step.LoweringContext;
-import dev.tenon.cpu.step.Step;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
 
 /** What runs along the lanes of one axis in order: places of extremes, the largest few, running sums. */
 public final class SelectionLowering {
     private SelectionLowering() {}
 
-    public static Step lower(ArgReduce op, Node node, LoweringContext context) {
+    public static CpuStep lower(ArgReduce op, Node node, CpuLoweringContext context) {
         return new ArgReduceStep(op, node, context);
     }
 
-    public static Step lower(Cumulative op, Node node, LoweringContext context) {
+    public static CpuStep lower(Cumulative op, Node node, CpuLoweringContext context) {
         return new CumulativeStep(op, node, context);
     }
 
-    public static Step lower(TopK op, Node node, LoweringContext context) {
+    public static CpuStep lower(TopK op, Node node, CpuLoweringContext context) {
         return new TopKStep(op, node, context);
     }
 }

@@ -5,10 +5,10 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.cpu.loops.Raw;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Lanes;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -26,7 +26,7 @@ final class TopKStep extends LoopStep {
     private final int values;
     private final int indices;
 
-    TopKStep(TopK op, Node node, LoweringContext context) {
+    TopKStep(TopK op, Node node, CpuLoweringContext context) {
         Lanes lanes = new Lanes(node.input(0).shape(), op.axis());
         super("heap", op.k() == 0 ? 0 : lanes.count, lanes.size * 4);
         this.dtype = node.input(0).dtype();
@@ -39,7 +39,7 @@ final class TopKStep extends LoopStep {
     }
 
     @Override
-    public long scratchBytes() {
+    public long workspaceBytes() {
         return k * ENTRY;
     }
 
@@ -49,9 +49,9 @@ final class TopKStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment source = frame.at(input);
-        MemorySegment heap = frame.scratch(worker);
+        MemorySegment heap = frame.workspace(worker);
         for (long lane = from; lane < to; lane++) {
             long first = lanes.first(lane, lanes.size);
             fill(heap, source, first);

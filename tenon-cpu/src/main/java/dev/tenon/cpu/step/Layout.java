@@ -1,6 +1,6 @@
 package dev.tenon.cpu.step;
 
-/** Cuts scratch memory into stretches, each at a multiple of 64 bytes. */
+/** Cuts workspace memory into stretches, each at a multiple of 64 bytes. */
 public final class Layout {
     private long bytes;
 

@@ -1,7 +1,7 @@
 package dev.tenon.cpu.step;
 
 /** A step that is one loop over independent units. */
-public abstract class LoopStep implements Step, RangeTask {
+public abstract class LoopStep implements CpuStep, RangeTask {
     /** Simple operations that are worth handing to another thread: some ten microseconds of them. */
     private static final long PIECE = 16_384;
 
@@ -26,7 +26,7 @@ public abstract class LoopStep implements Step, RangeTask {
     }
 
     @Override
-    public void run(Frame frame) {
+    public void run(CpuFrame frame) {
         if (units == 0) {
             return;
         }

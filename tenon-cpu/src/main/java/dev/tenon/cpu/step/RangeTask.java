@@ -4,5 +4,5 @@ package dev.tenon.cpu.step;
 @FunctionalInterface
 public interface RangeTask {
     /** Does the iterations [from, to); {@code worker} (0 to threads - 1) is used by no other thread meanwhile. */
-    void run(Frame frame, long from, long to, int worker);
+    void run(CpuFrame frame, long from, long to, int worker);
 }

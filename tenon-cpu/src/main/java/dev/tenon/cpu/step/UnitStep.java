@@ -19,7 +19,7 @@ public final class UnitStep extends LoopStep {
     private final int[] resultSlots;
     private final boolean packed;
 
-    private UnitStep(InUnits op, Node node, LoweringContext context) {
+    private UnitStep(InUnits op, Node node, CpuLoweringContext context) {
         List<TensorType> types = types(node.inputs());
         super("definition, by units", op.units(types), op.unitCost(types));
         this.op = op;
@@ -30,7 +30,7 @@ public final class UnitStep extends LoopStep {
         this.packed = results.stream().anyMatch(type -> Raw.isPacked(type.dtype()));
     }
 
-    public static Step lower(InUnits op, Node node, LoweringContext context) {
+    public static CpuStep lower(InUnits op, Node node, CpuLoweringContext context) {
         return new UnitStep(op, node, context);
     }
 
@@ -44,7 +44,7 @@ public final class UnitStep extends LoopStep {
     }
 
     @Override
-    public void run(Frame frame, long from, long to, int worker) {
+    public void run(CpuFrame frame, long from, long to, int worker) {
         op.compute(new Memory(frame), from, to);
     }
 
@@ -55,7 +55,7 @@ public final class UnitStep extends LoopStep {
         private final DType[] sourceTypes = new DType[inputSlots.length];
         private final DType[] targetTypes = new DType[resultSlots.length];
 
-        Memory(Frame frame) {
+        Memory(CpuFrame frame) {
             for (int i = 0; i < sources.length; i++) {
                 sources[i] = frame.at(inputSlots[i]);
                 sourceTypes[i] = inputs.get(i).dtype();

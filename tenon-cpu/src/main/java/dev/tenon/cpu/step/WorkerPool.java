@@ -35,7 +35,7 @@ public final class WorkerPool implements AutoCloseable {
 
     private final AtomicLong next = new AtomicLong();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-    private @Nullable Frame frame;
+    private @Nullable CpuFrame frame;
     private @Nullable RangeTask task;
     private long count;
     private long piece;
@@ -133,7 +133,7 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /** Runs the iterations [0, count) in pieces of at least {@code grain}. Throws what a piece threw, when no worker is inside any more; pieces that had not begun are left out then. */
-    void run(Frame given, RangeTask body, long iterations, long grain) {
+    void run(CpuFrame given, RangeTask body, long iterations, long grain) {
         if (iterations <= 0) {
             return;
         }
@@ -152,12 +152,12 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** A loop inside a loop keeps to the scratch of the worker that runs it. */
+    /** A loop inside a loop keeps to the workspace of the worker that runs it. */
     private int callerIndex() {
         return Thread.currentThread() instanceof Worker worker && worker.pool() == this ? worker.index : 0;
     }
 
-    private void share(Frame given, RangeTask body, long iterations, long smallest) {
+    private void share(CpuFrame given, RangeTask body, long iterations, long smallest) {
         frame = given;
         task = body;
         count = iterations;
@@ -186,7 +186,7 @@ public final class WorkerPool implements AutoCloseable {
 
     private void work(int worker) {
         RangeTask body = java.util.Objects.requireNonNull(task);
-        Frame given = java.util.Objects.requireNonNull(frame);
+        CpuFrame given = java.util.Objects.requireNonNull(frame);
         try {
             long from = next.getAndAdd(piece);
             while (from < count) {

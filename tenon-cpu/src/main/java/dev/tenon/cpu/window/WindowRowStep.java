@@ -1,10 +1,10 @@
 package dev.tenon.cpu.window;
 
 import dev.tenon.core.ir.Node;
-import dev.tenon.cpu.loops.WindowKernels;
-import dev.tenon.cpu.step.Frame;
+import dev.tenon.cpu.loops.WindowLoops;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
-import dev.tenon.cpu.step.LoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  */
 public abstract class WindowRowStep extends LoopStep {
     public final Windows3 windows;
-    public final WindowKernels rows = WindowKernels.current();
+    public final WindowLoops rows = WindowLoops.current();
     /** The positions at which all cells of a row of the kernel are inside. */
     private final int inner;
 
@@ -20,11 +20,11 @@ public abstract class WindowRowStep extends LoopStep {
     private final int input;
     private final int output;
 
-    public WindowRowStep(String tier, Windows3 windows, Node node, LoweringContext context) {
+    public WindowRowStep(String tier, Windows3 windows, Node node, CpuLoweringContext context) {
         long planes = node.output().shape().elements(0, 2);
         Windows3.Axis width = windows.width();
         super(
-                tier + ", " + WindowKernels.current().tier(),
+                tier + ", " + WindowLoops.current().tier(),
                 windows.outputArea() == 0
                         ? 0
                         : planes * windows.depth().output() * windows.height().output(),
@@ -37,7 +37,7 @@ public abstract class WindowRowStep extends LoopStep {
     }
 
     /** Sets what the row starts from, {@code outW} elements from {@code to} on. */
-    public abstract void begin(Frame frame, long plane, MemorySegment target, long to);
+    public abstract void begin(CpuFrame frame, long plane, MemorySegment target, long to);
 
     /**
      * Takes {@code lines} rows of {@code taps} cells each into {@code count} positions.
@@ -47,7 +47,7 @@ public abstract class WindowRowStep extends LoopStep {
      * @param cell the first cell's number in the kernel
      */
     public abstract void collect(
-            Frame frame,
+            CpuFrame frame,
             long plane,
             MemorySegment source,
             long from,
@@ -60,10 +60,10 @@ public abstract class WindowRowStep extends LoopStep {
             int count);
 
     /** What is left to do when all rows are in; {@code startD} and {@code startH} say where the windows are. */
-    public abstract void finish(Frame frame, int startD, int startH, MemorySegment target, long to);
+    public abstract void finish(CpuFrame frame, int startD, int startH, MemorySegment target, long to);
 
     @Override
-    public final void run(Frame frame, long from, long end, int worker) {
+    public final void run(CpuFrame frame, long from, long end, int worker) {
         Windows3.Axis depth = windows.depth();
         Windows3.Axis height = windows.height();
         int outW = windows.width().output();
@@ -93,7 +93,7 @@ public abstract class WindowRowStep extends LoopStep {
     }
 
     private void lines(
-            Frame frame,
+            CpuFrame frame,
             long plane,
             MemorySegment source,
             long line,

@@ -40,7 +40,7 @@ class CpuDeviceTest {
         return new CpuBackend().open(0, options);
     }
 
-    private static Program compile(Device device, Graph graph, Device.Weights weights) {
+    private static Program compile(Device device, Graph graph, Device.Constants weights) {
         return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults());
     }
 
@@ -71,8 +71,8 @@ class CpuDeviceTest {
     void givesBackAllMemoryOnClose() {
         Device device = open(TWO);
         for (int round = 0; round < 3; round++) {
-            Device.Weights weights = device.newWeights();
-            Device.Context context = device.newContext();
+            Device.Constants weights = device.newConstants();
+            Device.State context = device.newState();
             Program program = compile(device, chain(64), weights);
             Tensor y = program.run(context, new Tensor[] {Tensor.zeros(DType.F32, 4, 64)})[0];
             assertThat(y.getDouble(0)).isEqualTo(1.0 / 64);
@@ -97,7 +97,7 @@ class CpuDeviceTest {
     @Test
     void preparesAWeightOnceForSeveralPlans() {
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights()) {
+                Device.Constants weights = device.newConstants()) {
             ConstantData w = weight();
             for (int rows = 1; rows < 5; rows++) {
                 int m = rows;
@@ -120,8 +120,8 @@ class CpuDeviceTest {
     @Test
     void refusesAPlanPastTheLimitBeforeAllocating() {
         try (Device device = open(TWO.withMemoryLimit(200_000));
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             compile(device, chain(32), weights).run(context, new Tensor[] {Tensor.zeros(DType.F32, 4, 32)});
             long before = device.memory().total();
             assertThatThrownBy(() -> compile(device, chain(256), weights))
@@ -139,8 +139,8 @@ class CpuDeviceTest {
     @Test
     void aSessionPastTheLimitLeavesTheDeviceUsable() {
         try (Device device = open(TWO.withMemoryLimit(100_000));
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             Graph large = GraphBuilder.build("large", g -> {
                 Value x = g.input("x", TensorType.of(DType.F32, 100_000));
                 g.output("y", g.relu(g.softmax(x, 0)));
@@ -157,8 +157,8 @@ class CpuDeviceTest {
     @Test
     void onePlanAfterAnotherInOneContext() {
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             Program small = compile(device, chain(32), weights);
             Program large = compile(device, chain(256), weights);
             for (int round = 0; round < 3; round++) {
@@ -181,8 +181,8 @@ class CpuDeviceTest {
                             .getFirst());
         });
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             Program program = compile(device, graph, weights);
             int[] ones = new int[5000];
             java.util.Arrays.fill(ones, 1);
@@ -211,8 +211,8 @@ class CpuDeviceTest {
         Path file = folder.resolve("x");
         Files.write(file, plain.segment().toArray(ValueLayout.JAVA_BYTE));
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext();
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Arena arena = Arena.ofConfined()) {
             Program program = compile(device, chain(32), weights);
@@ -239,8 +239,8 @@ class CpuDeviceTest {
         Files.write(file, bytes);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 Device device = open(TWO);
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes.length, Arena.ofAuto());
             TensorType type = TensorType.of(DType.F32, 64);
             Graph graph = GraphBuilder.build("constants", g -> {
@@ -262,8 +262,8 @@ class CpuDeviceTest {
     @Test
     void refusesInputsOfOtherTypes() {
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             Program program = compile(device, chain(32), weights);
             assertThatThrownBy(() -> program.run(context, new Tensor[] {Tensor.zeros(DType.F32, 4, 33)}))
                     .isInstanceOf(InputException.class)
@@ -276,7 +276,7 @@ class CpuDeviceTest {
     @Test
     void reportsItsSteps() {
         try (Device device = open(TWO);
-                Device.Weights weights = device.newWeights()) {
+                Device.Constants weights = device.newConstants()) {
             assertThat(compile(device, chain(32), weights).steps())
                     .extracting(step -> step.op() + " " + step.types() + " by " + step.tier())
                     .containsExactly(

@@ -8,7 +8,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.UnaryAccuracy;
 import dev.tenon.core.ir.op.elementwise.UnarySweep;
 import dev.tenon.cpu.CpuRun;
-import dev.tenon.cpu.loops.Kernels;
+import dev.tenon.cpu.loops.Loops;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -35,9 +35,9 @@ class UnaryAccuracyTest {
 
     @TestFactory
     Stream<DynamicTest> loopsAreWithinTheBounds() {
-        return Stream.of(new Kernels(), Kernels.current())
-                .flatMap(kernels -> UnarySweep.functions().stream()
-                        .map(op -> DynamicTest.dynamicTest(kernels.tier() + " " + op, () -> loop(kernels, op))));
+        return Stream.of(new Loops(), Loops.current())
+                .flatMap(loops -> UnarySweep.functions().stream()
+                        .map(op -> DynamicTest.dynamicTest(loops.tier() + " " + op, () -> loop(loops, op))));
     }
 
     @TestFactory
@@ -47,17 +47,17 @@ class UnaryAccuracyTest {
                         .map(op -> DynamicTest.dynamicTest(dtype + " " + op, () -> step(dtype, op))));
     }
 
-    private static void loop(Kernels kernels, Unary op) {
+    private static void loop(Loops loops, Unary op) {
         for (DType dtype : FLOATS) {
             double[] x = UnarySweep.arguments(dtype);
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment memory = arena.allocate(4L * x.length, 64);
                 for (int i = 0; i < x.length; i++) {
-                    memory.setAtIndex(Kernels.F32, i, (float) x[i]);
+                    memory.setAtIndex(Loops.F32, i, (float) x[i]);
                 }
-                kernels.unary(op, memory, 0, memory, 0, x.length);
+                loops.unary(op, memory, 0, memory, 0, x.length);
                 for (int i = 0; i < x.length; i++) {
-                    UnaryAccuracy.check(op, dtype, x[i], Tolerance.rounded(dtype, memory.getAtIndex(Kernels.F32, i)));
+                    UnaryAccuracy.check(op, dtype, x[i], Tolerance.rounded(dtype, memory.getAtIndex(Loops.F32, i)));
                 }
             }
         }

@@ -26,12 +26,12 @@ class GemmTest {
     @Test
     void everyStartAndEdge() {
         CpuRun.useVectors();
-        for (Kernels kernels : List.of(new Kernels(), Kernels.current())) {
+        for (Loops loops : List.of(new Loops(), Loops.current())) {
             for (int m : SIZES) {
                 for (int n : SIZES) {
                     for (int k : new int[] {0, 1, 4, 7, 40, 1030}) {
-                        for (int start : new int[] {Kernels.ZERO, Kernels.ACCUMULATE, Kernels.BIAS}) {
-                            multiply(kernels, m, n, k, start);
+                        for (int start : new int[] {Loops.ZERO, Loops.ACCUMULATE, Loops.BIAS}) {
+                            multiply(loops, m, n, k, start);
                         }
                     }
                 }
@@ -39,7 +39,7 @@ class GemmTest {
         }
     }
 
-    private static void multiply(Kernels kernels, int m, int n, int k, int start) {
+    private static void multiply(Loops loops, int m, int n, int k, int start) {
         Arena arena = Arena.ofAuto();
         int lda = k + 3;
         int ldc = n + 5;
@@ -57,23 +57,21 @@ class GemmTest {
         fill(bias, 4);
         float[] before = c.toArray(java.lang.foreign.ValueLayout.JAVA_FLOAT);
         Gemm.pack(b, 4, n, 1, k, n, packed, 0);
-        Gemm.multiply(kernels, m, n, k, a, 4, lda, packed, 0, c, 4, ldc, start, bias, 0, edge, 0);
+        Gemm.multiply(loops, m, n, k, a, 4, lda, packed, 0, c, 4, ldc, start, bias, 0, edge, 0);
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < ldc; j++) {
                 int at = 1 + i * ldc + j;
                 if (j >= n || at >= before.length) {
-                    assertThat(at >= before.length || c.get(Kernels.F32, 4L * at) == before[at])
+                    assertThat(at >= before.length || c.get(Loops.F32, 4L * at) == before[at])
                             .isTrue();
                     continue;
                 }
-                double sum = start == Kernels.ACCUMULATE
-                        ? before[at]
-                        : start == Kernels.BIAS ? bias.get(Kernels.F32, 4L * j) : 0;
+                double sum =
+                        start == Loops.ACCUMULATE ? before[at] : start == Loops.BIAS ? bias.get(Loops.F32, 4L * j) : 0;
                 for (int x = 0; x < k; x++) {
-                    sum += (double) a.get(Kernels.F32, 4L * (1 + i * lda + x))
-                            * b.get(Kernels.F32, 4L * (1 + x * n + j));
+                    sum += (double) a.get(Loops.F32, 4L * (1 + i * lda + x)) * b.get(Loops.F32, 4L * (1 + x * n + j));
                 }
-                assertThat(Math.abs(c.get(Kernels.F32, 4L * at) - sum))
+                assertThat(Math.abs(c.get(Loops.F32, 4L * at) - sum))
                         .as("%dx%dx%d start %d at %d,%d", m, n, k, start, i, j)
                         .isLessThan(1e-5 * (1 + k / 16.0));
             }
@@ -82,7 +80,7 @@ class GemmTest {
 
     private static void fill(MemorySegment to, int seed) {
         for (long i = 0; i < to.byteSize() / 4; i++) {
-            to.set(Kernels.F32, 4 * i, (float) Math.sin(i * 0.7 + seed));
+            to.set(Loops.F32, 4 * i, (float) Math.sin(i * 0.7 + seed));
         }
     }
 

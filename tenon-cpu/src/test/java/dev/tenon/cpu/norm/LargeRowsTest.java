@@ -26,8 +26,8 @@ class LargeRowsTest {
     private static Tensor run(Graph graph, Tensor... inputs) {
         CpuRun.useVectors();
         try (Device device = new CpuBackend().open(0, EngineOptions.defaults().withThreads(2));
-                Device.Weights weights = device.newWeights();
-                Device.Context context = device.newContext()) {
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState()) {
             return device.compile(new Plan(graph, MemoryPlanner.plan(graph)), weights, CompileOptions.defaults())
                     .run(context, inputs)[0];
         }

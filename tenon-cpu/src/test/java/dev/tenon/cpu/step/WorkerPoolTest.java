@@ -14,15 +14,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class WorkerPoolTest {
-    private static Frame frame(WorkerPool pool) {
-        return new Frame(new MemorySegment[0], new MemorySegment[0], pool);
+    private static CpuFrame frame(WorkerPool pool) {
+        return new CpuFrame(new MemorySegment[0], new MemorySegment[0], pool);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 8, 33})
     void doesEveryIterationOnce(int threads) {
         try (WorkerPool pool = new WorkerPool(threads)) {
-            Frame frame = frame(pool);
+            CpuFrame frame = frame(pool);
             for (int count : new int[] {0, 1, 2, 7, 64, 1000}) {
                 for (int grain : new int[] {0, 1, 3, 2000}) {
                     for (int round = 0; round < 50; round++) {
@@ -97,7 +97,7 @@ class WorkerPoolTest {
     @Test
     void aLoopInsideALoopRunsOnItsWorker() {
         try (WorkerPool pool = new WorkerPool(3)) {
-            Frame frame = frame(pool);
+            CpuFrame frame = frame(pool);
             AtomicLong sum = new AtomicLong();
             pool.run(
                     frame,
@@ -122,7 +122,7 @@ class WorkerPoolTest {
             List<Thread> callers = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 callers.add(Thread.ofPlatform().start(() -> {
-                    Frame frame = frame(pool);
+                    CpuFrame frame = frame(pool);
                     for (int round = 0; round < 500; round++) {
                         pool.run(frame, (_, from, to, _) -> sum.addAndGet(to - from), 50, 1);
                     }

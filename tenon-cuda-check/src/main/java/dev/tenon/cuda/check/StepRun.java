@@ -16,11 +16,12 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.kernel.Kernels;
-import dev.tenon.cuda.lower.Frame;
+import dev.tenon.cuda.lower.GpuFrame;
 import dev.tenon.cuda.lower.GpuLowering;
-import dev.tenon.cuda.lower.LoweringContext;
+import dev.tenon.cuda.lower.GpuLoweringContext;
+import dev.tenon.cuda.lower.GpuStep;
+import dev.tenon.cuda.lower.NoKernel;
 import dev.tenon.cuda.lower.RegionForm;
-import dev.tenon.cuda.lower.Step;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
@@ -67,7 +68,7 @@ public final class StepRun {
      * @param step what ran
      * @param fault the first report of a value without a result: the step's number and 1, and the value; zeros for none
      */
-    public record Result(List<NdArray> outputs, Step step, NdArray fault) {
+    public record Result(List<NdArray> outputs, GpuStep step, NdArray fault) {
         public NdArray output() {
             return outputs.getFirst();
         }
@@ -115,7 +116,10 @@ public final class StepRun {
             slots.put(result, buffers.size());
             buffers.add(stage.poisoned(result.type().bytes()));
         }
-        Step step = GpuLowering.lower(node, new Context(slots));
+        GpuStep step = switch (GpuLowering.lower(node, new Context(slots))) {
+            case GpuStep found -> found;
+            case NoKernel none -> throw new UnsupportedException(none.reason());
+        };
         GpuStream stream = stage.stream();
         try (BlasHandle handle =
                 blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
@@ -133,11 +137,11 @@ public final class StepRun {
         }
     }
 
-    private Frame frame(Step step, List<DeviceBuffer> buffers, DeviceBuffer faults, @Nullable BlasHandle handle) {
-        return new Frame(
+    private GpuFrame frame(GpuStep step, List<DeviceBuffer> buffers, DeviceBuffer faults, @Nullable BlasHandle handle) {
+        return new GpuFrame(
                 stage.stream(),
                 stage.arguments(),
-                new Frame.Addresses(
+                new GpuFrame.Addresses(
                         buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
                         stage.poisoned(step.workspaceBytes()).address(),
                         stage.zeroed(step.counterBytes()).address(),
@@ -149,7 +153,7 @@ public final class StepRun {
                 });
     }
 
-    private void runTwice(Step step, Frame frame, List<DeviceBuffer> outputs, boolean captured) {
+    private void runTwice(GpuStep step, GpuFrame frame, List<DeviceBuffer> outputs, boolean captured) {
         GpuStream stream = stage.stream();
         if (!captured) {
             for (int run = 0; run < 2; run++) {
@@ -170,7 +174,7 @@ public final class StepRun {
         }
     }
 
-    private final class Context implements LoweringContext {
+    private final class Context implements GpuLoweringContext {
         private final Map<Value, Integer> slots;
 
         Context(Map<Value, Integer> slots) {

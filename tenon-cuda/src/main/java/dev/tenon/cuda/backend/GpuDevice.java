@@ -85,17 +85,17 @@ final class GpuDevice implements Device {
     }
 
     @Override
-    public Weights newWeights() {
+    public Constants newConstants() {
         return new GpuWeights(context, ledger, host);
     }
 
     @Override
-    public Program compile(Plan plan, Weights weights, CompileOptions options) {
+    public Program compile(Plan plan, Constants weights, CompileOptions options) {
         return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
     }
 
     @Override
-    public Context newContext() {
+    public State newState() {
         return new GpuSession(this);
     }
 

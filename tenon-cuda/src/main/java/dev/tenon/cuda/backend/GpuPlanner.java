@@ -19,8 +19,9 @@ import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.lower.GpuLowering;
-import dev.tenon.cuda.lower.LoweringContext;
-import dev.tenon.cuda.lower.Step;
+import dev.tenon.cuda.lower.GpuLoweringContext;
+import dev.tenon.cuda.lower.GpuStep;
+import dev.tenon.cuda.lower.NoKernel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * Makes programs of plans: a step for each node that does work, its kernels compiled together, constants uploaded if a
  * step reads them. Used for one plan.
  */
-final class GpuPlanner implements LoweringContext {
+final class GpuPlanner implements GpuLoweringContext {
     /** A value's place; a constant's data is uploaded only if a step reads it. */
     private static final class Place {
         final Placement placement;
@@ -56,7 +57,7 @@ final class GpuPlanner implements LoweringContext {
     private final List<Place> places = new ArrayList<>();
     private final Map<Value, Integer> transposedSlots = new HashMap<>();
     private final Node[] nodes;
-    private final Step[] steps;
+    private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
     private int lowering;
     private String regionsRefused = "";
@@ -72,7 +73,7 @@ final class GpuPlanner implements LoweringContext {
             places.add(new Place(slots.placements().get(i), data, false));
         }
         this.nodes = plan.work().toArray(Node[]::new);
-        this.steps = new Step[nodes.length];
+        this.steps = new GpuStep[nodes.length];
     }
 
     /**
@@ -98,7 +99,7 @@ final class GpuPlanner implements LoweringContext {
         giveCode();
         boolean recorded = options.execution() == Execution.GRAPH
                 && steps.length > 0
-                && Arrays.stream(steps).allMatch(Step::recordable);
+                && Arrays.stream(steps).allMatch(GpuStep::recordable);
         return new GpuProgram(
                 new IoLayout(Signature.of(plan.graph())),
                 places.stream().map(place -> place.placement).toArray(Placement[]::new),
@@ -124,23 +125,23 @@ final class GpuPlanner implements LoweringContext {
             try {
                 loaded.bind(stepKernels.get(lowering));
             } catch (UnsupportedException e) {
-                steps[lowering] = withoutCompiler(nodes[lowering], e);
+                steps[lowering] = withoutCompiler(nodes[lowering], String.valueOf(e.getMessage()));
             } catch (TenonException e) {
                 throw nodes[lowering].fault(e);
             }
         }
     }
 
-    private Step withoutCompiler(Node node, UnsupportedException why) {
-        regionsRefused = String.valueOf(why.getMessage());
+    private GpuStep withoutCompiler(Node node, String refused) {
+        regionsRefused = refused;
         StepKernels ahead = new StepKernels(device.modules());
         stepKernels.add(ahead);
         try {
-            Step step = lower(node);
+            GpuStep step = lower(node);
             StepKernels.load(device.modules(), List.of(ahead)).bind(ahead);
             return step;
         } catch (UnsupportedException e) {
-            return onHost(node, e);
+            return onHost(node, String.valueOf(e.getMessage()));
         } catch (TenonException e) {
             throw node.fault(e);
         } finally {
@@ -149,19 +150,20 @@ final class GpuPlanner implements LoweringContext {
         }
     }
 
-    private Step lower(Node node) {
+    private GpuStep lower(Node node) {
         try {
-            return GpuLowering.lower(node, this);
-        } catch (UnsupportedException e) {
-            return onHost(node, e);
+            return switch (GpuLowering.lower(node, this)) {
+                case GpuStep step -> step;
+                case NoKernel none -> onHost(node, none.reason());
+            };
         } catch (TenonException e) {
             throw node.fault(e);
         }
     }
 
-    private Step onHost(Node node, UnsupportedException why) {
+    private GpuStep onHost(Node node, String reason) {
         try {
-            return GpuLowering.onHost(node, this, String.valueOf(why.getMessage()));
+            return GpuLowering.onHost(node, this, reason);
         } catch (TenonException e) {
             throw node.fault(e);
         }

@@ -9,8 +9,8 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.lower.Frame;
-import dev.tenon.cuda.lower.Step;
+import dev.tenon.cuda.lower.GpuFrame;
+import dev.tenon.cuda.lower.GpuStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -18,8 +18,8 @@ import java.util.function.ToLongFunction;
 /** A plan as a list of steps over numbered slots. Immutable; shared by the sessions of its model. */
 final class GpuProgram implements Program {
     /** The steps, and the node of each. */
-    record Work(List<Node> nodes, List<Step> steps) {
-        private long most(ToLongFunction<Step> bytes) {
+    record Work(List<Node> nodes, List<GpuStep> steps) {
+        private long most(ToLongFunction<GpuStep> bytes) {
             return steps.stream().mapToLong(bytes).max().orElse(0);
         }
     }
@@ -28,7 +28,7 @@ final class GpuProgram implements Program {
     private final Placement[] placements;
     private final long[] constants;
     private final Node[] nodes;
-    private final Step[] steps;
+    private final GpuStep[] steps;
     private final long arenaBytes;
     private final boolean recorded;
     private final long workspaceBytes;
@@ -55,11 +55,11 @@ final class GpuProgram implements Program {
         this.placements = placements;
         this.constants = constants;
         this.nodes = work.nodes().toArray(Node[]::new);
-        this.steps = work.steps().toArray(Step[]::new);
+        this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
         this.recorded = recorded;
-        this.workspaceBytes = work.most(Step::workspaceBytes);
-        this.counterBytes = work.most(Step::counterBytes);
+        this.workspaceBytes = work.most(GpuStep::workspaceBytes);
+        this.counterBytes = work.most(GpuStep::counterBytes);
         this.resources = resources;
     }
 
@@ -76,7 +76,7 @@ final class GpuProgram implements Program {
         return arenaBytes;
     }
 
-    long scratchBytes() {
+    long kernelWorkspaceBytes() {
         return workspaceBytes;
     }
 
@@ -104,7 +104,7 @@ final class GpuProgram implements Program {
     }
 
     /** Enqueues every step. */
-    void enqueue(Frame frame) {
+    void enqueue(GpuFrame frame) {
         for (int i = 0; i < steps.length; i++) {
             try {
                 steps[i].enqueue(frame);
@@ -120,16 +120,16 @@ final class GpuProgram implements Program {
     }
 
     @Override
-    public Tensor[] run(Device.Context context, Tensor[] inputs) {
+    public Tensor[] run(Device.State context, Tensor[] inputs) {
         return session(context).run(this, checked(inputs), false);
     }
 
     @Override
-    public Tensor[] runOnDevice(Device.Context context, Tensor[] inputs) {
+    public Tensor[] runOnDevice(Device.State context, Tensor[] inputs) {
         return session(context).run(this, checked(inputs), true);
     }
 
-    private static GpuSession session(Device.Context context) {
+    private static GpuSession session(Device.State context) {
         if (context instanceof GpuSession own) {
             return own;
         }

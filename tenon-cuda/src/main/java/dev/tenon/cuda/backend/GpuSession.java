@@ -8,7 +8,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
-import dev.tenon.cuda.lower.Frame;
+import dev.tenon.cuda.lower.GpuFrame;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuContext;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * A session's stream and memory, as large as its largest plan needs, and for each plan its addresses and its recorded work. A run returns when the device has done it, so nothing that it used is in use afterwards. Used by one thread at a
  * time.
  */
-final class GpuSession implements Device.Context {
+final class GpuSession implements Device.State {
     private final GpuDevice device;
     private final GpuContext context;
     private final GpuStream stream;
@@ -54,7 +54,7 @@ final class GpuSession implements Device.Context {
 
     /** A program's addresses here, its work once it is recorded, and the memory of its host steps. */
     private static final class Prepared implements AutoCloseable {
-        final Frame frame;
+        final GpuFrame frame;
         final HostSteps host;
         boolean ran;
 
@@ -64,7 +64,7 @@ final class GpuSession implements Device.Context {
         @Nullable
         CapturedGraph captured;
 
-        Prepared(Frame frame, HostSteps host) {
+        Prepared(GpuFrame frame, HostSteps host) {
             this.frame = frame;
             this.host = host;
         }
@@ -94,7 +94,7 @@ final class GpuSession implements Device.Context {
         MemoryLedger ledger = device.ledger();
         io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the scratch memory of a session");
+        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the workspace of a session");
         counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
         try {
             arguments = new KernelArguments(arena);
@@ -154,19 +154,19 @@ final class GpuSession implements Device.Context {
         }
         if (io.bytes() < program.io().bytes()
                 || activations.bytes() < program.arenaBytes()
-                || workspace.bytes() < program.scratchBytes()
+                || workspace.bytes() < program.kernelWorkspaceBytes()
                 || counters.bytes() < program.counterBytes()) {
             dropAll();
         }
         dirty |= io.grow(program.io().bytes());
         activations.grow(program.arenaBytes());
-        workspace.grow(program.scratchBytes());
+        workspace.grow(program.kernelWorkspaceBytes());
         dirty |= counters.grow(program.counterBytes());
         HostSteps host = new HostSteps(device.host(), device.ledger());
-        Frame frame = new Frame(
+        GpuFrame frame = new GpuFrame(
                 stream,
                 arguments,
-                new Frame.Addresses(
+                new GpuFrame.Addresses(
                         program.addresses(io.address(), activations.address()),
                         workspace.address(),
                         counters.address(),

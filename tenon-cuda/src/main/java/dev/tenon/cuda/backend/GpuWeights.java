@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The constants of one model in device memory, each uploaded once, whatever the number of plans and sessions, and held
  * as long as a plan reads it. Thread-safe.
  */
-final class GpuWeights implements Device.Weights {
+final class GpuWeights implements Device.Constants {
     private final GpuContext context;
     private final MemoryLedger ledger;
     private final HostBackend hostBackend;
@@ -47,7 +47,7 @@ final class GpuWeights implements Device.Weights {
 
     private @Nullable GpuStream stream;
     /** Of nodes that have no kernel. */
-    private Device.@Nullable Weights host;
+    private Device.@Nullable Constants host;
 
     private final HostBytes hostBytes;
     private boolean closed;
@@ -59,7 +59,7 @@ final class GpuWeights implements Device.Weights {
         this.hostBytes = new HostBytes(ledger);
     }
 
-    static GpuWeights of(Device.Weights weights) {
+    static GpuWeights of(Device.Constants weights) {
         if (weights instanceof GpuWeights own) {
             return own;
         }
@@ -145,9 +145,9 @@ final class GpuWeights implements Device.Weights {
     synchronized Program onHost(Plan plan, String reason) {
         requireOpen();
         Device device = hostBackend.device(reason);
-        Device.Weights constants = host;
+        Device.Constants constants = host;
         if (constants == null) {
-            constants = device.newWeights();
+            constants = device.newConstants();
             host = constants;
         }
         try {

@@ -4,17 +4,17 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.lower.Frame;
+import dev.tenon.cuda.lower.GpuFrame;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the host steps of one plan in one session, in a context of the CPU backend that the first of them opens. Used
  * by one thread at a time.
  */
-final class HostSteps implements Frame.HostRuns, AutoCloseable {
+final class HostSteps implements GpuFrame.HostRuns, AutoCloseable {
     private final HostBackend backend;
     private final HostBytes bytes;
-    private Device.@Nullable Context context;
+    private Device.@Nullable State context;
 
     /** @param ledger the GPU's, which says what is held of the host */
     HostSteps(HostBackend backend, MemoryLedger ledger) {
@@ -24,9 +24,9 @@ final class HostSteps implements Frame.HostRuns, AutoCloseable {
 
     @Override
     public Tensor[] run(Program program, Tensor[] operands) {
-        Device.Context where = context;
+        Device.State where = context;
         if (where == null) {
-            where = backend.device("a step of the CPU backend").newContext();
+            where = backend.device("a step of the CPU backend").newState();
             context = where;
         }
         try {

@@ -30,8 +30,7 @@ public final class Blas implements AutoCloseable {
     private final ScratchMemory memory;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<GemmProblem, LtProduct> products = new HashMap<>();
-    private final Map<GemmProblem, String> refused = new HashMap<>();
+    private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
     private @Nullable Started cublas;
     private @Nullable Started lt;
     /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
@@ -106,42 +105,42 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    /**
-     * Asks cuBLASLt for the algorithms of a product and takes the fastest; the answer is kept for the life of this. Never while the thread captures.
-     *
-     * @throws UnsupportedException where there is no cuBLASLt, or it has none for this problem
-     */
-    public LtProduct prepare(GemmProblem problem) {
+    /** Asks cuBLASLt for the algorithms of a product and takes the fastest; the answer is kept for the life of this. Never while the thread captures. */
+    public LtAnswer prepare(GemmProblem problem) {
         lock.lock();
         try {
-            LtProduct known = products.get(problem);
+            LtAnswer known = answers.get(problem);
             if (known != null) {
                 return known;
             }
-            String refusal = refused.get(problem);
             Started library = lt();
             GpuContext device = context;
-            if (refusal != null || device == null || library.handle() == 0) {
-                throw new UnsupportedException(refusal == null ? library.unavailable() : refusal);
+            if (device == null || library.handle() == 0) {
+                return new LtAnswer.Refusal(library.unavailable());
             }
-            LtProduct[] made = new LtProduct[1];
-            try {
-                device.call(() -> made[0] = new LtProduct(problem, library.handle(), workspaceBytes()));
-            } catch (UnsupportedException e) {
-                refused.put(problem, String.valueOf(e.getMessage()));
-                throw e;
-            }
-            try {
-                LtTuning.tune(made[0], device, memory);
-            } catch (RuntimeException | Error e) {
-                device.call(made[0]::destroy);
-                throw e;
-            }
-            products.put(problem, made[0]);
-            return made[0];
+            LtAnswer answer = ask(problem, device, library.handle());
+            answers.put(problem, answer);
+            return answer;
         } finally {
             lock.unlock();
         }
+    }
+
+    private LtAnswer ask(GemmProblem problem, GpuContext device, long library) {
+        LtProduct[] made = new LtProduct[1];
+        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes()));
+        LtProduct product = made[0];
+        try {
+            if (product.refusal().isEmpty()) {
+                LtTuning.tune(product, device, memory);
+                return product;
+            }
+        } catch (RuntimeException | Error e) {
+            device.call(product::destroy);
+            throw e;
+        }
+        device.call(product::destroy);
+        return new LtAnswer.Refusal(product.refusal());
     }
 
     private Started cublas() {
@@ -220,13 +219,16 @@ public final class Blas implements AutoCloseable {
             }
             if (device != null && library != null && library.handle() != 0 && device.healthy()) {
                 device.call(() -> {
-                    products.values().forEach(LtProduct::destroy);
+                    answers.values().forEach(answer -> {
+                        if (answer instanceof LtProduct product) {
+                            product.destroy();
+                        }
+                    });
                     CublasLibrary.CHECK_LT.check(CublasLt.cublasLtDestroy(library.handle()), "cublasLtDestroy()");
                 });
             }
         } finally {
-            products.clear();
-            refused.clear();
+            answers.clear();
             spare = false;
             cublas = null;
             lt = null;

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.blas;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
@@ -16,7 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A product that cuBLASLt has been asked about: descriptors, layouts and the algorithm it would take. Made once for a problem and a device, and used by all sessions; lives as long as its {@link Blas}. Row-major operands are the
  * transposes of column-major ones, so the library computes {@code dᵀ = bᵀ aᵀ}, and its bias of a number a row is ours of a number a column.
  */
-public final class LtProduct {
+public final class LtProduct implements LtAnswer {
     /** What the library may rely on: values start on 64-byte boundaries. */
     private static final int ALIGNMENT = 64;
 
@@ -33,12 +32,13 @@ public final class LtProduct {
     private final List<MemorySegment> candidates = new ArrayList<>();
     private volatile int timed = 1;
     private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+    private String refusal = "";
     private long desc;
     private long layoutA;
     private long layoutB;
     private long layoutD;
 
-    /** The context is current. @throws UnsupportedException where the library has no algorithm for the problem */
+    /** The context is current. */
     LtProduct(GemmProblem problem, long handle, long workspaceBytes) {
         this.problem = problem;
         this.handle = handle;
@@ -50,6 +50,11 @@ public final class LtProduct {
             destroy();
             throw e;
         }
+    }
+
+    /** Why the library has no algorithm for the problem, which then cannot run; empty where it has one. */
+    String refusal() {
+        return refusal;
     }
 
     private void describe() {
@@ -117,13 +122,14 @@ public final class LtProduct {
                     candidates.add(one.copyFrom(result.asSlice(0, CublasConstants.ALGO_BYTES)));
                 }
             }
-            if (candidates.isEmpty()) {
-                throw new UnsupportedException("cuBLASLt has no algorithm for it"
+            if (!candidates.isEmpty()) {
+                algorithm.copyFrom(candidates.getFirst());
+            } else {
+                refusal = "cuBLASLt has no algorithm for it"
                         + (status == 0
                                 ? ""
-                                : ": " + CublasLibrary.CHECK_LT.message(status, "cublasLtMatmulAlgoGetHeuristic")));
+                                : ": " + CublasLibrary.CHECK_LT.message(status, "cublasLtMatmulAlgoGetHeuristic"));
             }
-            algorithm.copyFrom(candidates.getFirst());
         } finally {
             CublasLt.cublasLtMatmulPreferenceDestroy(preference);
         }

@@ -117,7 +117,7 @@ public final class GpuCommunicator implements Communicator {
 
     private void enqueueAllReduce(TensorUses tensors, DeviceSlice from, DeviceSlice to, ReduceOp op) {
         OneShotRank oneShot = rank.oneShot;
-        Batch batch = Batch.current();
+        NcclBatch batch = NcclBatch.current();
         if (oneShot != null
                 && OneShotRank.takes(from.dtype(), from.length(), op)
                 && (batch == null || !batch.holdsCallsOf(rank))) {
@@ -196,7 +196,7 @@ public final class GpuCommunicator implements Communicator {
                 enqueue(tensors, out.length() + in.length(), DeviceWork.sendRecv(stream, out, to, in, from));
                 return;
             }
-            if (Batch.current() != null) {
+            if (NcclBatch.current() != null) {
                 throw new InputException("within together() ranks work on device memory");
             }
             host.sendRecv((HostBuffer) given, to, (HostBuffer) got, from, options.deadline());
@@ -210,7 +210,7 @@ public final class GpuCommunicator implements Communicator {
     }
 
     private void enqueue(TensorUses tensors, long length, DeviceWork work) {
-        Batch batch = Batch.current();
+        NcclBatch batch = NcclBatch.current();
         if (length == 0) {
             tensors.release();
         } else if (batch != null) {

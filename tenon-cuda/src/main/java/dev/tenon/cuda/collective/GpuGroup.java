@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.UnsupportedException;
@@ -136,7 +136,7 @@ public final class GpuGroup implements AutoCloseable {
     }
 
     public GpuCommunicator communicator(int rank) {
-        Arguments.requireRank("communicator", "it", rank, world());
+        ArgumentChecks.requireRank("communicator", "it", rank, world());
         return ranks.get(rank);
     }
 
@@ -151,7 +151,7 @@ public final class GpuGroup implements AutoCloseable {
      * @throws InputException within itself, and from within for collectives of host memory
      */
     public void together(Runnable calls) {
-        Batch.run(calls);
+        NcclBatch.run(calls);
     }
 
     /** Leaves, once the work that is under way is done; work that does not end within the timeout is ended, and what even then is not let go is left behind. Idempotent. */

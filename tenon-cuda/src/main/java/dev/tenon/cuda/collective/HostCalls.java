@@ -37,7 +37,7 @@ final class HostCalls implements AutoCloseable {
 
     /** Makes this rank's request and compares it with the others'. @throws CollectiveMismatchException on every rank when they differ, or when one rank's call is wrong in itself: there its own exception */
     void agree(Supplier<Request> maker, long deadline) {
-        if (Batch.current() != null) {
+        if (NcclBatch.current() != null) {
             throw new InputException(
                     "within together() ranks work on device memory; collectives of host memory, and barriers, wait for all ranks");
         }

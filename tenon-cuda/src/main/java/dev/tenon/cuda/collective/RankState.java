@@ -55,7 +55,7 @@ final class RankState {
         }
     }
 
-    /** Enqueues outside of {@link Batch}es. */
+    /** Enqueues outside of {@link NcclBatch}es. */
     void enqueue(DeviceWork work) {
         nccl.order().lock();
         nccl.begin();

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.collective;
 
-import dev.tenon.collective.Arguments;
+import dev.tenon.collective.ArgumentChecks;
 import dev.tenon.collective.Buffer;
 import dev.tenon.collective.Chunks;
 import dev.tenon.collective.HostBuffer;
@@ -15,48 +15,48 @@ final class Requests {
     private Requests() {}
 
     static Request allReduce(Buffer source, Buffer target, ReduceOp op) {
-        Arguments.requireBuffers("allReduce", source, target);
-        Arguments.requireGiven("allReduce", "op", op);
+        ArgumentChecks.requireBuffers("allReduce", source, target);
+        ArgumentChecks.requireGiven("allReduce", "op", op);
         alike("allReduce", source, target);
         NcclTypes.type(source.dtype());
         NcclTypes.op(source.dtype(), op);
-        Arguments.requireFits("allReduce", target, source.length(), source.dtype());
+        ArgumentChecks.requireFits("allReduce", target, source.length(), source.dtype());
         apart("allReduce", source, target, source, target);
         return new Request(Operation.ALL_REDUCE, source.dtype(), source.length(), op, -1);
     }
 
     static Request reduceScatter(Buffer source, Buffer target, ReduceOp op, int rank, int world) {
-        Arguments.requireBuffers("reduceScatter", source, target);
-        Arguments.requireGiven("reduceScatter", "op", op);
+        ArgumentChecks.requireBuffers("reduceScatter", source, target);
+        ArgumentChecks.requireGiven("reduceScatter", "op", op);
         alike("reduceScatter", source, target);
         NcclTypes.type(source.dtype());
         NcclTypes.op(source.dtype(), op);
         Chunks chunks = new Chunks(source.length(), world);
-        Arguments.requireFits("reduceScatter", target, chunks.size(rank), source.dtype());
+        ArgumentChecks.requireFits("reduceScatter", target, chunks.size(rank), source.dtype());
         apart("reduceScatter", source, target, slice(source, chunks, rank), target);
         return new Request(Operation.REDUCE_SCATTER, source.dtype(), source.length(), op, -1);
     }
 
     static Request allGather(Buffer source, Buffer target, int rank, int world) {
-        Arguments.requireBuffers("allGather", source, target);
+        ArgumentChecks.requireBuffers("allGather", source, target);
         alike("allGather", source, target);
-        Arguments.requireChunk("allGather", source, target, rank, world);
+        ArgumentChecks.requireChunk("allGather", source, target, rank, world);
         apart("allGather", source, target, source, slice(target, new Chunks(target.length(), world), rank));
         return new Request(Operation.ALL_GATHER, target.dtype(), target.length(), null, -1);
     }
 
     static Request broadcast(Buffer data, int root, int rank, int world) {
-        Arguments.requireGiven("broadcast", "data", data);
-        Arguments.requireRank("broadcast", "root", root, world);
+        ArgumentChecks.requireGiven("broadcast", "data", data);
+        ArgumentChecks.requireRank("broadcast", "root", root, world);
         usable("broadcast", data, rank != root);
         return new Request(Operation.BROADCAST, data.dtype(), data.length(), null, root);
     }
 
     static void sendRecv(Buffer send, int to, Buffer receive, int from, int world) {
-        Arguments.requireRank("sendRecv", "the receiver", to, world);
-        Arguments.requireRank("sendRecv", "the sender", from, world);
-        Arguments.requireGiven("sendRecv", "send", send);
-        Arguments.requireGiven("sendRecv", "receive", receive);
+        ArgumentChecks.requireRank("sendRecv", "the receiver", to, world);
+        ArgumentChecks.requireRank("sendRecv", "the sender", from, world);
+        ArgumentChecks.requireGiven("sendRecv", "send", send);
+        ArgumentChecks.requireGiven("sendRecv", "receive", receive);
         alike("sendRecv", send, receive);
         if (overlap(send, receive)) {
             throw overlapping("sendRecv");
@@ -75,12 +75,12 @@ final class Requests {
     private static void usable(String operation, Buffer buffer, boolean written) {
         switch (buffer) {
             case HostBuffer host -> {
-                Arguments.requireAlive(operation, host);
+                ArgumentChecks.requireAlive(operation, host);
                 if (!host.memory().isAccessibleBy(Thread.currentThread())) {
                     throw new InputException(operation + ": the memory is confined to another thread");
                 }
                 if (written) {
-                    Arguments.requireWritable(operation, host);
+                    ArgumentChecks.requireWritable(operation, host);
                 }
             }
             case DeviceSlice slice -> slice.address(); // says so when it is closed

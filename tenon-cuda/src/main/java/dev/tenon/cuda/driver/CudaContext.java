@@ -36,7 +36,7 @@ final class CudaContext implements GpuContext {
 
     private final DeviceProperties device;
     private final PrimaryContext primary;
-    private final Gate gate = new Gate();
+    private final CallGate gate = new CallGate();
     private final Set<Owned> owned = ConcurrentHashMap.newKeySet();
     private final AtomicLong held = new AtomicLong();
 

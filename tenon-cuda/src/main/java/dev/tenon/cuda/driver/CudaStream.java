@@ -83,11 +83,11 @@ final class CudaStream extends Owned implements GpuStream {
         if (bytes == 0) {
             return;
         }
-        HostMemory.check(from, false, "copy to device");
+        HostMemoryCheck.check(from, false, "copy to device");
         CudaPinned pinned = from.isNative() ? CudaPinned.of(from) : null;
         refusePageable(pinned, "copy of " + bytes + " bytes of pageable memory to the device");
         try (Arena staging = Arena.ofConfined()) {
-            MemorySegment source = from.isNative() ? from : HostMemory.copy(from, staging);
+            MemorySegment source = from.isNative() ? from : HostMemoryCheck.copy(from, staging);
             enter();
             try {
                 check(CuMemory.cuMemcpyHtoDAsync(target, source, bytes, handle), "cuMemcpyHtoDAsync(bytes=%d)", bytes);
@@ -105,7 +105,7 @@ final class CudaStream extends Owned implements GpuStream {
         if (bytes == 0) {
             return;
         }
-        HostMemory.check(to, true, "copy to host");
+        HostMemoryCheck.check(to, true, "copy to host");
         CudaPinned pinned = to.isNative() ? CudaPinned.of(to) : null;
         refusePageable(pinned, "copy of " + bytes + " bytes to pageable memory");
         try (Arena staging = Arena.ofConfined()) {

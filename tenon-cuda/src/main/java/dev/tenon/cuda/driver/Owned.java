@@ -6,7 +6,7 @@ import dev.tenon.core.error.ClosedException;
 abstract class Owned implements AutoCloseable {
     final CudaContext context;
     final PrimaryContext primary;
-    private final Gate gate = new Gate();
+    private final CallGate gate = new CallGate();
 
     Owned(CudaContext context) {
         this.context = context;

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
@@ -133,24 +132,32 @@ public final class AttentionKernels {
         return new Launch(problem, entry, shape, kernel);
     }
 
-    /** A launch of the plain kernel. @throws UnsupportedException where a head is too large for a block's shared memory */
-    public Launch scalar(Problem problem) {
-        int each = problem.dtype().accumulator().bytes();
-        long shared = (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
-        int most = kernels.context().device().sharedBytesPerBlockOptIn() - STATIC_SHARED;
-        if (shared > most) {
-            throw new UnsupportedException("attention: heads of " + problem.size() + " and " + problem.sizeV()
-                    + " elements take " + shared + " bytes of shared memory; a block has " + most + " left");
+    /** Why the plain kernel cannot take a problem; empty where it can. */
+    public static String scalarRefusal(Problem problem, DeviceProperties device) {
+        if (problem.heads() > MOST_BLOCKS) {
+            return "attention: " + problem.heads() + " heads are more than " + MOST_BLOCKS;
         }
-        Kernel kernel =
-                kernels.kernel(KernelCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()), (int) shared);
-        return new Launch(problem, "attention", shape(problem, SCALAR_QUERIES).withSharedBytes((int) shared), kernel);
+        long shared = scalarShared(problem);
+        int most = device.sharedBytesPerBlockOptIn() - STATIC_SHARED;
+        return shared > most
+                ? "attention: heads of " + problem.size() + " and " + problem.sizeV() + " elements take " + shared
+                        + " bytes of shared memory; a block has " + most + " left"
+                : "";
+    }
+
+    private static long scalarShared(Problem problem) {
+        int each = problem.dtype().accumulator().bytes();
+        return (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
+    }
+
+    /** A launch of the plain kernel, for a problem without {@link #scalarRefusal}. */
+    public Launch scalar(Problem problem) {
+        int shared = SizeMath.toInt("attention", scalarShared(problem));
+        Kernel kernel = kernels.kernel(KernelCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()), shared);
+        return new Launch(problem, "attention", shape(problem, SCALAR_QUERIES).withSharedBytes(shared), kernel);
     }
 
     private static LaunchShape shape(Problem problem, int queries) {
-        if (problem.heads() > MOST_BLOCKS) {
-            throw new UnsupportedException("attention: " + problem.heads() + " heads are more than " + MOST_BLOCKS);
-        }
         return LaunchShape.of(
                 SizeMath.toInt("attention", Math.ceilDiv(problem.queries(), queries)),
                 (int) problem.heads(),

@@ -10,6 +10,9 @@ import java.util.List;
 
 /** Copies of elements between places a fixed distance apart: prepares launches. Thread-safe. */
 public final class MovementKernels {
+    /** Dims that kernels walk; those of size 1 do not count. */
+    public static final int MOST_DIMS = 8;
+
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
     private static final int GRID_YZ = 65535;

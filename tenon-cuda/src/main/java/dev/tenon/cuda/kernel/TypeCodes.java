@@ -1,13 +1,12 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 
 /** The numbers by which kernels know element types: {@code types.cuh}, with which a test compares them. Floats come first, the unsigned integers and bool last. */
 public final class TypeCodes {
     private TypeCodes() {}
 
-    /** @throws UnsupportedException for f8 and the packed types */
+    /** Of a type that {@link #has} knows. */
     public static int of(DType dtype) {
         return switch (dtype) {
             case F64 -> 0;
@@ -23,9 +22,7 @@ public final class TypeCodes {
             case U16 -> 10;
             case U8 -> 11;
             case BOOL -> 12;
-            case F8E4M3, F8E5M2, I4, U4 ->
-                throw new UnsupportedException("the CUDA backend has no kernel yet for elements of " + dtype
-                        + "; the CPU runs it (--device cpu)");
+            case F8E4M3, F8E5M2, I4, U4 -> throw new IllegalArgumentException("kernels do not know " + dtype);
         };
     }
 

@@ -1,27 +1,21 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Broadcast;
 import java.lang.foreign.MemorySegment;
 
 /** The struct {@code Walk} of walk.cuh: where the elements of operands lie that are read under one shape. */
 final class WalkStruct {
-    static final int DIMS = 8;
+    static final int DIMS = MovementKernels.MOST_DIMS;
     static final int ALIGNMENT = 8;
 
     private WalkStruct() {}
 
     /**
      * @param operands of the struct; those past {@code strides} are 0 throughout
-     * @param sizes outermost first
+     * @param sizes outermost first, at most {@link #DIMS} of them
      * @param strides of each operand, in elements, one a dim
-     * @throws UnsupportedException for more dims than kernels take
      */
     static MemorySegment of(int operands, long[] sizes, long[]... strides) {
-        if (sizes.length > DIMS) {
-            throw new UnsupportedException("the CUDA backend walks at most " + DIMS + " dims, has " + sizes.length
-                    + " that are not one in memory; the CPU runs it (--device cpu)");
-        }
         long[] words = new long[1 + DIMS + operands * DIMS];
         words[0] = sizes.length;
         System.arraycopy(sizes, 0, words, 1, sizes.length);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class AttentionLowering {
     private AttentionLowering() {}
 
-    static Step lower(PlainAttention op, Node node, LoweringContext context) {
+    static Lowered lower(PlainAttention op, Node node, GpuLoweringContext context) {
         boolean packed = op.packed();
         Shape q = node.input(0).shape();
         Shape k = packed ? q : node.input(1).shape();
@@ -57,7 +57,7 @@ final class AttentionLowering {
         return step(problem, operands, mask, node, context);
     }
 
-    static Step lower(Attention op, Node node, LoweringContext context) {
+    static Lowered lower(Attention op, Node node, GpuLoweringContext context) {
         Shape q = node.input(0).shape();
         Shape k = node.input(1).shape();
         Shape v = node.input(2).shape();
@@ -94,8 +94,8 @@ final class AttentionLowering {
     /** Where q, k and v are: their slots, and how many bytes into them k and v start. */
     private record Operands(int q, int k, int v, long kStart, long vStart) {}
 
-    private static Step step(
-            Problem problem, Operands operands, @Nullable Value mask, Node node, LoweringContext context) {
+    private static Lowered step(
+            Problem problem, Operands operands, @Nullable Value mask, Node node, GpuLoweringContext context) {
         if (node.output().shape().elements() == 0) {
             return new NoWork("none: the result is empty");
         }
@@ -104,6 +104,13 @@ final class AttentionLowering {
                 ? "f32 is asked for, not TF32"
                 : AttentionKernels.refusal(problem, context.kernels().context().device());
         boolean tensorCores = reason.isEmpty();
+        String refusal = tensorCores
+                ? ""
+                : AttentionKernels.scalarRefusal(
+                        problem, context.kernels().context().device());
+        if (!refusal.isEmpty()) {
+            return new NoKernel(refusal);
+        }
         AttentionKernels.Launch launch = tensorCores ? kernels.tensorCores(problem) : kernels.scalar(problem);
         String type = tensorCores && problem.dtype() == DType.F32
                 ? "TF32"
@@ -119,9 +126,9 @@ final class AttentionLowering {
 
     private record AttentionStep(
             AttentionKernels.Launch launch, String tier, List<String> passedOver, Operands from, int mask, int y)
-            implements Step {
+            implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             launch.enqueue(
                     frame.stream(),
                     frame.arguments(),

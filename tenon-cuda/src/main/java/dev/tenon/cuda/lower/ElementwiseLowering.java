@@ -30,7 +30,7 @@ final class ElementwiseLowering {
                 : "no integer is 0 to the power of " + operand + "; expected an exponent of 0 or more";
     }
 
-    public static Step lower(Node node, LoweringContext context) {
+    public static GpuStep lower(Node node, GpuLoweringContext context) {
         long elements = node.output().shape().elements();
         if (elements == 0) {
             return new NoWork(node.op().mnemonic());
@@ -40,19 +40,19 @@ final class ElementwiseLowering {
                 : single((Elementwise) node.op(), identity(node.inputs().size()), node, elements, context);
     }
 
-    private static Step region(Region region, Node node, long elements, LoweringContext context) {
+    private static GpuStep region(Region region, Node node, long elements, GpuLoweringContext context) {
         if (region.steps().size() == 1 && region.results().size() == 1 && coversInputs(region, node)) {
             Region.Step only = region.steps().getFirst();
             return single(only.op(), only.arguments(), node, elements, context);
         }
-        Step pair = pair(region, node, elements, context);
+        GpuStep pair = pair(region, node, elements, context);
         if (pair != null) {
             return pair;
         }
         List<String> passedOver = new ArrayList<>();
         List<DType> types = types(node.inputs());
         String misfit = RegionProgram.misfit(region, types);
-        Step fused = fused(region, node, context, misfit.isEmpty(), passedOver);
+        GpuStep fused = fused(region, node, context, misfit.isEmpty(), passedOver);
         if (fused != null) {
             return fused;
         }
@@ -78,8 +78,8 @@ final class ElementwiseLowering {
      *
      * @param hasOther whether another kernel takes the region
      */
-    private static @Nullable Step fused(
-            Region region, Node node, LoweringContext context, boolean hasOther, List<String> passedOver) {
+    private static @Nullable GpuStep fused(
+            Region region, Node node, GpuLoweringContext context, boolean hasOther, List<String> passedOver) {
         List<DType> types = types(node.inputs());
         Shape shape = node.output().shape();
         String reason = context.regions().notCompiled(shape.elements(), hasOther);
@@ -105,13 +105,13 @@ final class ElementwiseLowering {
         return null;
     }
 
-    private static Step single(
-            Elementwise op, List<Integer> arguments, Node node, long elements, LoweringContext context) {
+    private static GpuStep single(
+            Elementwise op, List<Integer> arguments, Node node, long elements, GpuLoweringContext context) {
         List<Value> operands = arguments.stream().map(node::input).toList();
         List<String> passedOver = new ArrayList<>();
         if (hasIntegers(op, node, operands)) {
             Region region = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
-            Step fused = fused(region, node, context, true, passedOver);
+            GpuStep fused = fused(region, node, context, true, passedOver);
             if (fused != null) {
                 return fused;
             }
@@ -133,7 +133,7 @@ final class ElementwiseLowering {
     }
 
     /** then(fn(a, b)) where nothing else is wanted of the region. */
-    private static @Nullable Step pair(Region region, Node node, long elements, LoweringContext context) {
+    private static @Nullable GpuStep pair(Region region, Node node, long elements, GpuLoweringContext context) {
         int inputs = node.inputs().size();
         if (region.steps().size() != 2 || !region.results().equals(List.of(1)) || !coversInputs(region, node)) {
             return null;
@@ -182,7 +182,7 @@ final class ElementwiseLowering {
         return new ArrayList<>(values.stream().map(Value::shape).toList());
     }
 
-    private static int[] slots(List<Value> values, LoweringContext context) {
+    private static int[] slots(List<Value> values, GpuLoweringContext context) {
         return values.stream().mapToInt(context::slot).toArray();
     }
 }

@@ -5,7 +5,7 @@ import dev.tenon.cuda.port.KernelArguments;
 import java.util.List;
 
 /** One elementwise launch. */
-final class ElementwiseStep implements Step {
+final class ElementwiseStep implements GpuStep {
     private final ElementwiseKernels.Launch launch;
     private final int[] inputs;
     private final int output;
@@ -29,7 +29,7 @@ final class ElementwiseStep implements Step {
     }
 
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         KernelArguments arguments = frame.arguments().clear();
         for (int input : inputs) {
             arguments.add(frame.at(input));

@@ -5,7 +5,7 @@ import dev.tenon.cuda.port.KernelArguments;
 import java.util.List;
 
 /** One launch of a compiled region. */
-final class FusedStep implements Step {
+final class FusedStep implements GpuStep {
     private final FusedLaunch launch;
     private final int[] slots;
     private final int number;
@@ -22,7 +22,7 @@ final class FusedStep implements Step {
     }
 
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         KernelArguments arguments = frame.arguments();
         launch.begin(arguments);
         for (int i = 0; i < slots.length; i++) {

@@ -13,9 +13,9 @@ final class GatherLowering {
 
     private record Indexed(
             GatherKernels.Launch launch, int data, int indices, int output, int number, int axis, long size)
-            implements Step {
+            implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             launch.enqueue(
                     frame.stream(),
                     frame.arguments(),
@@ -38,7 +38,7 @@ final class GatherLowering {
         }
     }
 
-    static Step lower(Gather op, Node node, LoweringContext context) {
+    static GpuStep lower(Gather op, Node node, GpuLoweringContext context) {
         if (node.output().shape().elements() == 0) {
             return new NoWork(op.mnemonic());
         }
@@ -54,7 +54,7 @@ final class GatherLowering {
         return step(launch, op.axis(), node, context);
     }
 
-    static Step lower(GatherElements op, Node node, LoweringContext context) {
+    static GpuStep lower(GatherElements op, Node node, GpuLoweringContext context) {
         Shape indices = node.output().shape();
         if (indices.elements() == 0) {
             return new NoWork(op.mnemonic());
@@ -75,7 +75,7 @@ final class GatherLowering {
         return step(launch, op.axis(), node, context);
     }
 
-    private static Step step(GatherKernels.Launch launch, int axis, Node node, LoweringContext context) {
+    private static GpuStep step(GatherKernels.Launch launch, int axis, Node node, GpuLoweringContext context) {
         return new Indexed(
                 launch,
                 context.slot(node.input(0)),

@@ -1,6 +1,5 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.InUnits;
@@ -61,8 +60,12 @@ public final class GpuLowering {
 
     private GpuLowering() {}
 
-    /** @throws UnsupportedException naming the operation that has no kernel yet */
-    public static Step lower(Node node, LoweringContext context) {
+    /** The step that does a node's work, or why no kernel does. */
+    public static Lowered lower(Node node, GpuLoweringContext context) {
+        String refusal = KernelLimits.refusal(node);
+        if (!refusal.isEmpty()) {
+            return new NoKernel(refusal);
+        }
         if (node.op() instanceof Claimable whole) {
             return switch (whole) {
                 case PlainAttention op -> AttentionLowering.lower(op, node, context);
@@ -70,7 +73,7 @@ public final class GpuLowering {
             };
         }
         if (!(node.op() instanceof Primitive primitive)) {
-            throw unsupported(node);
+            return unsupported(node);
         }
         return switch (primitive) {
             case GroupedMatMul _,
@@ -99,7 +102,7 @@ public final class GpuLowering {
                     Quantize _,
                     Dequantize _,
                     DynamicQuantize _,
-                    InUnits _ -> throw unsupported(node);
+                    InUnits _ -> unsupported(node);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
@@ -120,7 +123,7 @@ public final class GpuLowering {
     }
 
     /** A step of the CPU backend in the place of a kernel that is not there. @throws UnsupportedException where that does not run the node either */
-    public static Step onHost(Node node, LoweringContext context, String reason) {
+    public static GpuStep onHost(Node node, GpuLoweringContext context, String reason) {
         return HostStep.of(node, context, reason);
     }
 
@@ -145,8 +148,8 @@ public final class GpuLowering {
         return head <= MOST_HEAD_ELEMENTS;
     }
 
-    private static UnsupportedException unsupported(Node node) {
-        return new UnsupportedException("the CUDA backend has no kernel yet for "
+    private static NoKernel unsupported(Node node) {
+        return new NoKernel("the CUDA backend has no kernel yet for "
                 + node.op().mnemonic()
                 + node.inputs().stream().map(input -> " " + input.type()).collect(Collectors.joining()));
     }

@@ -17,7 +17,7 @@ import java.util.List;
 /**
  * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back, and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded.
  */
-final class HostStep implements Step {
+final class HostStep implements GpuStep {
     private final Program program;
     private final TensorType[] types;
     private final int[] inputs;
@@ -33,7 +33,7 @@ final class HostStep implements Step {
     }
 
     /** @throws UnsupportedException where there is no CPU backend either, or it does not run the node */
-    static HostStep of(Node node, LoweringContext context, String reason) {
+    static HostStep of(Node node, GpuLoweringContext context, String reason) {
         GraphBuilder builder = new GraphBuilder(node.name());
         List<Value> operands = new ArrayList<>();
         List<Value> given = new ArrayList<>();
@@ -61,7 +61,7 @@ final class HostStep implements Step {
     }
 
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         Tensor[] operands = new Tensor[inputs.length];
         for (int i = 0; i < operands.length; i++) {
             operands[i] = Tensor.zeros(types[i]);

@@ -22,9 +22,9 @@ record LibraryMatMul(
         MatMulKernels.@Nullable Finish finish,
         Slots slots,
         long workspaceBytes)
-        implements Step {
+        implements GpuStep {
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         long a = frame.at(slots.a());
         long b = frame.at(slots.b());
         long bias = Slots.at(frame, slots.bias());

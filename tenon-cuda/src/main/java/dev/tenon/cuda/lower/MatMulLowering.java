@@ -1,7 +1,6 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.error.Text;
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
@@ -11,6 +10,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
@@ -26,12 +26,8 @@ final class MatMulLowering {
 
     private MatMulLowering() {}
 
-    /** @throws UnsupportedException for integers and 8-bit floats, of which there is no kernel yet */
-    static Step lower(MatMul op, Node node, LoweringContext context) {
+    static GpuStep lower(MatMul op, Node node, GpuLoweringContext context) {
         DType dtype = node.output().dtype();
-        if (dtype != DType.F32 && dtype != DType.F64 && dtype != DType.F16 && dtype != DType.BF16) {
-            throw new UnsupportedException("the CUDA backend has no matrix product of " + dtype + " yet: " + node);
-        }
         boolean turned = wantsTransposed(op, node, context);
         Shape a = node.input(0).shape();
         Shape b = node.input(1).shape();
@@ -39,7 +35,7 @@ final class MatMulLowering {
                 ? MatMulShape.of(a, Shape.of(b.size(1), b.size(0)), op.transposeA(), true)
                 : MatMulShape.of(a, b, op.transposeA(), op.transposeB());
         int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
-        Step step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
+        GpuStep step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
         if (LOGGED) {
             LOG.log(
                     Level.INFO,
@@ -49,7 +45,7 @@ final class MatMulLowering {
     }
 
     /** Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32 operands along k alone, so that kernels for [k,n] are those of older devices. */
-    private static boolean wantsTransposed(MatMul op, Node node, LoweringContext context) {
+    private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
         boolean library = context.blas().unavailable().isEmpty()
                 || context.blas().ltUnavailable().isEmpty();
         return library
@@ -61,7 +57,8 @@ final class MatMulLowering {
                 && node.input(1).constant() instanceof ConstantData.Dense;
     }
 
-    private static Step step(Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, LoweringContext context) {
+    private static GpuStep step(
+            Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, GpuLoweringContext context) {
         Blas blas = context.blas();
         Libraries libraries = new Libraries(
                 blas.unavailable(),
@@ -70,12 +67,12 @@ final class MatMulLowering {
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());
         LtProduct prepared = null;
         if (choice.lt()) {
-            try {
-                prepared = blas.prepare(problem(choice, epilogue, dtype, shape));
-            } catch (UnsupportedException e) {
-                Libraries without =
-                        new Libraries(libraries.cublas(), String.valueOf(e.getMessage()), libraries.architecture());
-                choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
+            switch (blas.prepare(problem(choice, epilogue, dtype, shape))) {
+                case LtProduct product -> prepared = product;
+                case LtAnswer.Refusal none -> {
+                    Libraries without = new Libraries(libraries.cublas(), none.reason(), libraries.architecture());
+                    choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
+                }
             }
         }
         MatMulKernels kernels = new MatMulKernels(context.kernels());
@@ -137,7 +134,7 @@ final class MatMulLowering {
      * @param y the result
      */
     record Slots(int a, int b, int bias, int residual, int y) {
-        static Slots of(Epilogue epilogue, int b, Node node, LoweringContext context) {
+        static Slots of(Epilogue epilogue, int b, Node node, GpuLoweringContext context) {
             return new Slots(
                     context.slot(node.input(0)),
                     b,
@@ -146,7 +143,7 @@ final class MatMulLowering {
                     context.slot(node.output()));
         }
 
-        static long at(Frame frame, int slot) {
+        static long at(GpuFrame frame, int slot) {
             return slot < 0 ? 0 : frame.at(slot);
         }
     }

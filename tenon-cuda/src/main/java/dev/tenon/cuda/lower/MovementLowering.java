@@ -1,6 +1,5 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
@@ -22,18 +21,18 @@ final class MovementLowering {
     /** One input's part of a result. */
     private record Part(MovementKernels.Move move, int input) {}
 
-    private record Moves(List<Part> parts, int output, String tier) implements Step {
+    private record Moves(List<Part> parts, int output, String tier) implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             for (Part part : parts) {
                 part.move().enqueue(frame.stream(), frame.arguments(), frame.at(part.input()), frame.at(output));
             }
         }
     }
 
-    private record Bytes(CopyKernel kernel, long bytes, int input, int output) implements Step {
+    private record Bytes(CopyKernel kernel, long bytes, int input, int output) implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             kernel.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output), bytes);
         }
 
@@ -43,7 +42,7 @@ final class MovementLowering {
         }
     }
 
-    static Step lower(Copy op, Node node, LoweringContext context) {
+    static GpuStep lower(Copy op, Node node, GpuLoweringContext context) {
         long bytes = node.output().type().bytes();
         return bytes == 0
                 ? new NoWork(op.mnemonic())
@@ -54,7 +53,7 @@ final class MovementLowering {
                         context.slot(node.output()));
     }
 
-    static Step lower(Transpose op, Node node, LoweringContext context) {
+    static GpuStep lower(Transpose op, Node node, GpuLoweringContext context) {
         long[] strides = node.input(0).shape().strides();
         long[] permuted = new long[strides.length];
         for (int i = 0; i < permuted.length; i++) {
@@ -63,7 +62,7 @@ final class MovementLowering {
         return copy(node, context, 0, permuted);
     }
 
-    static Step lower(Slice op, Node node, LoweringContext context) {
+    static GpuStep lower(Slice op, Node node, GpuLoweringContext context) {
         long[] strides = node.input(0).shape().strides();
         long offset = 0;
         for (int i = 0; i < strides.length; i++) {
@@ -73,12 +72,12 @@ final class MovementLowering {
         return copy(node, context, offset, strides);
     }
 
-    static Step lower(Expand op, Node node, LoweringContext context) {
+    static GpuStep lower(Expand op, Node node, GpuLoweringContext context) {
         return copy(
                 node, context, 0, expanded(node.input(0).shape(), node.output().shape()));
     }
 
-    static Step lower(Concat op, Node node, LoweringContext context) {
+    static GpuStep lower(Concat op, Node node, GpuLoweringContext context) {
         Shape shape = node.output().shape();
         if (shape.elements() == 0) {
             return new NoWork(op.mnemonic());
@@ -102,7 +101,7 @@ final class MovementLowering {
         return new Moves(parts, context.slot(node.output()), tier);
     }
 
-    private static Step copy(Node node, LoweringContext context, long offset, long[] strides) {
+    private static GpuStep copy(Node node, GpuLoweringContext context, long offset, long[] strides) {
         Shape shape = node.output().shape();
         if (shape.elements() == 0) {
             return new NoWork(node.op().mnemonic());
@@ -130,14 +129,8 @@ final class MovementLowering {
         return expanded;
     }
 
-    /** Bytes of an element. @throws UnsupportedException for the packed types */
+    /** Bytes of an element. */
     static int width(Node node) {
-        DType dtype = node.input(0).dtype();
-        if (dtype.bits() < 8) {
-            throw new UnsupportedException(
-                    "the CUDA backend has no kernel yet for " + node.op().mnemonic() + " of " + dtype
-                            + ", whose elements share bytes; the CPU runs it (--device cpu)");
-        }
-        return dtype.bytes();
+        return node.input(0).dtype().bytes();
     }
 }

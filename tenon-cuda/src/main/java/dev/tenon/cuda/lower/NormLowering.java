@@ -1,6 +1,5 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
@@ -24,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class NormLowering {
     private NormLowering() {}
 
-    private record Strided(RowKernels.Strided launch, int input, int output) implements Step {
+    private record Strided(RowKernels.Strided launch, int input, int output) implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             launch.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output));
         }
 
@@ -42,13 +41,13 @@ final class NormLowering {
      * @param spread brings it to a row's shape in the workspace at {@code offset}; null where it has it
      */
     private record Parameter(int slot, MovementKernels.@Nullable Move spread, long offset) {
-        void prepare(Frame frame) {
+        void prepare(GpuFrame frame) {
             if (spread != null) {
                 spread.enqueue(frame.stream(), frame.arguments(), frame.at(slot), frame.workspace() + offset);
             }
         }
 
-        long address(Frame frame) {
+        long address(GpuFrame frame) {
             return spread == null ? frame.at(slot) : frame.workspace() + offset;
         }
     }
@@ -62,9 +61,9 @@ final class NormLowering {
             long workspaceBytes,
             int input,
             int output)
-            implements Step {
+            implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             if (gamma != null) {
                 gamma.prepare(frame);
             }
@@ -108,9 +107,9 @@ final class NormLowering {
             @Nullable Integer beta,
             int norm,
             @Nullable Integer sum)
-            implements Step {
+            implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             launch.enqueue(
                     frame.stream(),
                     frame.arguments(),
@@ -127,7 +126,7 @@ final class NormLowering {
         }
     }
 
-    /** Whether {@link #lower(ResidualNorm, Node, LoweringContext)} takes a node of concrete types. */
+    /** Whether {@link #lower(ResidualNorm, Node, GpuLoweringContext)} takes a node of concrete types. */
     static boolean claims(ResidualNorm op, Node node) {
         Shape shape = node.input(0).shape();
         long cols = shape.elements(op.axis(), shape.rank());
@@ -136,9 +135,9 @@ final class NormLowering {
                 && node.inputs().stream().skip(2).allMatch(row -> row.shape().elements() == cols);
     }
 
-    static Step lower(ResidualNorm op, Node node, LoweringContext context) {
+    static Lowered lower(ResidualNorm op, Node node, GpuLoweringContext context) {
         if (!claims(op, node)) {
-            throw new UnsupportedException(node + ": the CUDA backend takes rows of at most "
+            return new NoKernel("the CUDA backend takes rows of at most "
                     + ResidualNormKernels.mostCols(node.input(0).dtype())
                     + " elements, with a scale and a bias of that many; add and norm apart");
         }
@@ -163,15 +162,15 @@ final class NormLowering {
                 op.sum() ? context.slot(node.outputs().getLast()) : null);
     }
 
-    static Step lower(Softmax op, Node node, LoweringContext context) {
+    static GpuStep lower(Softmax op, Node node, GpuLoweringContext context) {
         return softmax(op.axis(), false, node, context);
     }
 
-    static Step lower(LogSoftmax op, Node node, LoweringContext context) {
+    static GpuStep lower(LogSoftmax op, Node node, GpuLoweringContext context) {
         return softmax(op.axis(), true, node, context);
     }
 
-    private static Step softmax(int axis, boolean log, Node node, LoweringContext context) {
+    private static GpuStep softmax(int axis, boolean log, Node node, GpuLoweringContext context) {
         Value x = node.input(0);
         Shape shape = x.shape();
         if (shape.elements() == 0) {
@@ -180,7 +179,7 @@ final class NormLowering {
         long outer = shape.elements(0, axis);
         long size = shape.size(axis);
         long inner = shape.elements(axis + 1, shape.rank());
-        DType dtype = known(node);
+        DType dtype = node.input(0).dtype();
         if (inner > 1) {
             return new Strided(
                     new RowKernels(context.kernels()).strided(log, dtype, outer, size, inner),
@@ -191,24 +190,24 @@ final class NormLowering {
         return rows(rule, outer, Shape.of(size), 0, null, null, node, context);
     }
 
-    static Step lower(LayerNorm op, Node node, LoweringContext context) {
+    static GpuStep lower(LayerNorm op, Node node, GpuLoweringContext context) {
         @Nullable Value scale = op.scale() ? node.input(1) : null;
         @Nullable Value bias = op.bias() ? node.inputs().getLast() : null;
         return norm(RowRule.LAYER_NORM, op.axis(), op.epsilon(), scale, bias, node, context);
     }
 
-    static Step lower(RmsNorm op, Node node, LoweringContext context) {
+    static GpuStep lower(RmsNorm op, Node node, GpuLoweringContext context) {
         return norm(RowRule.RMS_NORM, op.axis(), op.epsilon(), op.scale() ? node.input(1) : null, null, node, context);
     }
 
-    private static Step norm(
+    private static GpuStep norm(
             RowRule rule,
             int axis,
             double epsilon,
             @Nullable Value scale,
             @Nullable Value bias,
             Node node,
-            LoweringContext context) {
+            GpuLoweringContext context) {
         Shape shape = node.input(0).shape();
         if (shape.elements() == 0) {
             return new NoWork(node.op().mnemonic());
@@ -217,7 +216,7 @@ final class NormLowering {
         return rows(rule, shape.elements(0, axis), row, epsilon, scale, bias, node, context);
     }
 
-    private static Step rows(
+    private static GpuStep rows(
             RowRule rule,
             long rows,
             Shape row,
@@ -225,23 +224,23 @@ final class NormLowering {
             @Nullable Value scale,
             @Nullable Value bias,
             Node node,
-            LoweringContext context) {
-        DType dtype = known(node);
+            GpuLoweringContext context) {
+        DType dtype = node.input(0).dtype();
         RowKernels.Rows launch = new RowKernels(context.kernels()).rows(rule, dtype, rows, row.elements(), true);
-        Scratch scratch = new Scratch();
-        scratch.take(launch.plan().stateBytes());
+        Workspace workspace = new Workspace();
+        workspace.take(launch.plan().stateBytes());
         return new Rows(
                 launch,
                 epsilon,
-                parameter(scale, row, scratch, context),
-                parameter(bias, row, scratch, context),
-                scratch.bytes(),
+                parameter(scale, row, workspace, context),
+                parameter(bias, row, workspace, context),
+                workspace.bytes(),
                 context.slot(node.input(0)),
                 context.slot(node.output()));
     }
 
     private static @Nullable Parameter parameter(
-            @Nullable Value value, Shape row, Scratch scratch, LoweringContext context) {
+            @Nullable Value value, Shape row, Workspace workspace, GpuLoweringContext context) {
         if (value == null) {
             return null;
         }
@@ -253,15 +252,6 @@ final class NormLowering {
         return new Parameter(
                 slot,
                 MovementLowering.expansion(new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
-                scratch.take(value.dtype().bytesFor(row.elements())));
-    }
-
-    private static DType known(Node node) {
-        DType dtype = node.input(0).dtype();
-        if (!TypeCodes.has(dtype)) {
-            throw new UnsupportedException("the CUDA backend has no kernel yet for "
-                    + node.op().mnemonic() + " of " + dtype + "; the CPU runs it (--device cpu)");
-        }
-        return dtype;
+                workspace.take(value.dtype().bytesFor(row.elements())));
     }
 }

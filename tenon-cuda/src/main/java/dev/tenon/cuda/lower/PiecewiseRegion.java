@@ -16,14 +16,14 @@ import java.util.List;
  * A region that no kernel takes whole: a launch a step, results in between in the workspace, short floats as f32. The node's outputs are written after every input has been read for the last time, because an output may lie over an
  * input.
  */
-final class PiecewiseRegion implements Step {
+final class PiecewiseRegion implements GpuStep {
     /** Where a value is: in a slot, or that many bytes into the workspace. */
     private record Place(int slot, long offset) {
         static Place slot(int slot) {
             return new Place(slot, 0);
         }
 
-        long address(Frame frame) {
+        long address(GpuFrame frame) {
             return slot >= 0 ? frame.at(slot) : frame.workspace() + offset;
         }
     }
@@ -34,11 +34,11 @@ final class PiecewiseRegion implements Step {
 
     private final List<Piece> pieces = new ArrayList<>();
     private final List<Spread> spreads = new ArrayList<>();
-    private final Scratch scratch = new Scratch();
+    private final Workspace workspace = new Workspace();
     private final int number;
     private final List<String> passedOver;
 
-    PiecewiseRegion(Region given, Node node, LoweringContext context, List<String> passedOver) {
+    PiecewiseRegion(Region given, Node node, GpuLoweringContext context, List<String> passedOver) {
         this.number = context.stepNumber();
         this.passedOver = passedOver;
         int inputs = node.inputs().size();
@@ -63,7 +63,7 @@ final class PiecewiseRegion implements Step {
             Broadcast broadcast =
                     Broadcast.of(shape, from.stream().map(shapes::get).toList());
             long bytes = types.get(inputs + i).bytesFor(shape.elements());
-            Place place = i == direct ? Place.slot(context.slot(node.output())) : new Place(-1, scratch.take(bytes));
+            Place place = i == direct ? Place.slot(context.slot(node.output())) : new Place(-1, workspace.take(bytes));
             places.add(place);
             pieces.add(new Piece(
                     kernels.single(step.op(), from.stream().map(types::get).toList(), broadcast, shape.elements()),
@@ -71,7 +71,7 @@ final class PiecewiseRegion implements Step {
                     place));
             for (int argument : from.stream().distinct().toList()) {
                 if (argument >= inputs && lastUse[argument] == i) {
-                    scratch.release(
+                    workspace.release(
                             places.get(argument).offset(),
                             types.get(argument).bytesFor(shapes.get(argument).elements()));
                 }
@@ -111,7 +111,7 @@ final class PiecewiseRegion implements Step {
     }
 
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         for (Piece piece : pieces) {
             KernelArguments arguments = frame.arguments().clear();
             for (Place input : piece.inputs()) {
@@ -146,6 +146,6 @@ final class PiecewiseRegion implements Step {
 
     @Override
     public long workspaceBytes() {
-        return scratch.bytes();
+        return workspace.bytes();
     }
 }

@@ -16,9 +16,9 @@ import java.util.List;
 final class ReductionLowering {
     private ReductionLowering() {}
 
-    private record Reduction(ReduceKernels.Launch launch, int input, int output) implements Step {
+    private record Reduction(ReduceKernels.Launch launch, int input, int output) implements GpuStep {
         @Override
-        public void enqueue(Frame frame) {
+        public void enqueue(GpuFrame frame) {
             launch.enqueue(frame.stream(), frame.arguments(), frame.at(input), frame.at(output), frame.workspace());
         }
 
@@ -33,7 +33,7 @@ final class ReductionLowering {
         }
     }
 
-    public static Step lower(Reduce op, Node node, LoweringContext context) {
+    public static GpuStep lower(Reduce op, Node node, GpuLoweringContext context) {
         Value x = node.input(0);
         if (node.output().shape().elements() == 0) {
             return new NoWork(op.mnemonic());

@@ -8,7 +8,7 @@ import dev.tenon.cuda.lower.MatMulLowering.Slots;
 import java.util.List;
 
 /** A product by our own kernel, its epilogue included; one launch unless the batch has more dims than the kernel counts. */
-final class ScalarMatMul implements Step {
+final class ScalarMatMul implements GpuStep {
     private final String tier;
     private final List<String> passedOver;
     private final int bytes;
@@ -32,7 +32,7 @@ final class ScalarMatMul implements Step {
     }
 
     @Override
-    public void enqueue(Frame frame) {
+    public void enqueue(GpuFrame frame) {
         long bias = Slots.at(frame, slots.bias());
         long residual = Slots.at(frame, slots.residual());
         for (int i = 0; i < starts.size(); i++) {

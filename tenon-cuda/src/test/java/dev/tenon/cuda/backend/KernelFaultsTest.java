@@ -57,7 +57,7 @@ class KernelFaultsTest {
                 })),
                 0,
                 EngineOptions.defaults());
-        return device.compile(plan(), device.newWeights(), CompileOptions.defaults());
+        return device.compile(plan(), device.newConstants(), CompileOptions.defaults());
     }
 
     @Test

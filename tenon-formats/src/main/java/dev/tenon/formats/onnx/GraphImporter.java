@@ -62,7 +62,7 @@ final class GraphImporter {
     }
 
     private static String key(String domain, String name, String overload) {
-        return Environment.domain(domain) + "\n" + name + "\n" + overload;
+        return ModelScope.domain(domain) + "\n" + name + "\n" + overload;
     }
 
     /**
@@ -75,7 +75,7 @@ final class GraphImporter {
         if (proto == null) {
             throw new ImportException(file + ": there is no graph in it; it is not an ONNX model");
         }
-        Environment environment = new Environment(Environment.opsets(file, model.opsets()), Map.of(), List.of(), "");
+        ModelScope environment = new ModelScope(ModelScope.opsets(file, model.opsets()), Map.of(), List.of(), "");
         Scope scope = new Scope(new GraphBuilder(proto.name().isEmpty() ? "main" : proto.name()), null);
         try {
             Map<String, TensorProto> initialized = new HashMap<>();
@@ -115,7 +115,7 @@ final class GraphImporter {
     }
 
     /** Adds a graph's constants and nodes; its results, in order. */
-    private List<Value> body(GraphProto proto, Scope scope, Environment environment) {
+    private List<Value> body(GraphProto proto, Scope scope, ModelScope environment) {
         if (proto.sparse() > 0) {
             throw new ImportException(
                     file + ": graph \"" + proto.name() + "\" has sparse initializers, which are not supported");
@@ -144,7 +144,7 @@ final class GraphImporter {
         }
     }
 
-    private void nodes(List<NodeProto> all, Scope scope, Environment environment) {
+    private void nodes(List<NodeProto> all, Scope scope, ModelScope environment) {
         for (NodeProto node : NodeOrder.of(file, all, name -> scope.find(name) != null)) {
             if (++nodes > MAX_NODES) {
                 throw new ImportException(file + ": more than " + MAX_NODES + " nodes");
@@ -153,8 +153,8 @@ final class GraphImporter {
         }
     }
 
-    private void node(NodeProto node, Scope scope, Environment environment) {
-        String domain = Environment.domain(node.domain());
+    private void node(NodeProto node, Scope scope, ModelScope environment) {
+        String domain = ModelScope.domain(node.domain());
         OnnxOps.Name operator = new OnnxOps.Name(domain, node.opType());
         String label = environment.prefix() + node.label();
         Long opset = environment.opsets().get(domain);
@@ -236,7 +236,7 @@ final class GraphImporter {
             List<@Nullable Value> inputs,
             Attributes attributes,
             Scope scope,
-            Environment environment) {
+            ModelScope environment) {
         List<FunctionProto> calls = new ArrayList<>(environment.calls());
         if (calls.contains(function) || calls.size() >= MAX_CALLS) {
             throw new ImportException(where + ": the function calls itself, or calls nest deeper than " + MAX_CALLS);
@@ -259,8 +259,8 @@ final class GraphImporter {
                 define(inner, function.inputs().get(i), value);
             }
         }
-        Environment body =
-                new Environment(Environment.opsets(file, function.opsets()), given, List.copyOf(calls), label + "/");
+        ModelScope body =
+                new ModelScope(ModelScope.opsets(file, function.opsets()), given, List.copyOf(calls), label + "/");
         nodes(without(function.nodes(), absent), inner, body);
         List<Value> results = new ArrayList<>();
         for (String output : function.outputs()) {
@@ -295,9 +295,9 @@ final class GraphImporter {
     private final class ScopedBranches implements Branches {
         private final String label;
         private final Scope scope;
-        private final Environment environment;
+        private final ModelScope environment;
 
-        ScopedBranches(String label, Scope scope, Environment environment) {
+        ScopedBranches(String label, Scope scope, ModelScope environment) {
             this.label = label;
             this.scope = scope;
             this.environment = environment;

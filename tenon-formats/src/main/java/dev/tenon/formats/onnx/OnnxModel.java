@@ -51,7 +51,7 @@ public final class OnnxModel {
         ModelProto whole = ModelProto.read(WireReader.of(file, bytes));
         graph = graph(file, bytes, whole, externals, Set.of());
         outputs = outputs(graph, whole.graph());
-        whole.opsets().forEach(opset -> opsets.put(Environment.domain(opset.domain()), opset.version()));
+        whole.opsets().forEach(opset -> opsets.put(ModelScope.domain(opset.domain()), opset.version()));
         // the facts stay; the messages of the graph may go
         model = new ModelProto(
                 whole.irVersion(),

@@ -185,7 +185,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         int from = Math.min(part.from(), part.size() - 1);
         float[] vector = new float[0];
         for (Pooling pooling : setup.pooling()) {
-            vector = Vectors.concatenated(vector, pooling.pool(rows, width, from, part.size()));
+            vector = VectorMath.concatenated(vector, pooling.pool(rows, width, from, part.size()));
         }
         return vector;
     }
@@ -195,14 +195,14 @@ public final class EmbeddingEncoder implements AutoCloseable {
         float[] vector = pooled;
         for (SentenceFiles.Step step : setup.steps()) {
             vector = switch (step) {
-                case SentenceFiles.Normalise() -> Vectors.normalised(vector);
+                case SentenceFiles.Normalise() -> VectorMath.normalised(vector);
                 case SentenceFiles.Layer(Dense dense) -> dense.apply(vector);
             };
         }
         if (options.dimensions() != null) {
-            vector = Vectors.shortened(vector, options.dimensions());
+            vector = VectorMath.shortened(vector, options.dimensions());
         }
-        return setup.normalise() ? Vectors.normalised(vector) : vector;
+        return setup.normalise() ? VectorMath.normalised(vector) : vector;
     }
 
     private Map<String, Tensor> run(Map<String, Tensor> inputs) {

@@ -82,7 +82,7 @@ public interface Tokenizer {
     Encoding encode(String first, String second, boolean specialTokens);
 
     /** Encodes texts, with special tokens, and pads them to one length; no texts give a batch without rows. */
-    Batch encodeBatch(List<String> texts);
+    TokenBatch encodeBatch(List<String> texts);
 
     /**
      * The text of ids, without special tokens; ids that are unknown are left out.

@@ -69,12 +69,12 @@ final class WordPieceTokenizer implements Tokenizer {
     }
 
     @Override
-    public Batch encodeBatch(List<String> texts) {
+    public TokenBatch encodeBatch(List<String> texts) {
         List<Encoding> encodings = new ArrayList<>(texts.size());
         for (String text : texts) {
             encodings.add(encodeUnpadded(text, null, true));
         }
-        return Batch.pad(encodings, padding);
+        return TokenBatch.pad(encodings, padding);
     }
 
     @Override

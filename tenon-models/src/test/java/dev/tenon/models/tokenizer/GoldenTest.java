@@ -90,7 +90,7 @@ class GoldenTest {
     @Test
     void takesTheTextsOfTheEmbeddingGoldens() {
         List<String> texts = MiniLm.golden("embed-texts.json").strings("texts");
-        Batch batch = MiniLm.TOKENIZER.encodeBatch(texts);
+        TokenBatch batch = MiniLm.TOKENIZER.encodeBatch(texts);
         assertThat(batch.rows()).isEqualTo(texts.size());
         assertThat(batch.length()).isBetween(3, 128);
         assertThat(batch.ids()).hasSize(batch.rows() * batch.length()).doesNotContain(-1);

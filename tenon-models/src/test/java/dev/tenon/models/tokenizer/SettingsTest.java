@@ -65,14 +65,14 @@ class SettingsTest {
 
     @Test
     void batchesArePaddedToTheLongest() {
-        Batch batch = MiniLm.TOKENIZER.encodeBatch(List.of("a", "a b c", ""));
+        TokenBatch batch = MiniLm.TOKENIZER.encodeBatch(List.of("a", "a b c", ""));
         assertThat(batch.rows()).isEqualTo(3);
         assertThat(batch.length()).isEqualTo(5);
         assertThat(batch.ids()).containsExactly(101, 1037, 102, 0, 0, 101, 1037, 1038, 1039, 102, 101, 102, 0, 0, 0);
         assertThat(batch.attentionMask()).containsExactly(1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0);
         assertThat(batch.typeIds()).containsOnly(0);
         assertThat(batch.encodings().getFirst().tokens()).containsExactly("[CLS]", "a", "[SEP]", "[PAD]", "[PAD]");
-        Batch none = MiniLm.TOKENIZER.encodeBatch(List.of());
+        TokenBatch none = MiniLm.TOKENIZER.encodeBatch(List.of());
         assertThat(none.rows()).isZero();
         assertThat(none.ids()).isEmpty();
     }
@@ -95,7 +95,7 @@ class SettingsTest {
         assertThat(encoding.ids()).containsExactly(7, 101, 1037, 102);
         assertThat(encoding.typeIds()).containsExactly(3, 0, 0, 0);
         assertThat(encoding.tokens().getFirst()).isEqualTo("<p>");
-        Batch batch = MiniLm.TOKENIZER.withPadding(left.toLength(2)).encodeBatch(List.of("a", "a b c"));
+        TokenBatch batch = MiniLm.TOKENIZER.withPadding(left.toLength(2)).encodeBatch(List.of("a", "a b c"));
         assertThat(batch.length()).as("a fixed length shortens nothing").isEqualTo(5);
         assertThatThrownBy(() -> left.toLength(-1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> left.toMultipleOf(-1)).isInstanceOf(IllegalArgumentException.class);

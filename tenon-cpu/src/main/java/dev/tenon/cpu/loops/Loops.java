@@ -1,0 +1,328 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The inner loops over f32, in plain Java: what runs where there is no Vector API, and everywhere until the vector kernels are compiled. {@link VectorLoops} replaces the hot ones.
+ *
+ * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not overlap.
+ */
+public class Loops {
+    public static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;
+    public static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
+
+    /** How a product begins: at zero, at what the result holds, at a bias for each column. */
+    public static final int ZERO = 0;
+
+    public static final int ACCUMULATE = 1;
+    public static final int BIAS = 2;
+
+    /** The kernels to use now. */
+    public static Loops current() {
+        return LoopChoice.current();
+    }
+
+    /** What reports call these. */
+    public String tier() {
+        return "scalar";
+    }
+
+    /** The most rows that a {@link #tile} takes. */
+    int rows() {
+        return ScalarTile.ROWS;
+    }
+
+    /**
+     * c[rows, PANEL] = a[rows, k] b[k, PANEL].
+     *
+     * @param rows 1 to {@link #rows}
+     * @param lda elements from a row of a to the next
+     */
+    void tile(
+            int rows,
+            int k,
+            MemorySegment a,
+            long aOffset,
+            long lda,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        ScalarTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
+    }
+
+    /** c[rows, PANEL] = x[rows, PANEL] + start, whose rows are {@code lds} elements apart, 0 for the same in all rows; start may be c. */
+    void addTile(
+            int rows,
+            MemorySegment x,
+            long xOffset,
+            MemorySegment start,
+            long startOffset,
+            long lds,
+            MemorySegment c,
+            long cOffset,
+            long ldc) {
+        for (int row = 0; row < rows; row++) {
+            for (int j = 0; j < Gemm.NR; j++) {
+                float sum = x.get(F32, xOffset + 4L * (row * Gemm.NR + j))
+                        + start.get(F32, startOffset + 4 * (row * lds + j));
+                c.set(F32, cOffset + 4 * (row * ldc + j), sum);
+            }
+        }
+    }
+
+    /** The sum of the products of two rows. */
+    float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
+        float s0 = 0;
+        float s1 = 0;
+        int i = 0;
+        for (; i + 1 < n; i += 2) {
+            s0 += a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i);
+            s1 += a.get(F32, aOffset + 4L * i + 4) * b.get(F32, bOffset + 4L * i + 4);
+        }
+        return i < n ? s0 + s1 + a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i) : s0 + s1;
+    }
+
+    /** y[j] = the product of q with row j of k, for n rows. */
+    public void dots(
+            MemorySegment q,
+            long qOffset,
+            MemorySegment k,
+            long kOffset,
+            int size,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int j = 0; j < n; j++) {
+            y.set(F32, yOffset + 4L * j, dot(q, qOffset, k, kOffset + 4L * j * size, size));
+        }
+    }
+
+    /** y += the sum of weight[j] times row j of v, for n rows. */
+    public void mix(
+            MemorySegment weights,
+            long weightsOffset,
+            MemorySegment v,
+            long vOffset,
+            int size,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int j = 0; j < n; j++) {
+            float weight = weights.get(F32, weightsOffset + 4L * j);
+            long row = vOffset + 4L * j * size;
+            for (int i = 0; i < size; i++) {
+                y.set(F32, yOffset + 4L * i, y.get(F32, yOffset + 4L * i) + weight * v.get(F32, row + 4L * i));
+            }
+        }
+    }
+
+    public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, (float) op.apply(x.get(F32, xOffset + 4L * i)));
+        }
+    }
+
+    public void binary(
+            BinaryFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        switch (fn) {
+            case ADD -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) + b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case SUB -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) - b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case MUL -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case DIV -> {
+                for (int i = 0; i < n; i++) {
+                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) / b.get(F32, bOffset + 4L * i));
+                }
+            }
+            case FLOOR_DIV,
+                    MOD,
+                    FMOD,
+                    POW,
+                    PRELU,
+                    MAX,
+                    MIN,
+                    ATAN2,
+                    AND,
+                    OR,
+                    XOR,
+                    BIT_AND,
+                    BIT_OR,
+                    BIT_XOR,
+                    SHL,
+                    SHR -> {
+                for (int i = 0; i < n; i++) {
+                    float p = a.get(F32, aOffset + 4L * i);
+                    float q = b.get(F32, bOffset + 4L * i);
+                    y.set(F32, yOffset + 4L * i, (float) fn.apply(p, q));
+                }
+            }
+        }
+    }
+
+    /** y (bytes, 1 or 0) = a fn b. */
+    public void compare(
+            CompareFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int i = 0; i < n; i++) {
+            float p = a.get(F32, aOffset + 4L * i);
+            float q = b.get(F32, bOffset + 4L * i);
+            y.set(I8, yOffset + i, (byte) (fn.test(p, q) ? 1 : 0));
+        }
+    }
+
+    /** y = condition (bytes) ? a : b. */
+    public void select(
+            MemorySegment condition,
+            long conditionOffset,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        for (int i = 0; i < n; i++) {
+            float p = a.get(F32, aOffset + 4L * i);
+            float q = b.get(F32, bOffset + 4L * i);
+            y.set(F32, yOffset + 4L * i, condition.get(I8, conditionOffset + i) != 0 ? p : q);
+        }
+    }
+
+    public void fill(MemorySegment y, long yOffset, float value, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, value);
+        }
+    }
+
+    /** factor x + addend. */
+    public void affine(
+            MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(F32, yOffset + 4L * i, x.get(F32, xOffset + 4L * i) * factor + addend);
+        }
+    }
+
+    /** The largest, -inf for none; NaN where there is one. */
+    public float max(MemorySegment x, long xOffset, int n) {
+        float max = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < n; i++) {
+            max = Math.max(max, x.get(F32, xOffset + 4L * i));
+        }
+        return max;
+    }
+
+    /** The sum, kept in double where there is more than a block. */
+    public double sum(MemorySegment x, long xOffset, long n) {
+        double s0 = 0;
+        double s1 = 0;
+        double s2 = 0;
+        double s3 = 0;
+        long i = 0;
+        for (; i + 3 < n; i += 4) {
+            s0 += x.get(F32, xOffset + 4 * i);
+            s1 += x.get(F32, xOffset + 4 * i + 4);
+            s2 += x.get(F32, xOffset + 4 * i + 8);
+            s3 += x.get(F32, xOffset + 4 * i + 12);
+        }
+        for (; i < n; i++) {
+            s0 += x.get(F32, xOffset + 4 * i);
+        }
+        return (s0 + s1) + (s2 + s3);
+    }
+
+    /** Writes two doubles: the sum of x - shift, and the sum of its squares. */
+    public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
+        double s0 = 0;
+        double s1 = 0;
+        double q0 = 0;
+        double q1 = 0;
+        long i = 0;
+        for (; i + 1 < n; i += 2) {
+            double d0 = x.get(F32, xOffset + 4 * i) - shift;
+            double d1 = x.get(F32, xOffset + 4 * i + 4) - shift;
+            s0 += d0;
+            s1 += d1;
+            q0 += d0 * d0;
+            q1 += d1 * d1;
+        }
+        if (i < n) {
+            double d = x.get(F32, xOffset + 4 * i) - shift;
+            s0 += d;
+            q0 += d * d;
+        }
+        to.set(Convert.F64, toOffset, s0 + s1);
+        to.set(Convert.F64, toOffset + 8, q0 + q1);
+    }
+
+    /** sums += x; the sums are doubles. */
+    public void accumulate(MemorySegment x, long xOffset, MemorySegment sums, long sumsOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            long at = sumsOffset + 8L * i;
+            sums.set(Convert.F64, at, sums.get(Convert.F64, at) + x.get(F32, xOffset + 4L * i));
+        }
+    }
+
+    /** y = e^(x - shift); returns the sum of y. */
+    public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            float e = (float) Math.exp(x.get(F32, xOffset + 4L * i) - shift);
+            y.set(F32, yOffset + 4L * i, e);
+            sum += e;
+        }
+        return sum;
+    }
+
+    /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
+    public void normalise(
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float mean,
+            float factor,
+            float addend,
+            MemorySegment scale,
+            long scaleOffset,
+            MemorySegment bias,
+            long biasOffset) {
+        boolean scaled = scale.byteSize() != 0;
+        boolean biased = bias.byteSize() != 0;
+        for (int i = 0; i < n; i++) {
+            float v = (x.get(F32, xOffset + 4L * i) - mean) * factor + addend;
+            v = scaled ? v * scale.get(F32, scaleOffset + 4L * i) : v;
+            y.set(F32, yOffset + 4L * i, biased ? v + bias.get(F32, biasOffset + 4L * i) : v);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package dev.tenon.cpu.loops;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorShuffle;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The loops over windows on the Vector API, for strides of 1 and 2. Vectors stay local to one method each, see {@link VectorLoops}. The last few positions of a maximum are a whole vector that overlaps the one before, which does no harm;
+ * what adds up cannot be done twice. Each loop returns how many positions it did.
+ */
+final class VectorWindowLoops extends WindowLoops {
+    private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
+    private static final int LANES = SPECIES.length();
+    private static final long BYTES = 4L * LANES;
+    private static final Class<?> NATIVE = Segments.NATIVE;
+    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    /** The even elements of two vectors, one after the other. */
+    private static final VectorShuffle<Float> EVEN = VectorShuffle.fromOp(SPECIES, i -> 2 * i % LANES);
+
+    private static final VectorMask<Float> LOW = SPECIES.indexInRange(0, LANES / 2);
+
+    @Override
+    public String tier() {
+        return "vector";
+    }
+
+    @Override
+    public void correlate(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            MemorySegment w,
+            long wOffset,
+            long wStep,
+            int taps,
+            int dilation,
+            int stride,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        boolean fast = Segments.isNative(x) && Segments.isNative(w) && Segments.isNative(y);
+        int i = 0;
+        if (fast && stride == 1 && MoveLoops.get().sums.ready()) {
+            i = sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+        } else if (fast && stride == 2 && MoveLoops.get().sumsOfSecond.ready()) {
+            i = sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+        }
+        super.correlate(
+                x,
+                xOffset + 4L * i * stride,
+                lines,
+                xStep,
+                w,
+                wOffset,
+                wStep,
+                taps,
+                dilation,
+                stride,
+                y,
+                yOffset + 4L * i,
+                n - i);
+    }
+
+    static int sums(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            MemorySegment w,
+            long wOffset,
+            long wStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        int i = 0;
+        long tap = 4L * dilation;
+        for (; i <= n - LANES; i += LANES) {
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
+            }
+            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        if (n - i >= 4) {
+            VectorMask<Float> mask = SPECIES.indexInRange(i, n);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER, mask);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER, mask);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
+            }
+            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER, mask);
+            i = n;
+        }
+        return i;
+    }
+
+    static int sumsOfSecond(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            MemorySegment w,
+            long wOffset,
+            long wStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        int i = 0;
+        long tap = 4L * dilation;
+        // the odd element behind the last even one may lie past the input
+        for (; i < n - LANES; i += LANES) {
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 8L * i;
+                long filter = wOffset + line * wStep;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    FloatVector v = high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                }
+            }
+            sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        return i;
+    }
+
+    @Override
+    public void maximum(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            int stride,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        boolean fast = Segments.isNative(x) && Segments.isNative(y);
+        int i = 0;
+        if (fast && stride == 1 && MoveLoops.get().maxima.ready()) {
+            i = maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+        } else if (fast && stride == 2 && MoveLoops.get().maximaOfSecond.ready()) {
+            i = maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+        }
+        super.maximum(x, xOffset + 4L * i * stride, lines, xStep, taps, dilation, stride, y, yOffset + 4L * i, n - i);
+    }
+
+    static int maxima(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        if (n < LANES) {
+            return 0;
+        }
+        long tap = 4L * dilation;
+        int i = 0;
+        while (true) {
+            FloatVector most = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 4L * i;
+                for (int j = 0; j < taps; j++) {
+                    most = most.max(FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER));
+                }
+            }
+            most.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            if (i == n - LANES) {
+                return n;
+            }
+            i = Math.min(i + LANES, n - LANES);
+        }
+    }
+
+    static int maximaOfSecond(
+            MemorySegment x,
+            long xOffset,
+            int lines,
+            long xStep,
+            int taps,
+            int dilation,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        if (n <= LANES) {
+            return 0;
+        }
+        long tap = 4L * dilation;
+        int i = 0;
+        // the odd element behind the last even one may lie past the input, so one position is left over
+        while (true) {
+            FloatVector most = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            for (int line = 0; line < lines; line++) {
+                long at = xOffset + line * xStep + 8L * i;
+                for (int j = 0; j < taps; j++) {
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    most = most.max(high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW));
+                }
+            }
+            most.intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            if (i == n - 1 - LANES) {
+                return n - 1;
+            }
+            i = Math.min(i + LANES, n - 1 - LANES);
+        }
+    }
+
+    @Override
+    public void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        boolean fast = MoveLoops.get().multiplyAdd.ready() && Segments.isNative(x) && Segments.isNative(y);
+        int i = fast ? products(x, xOffset, factor, y, yOffset, n) : 0;
+        super.multiplyAdd(x, xOffset + 4L * i, factor, y, yOffset + 4L * i, n - i);
+    }
+
+    static int products(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        int i = 0;
+        FloatVector weight = FloatVector.broadcast(SPECIES, factor);
+        for (; i <= n - LANES; i += LANES) {
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
+            FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
+            v.fma(weight, sum).intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        return i;
+    }
+}

@@ -1,0 +1,25 @@
+package dev.tenon.cpu.step;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Value;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** What a lowering may ask while it makes a step. */
+public interface CpuLoweringContext {
+    /** The slot of a value in the frame. Views have a slot of their own over the same memory. */
+    int slot(Value value);
+
+    /** Workers that a run will have. */
+    int threads();
+
+    /**
+     * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of plans. {@code layout} names the form; {@code make} is called at most once for each pair and gives memory that the
+     * weights own.
+     */
+    MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make);
+
+    /** Memory to be had, and what fills it. */
+    record Prepared(long bytes, Consumer<MemorySegment> fill) {}
+}

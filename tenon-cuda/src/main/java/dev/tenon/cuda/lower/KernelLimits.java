@@ -1,0 +1,73 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.elementwise.Copy;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.indexing.Gather;
+import dev.tenon.core.ir.op.indexing.GatherElements;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.TypeCodes;
+import java.util.List;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/** Types and sizes that the kernels of an operation do not take, whatever its family does beside. */
+final class KernelLimits {
+    private KernelLimits() {}
+
+    /** One line that says why no kernel takes the node; empty where one may. */
+    static String refusal(Node node) {
+        List<Value> operands =
+                Stream.concat(node.inputs().stream(), node.outputs().stream()).toList();
+        for (Value operand : operands) {
+            String reason = refusal(node, operand);
+            if (!reason.isEmpty()) {
+                return "the CUDA backend has no kernel yet for " + node.op().mnemonic() + " of " + reason;
+            }
+        }
+        return "";
+    }
+
+    private static String refusal(Node node, Value operand) {
+        DType dtype = operand.dtype();
+        if (dtype.bits() < 8) {
+            return dtype + ", whose elements share bytes";
+        }
+        if (!TypeCodes.has(dtype) && !moves(node)) {
+            return dtype.toString();
+        }
+        if (node.op() instanceof MatMul && !dtype.isFloat()) {
+            return dtype.toString();
+        }
+        long dims =
+                LongStream.of(operand.shape().sizes()).filter(size -> size > 1).count();
+        return dims > MovementKernels.MOST_DIMS && walks(node)
+                ? dims + " dims; kernels walk at most " + MovementKernels.MOST_DIMS
+                : "";
+    }
+
+    /** Whether elements are only bytes to it. */
+    private static boolean moves(Node node) {
+        return switch (node.op()) {
+            case Copy _, Transpose _, Slice _, Concat _, Expand _, Gather _, GatherElements _ -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether it goes through its operands dim by dim. */
+    private static boolean walks(Node node) {
+        return moves(node)
+                || node.op() instanceof Elementwise
+                || node.op() instanceof Region
+                || node.op() instanceof Reduce;
+    }
+}
