@@ -14,6 +14,7 @@ module dev.tenon.cuda {
     exports dev.tenon.cuda.lower;
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
+    exports dev.tenon.cuda.store;
     exports dev.tenon.cuda.timing;
 
     uses dev.tenon.core.backend.Backend;

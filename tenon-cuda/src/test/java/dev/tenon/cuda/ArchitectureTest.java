@@ -12,6 +12,7 @@ class ArchitectureTest {
         House.of("dev.tenon.cuda")
                 .dependsDownwards(
                         "port",
+                        "store",
                         "timing",
                         "driver",
                         "kernel",

@@ -10,7 +10,12 @@ import picocli.CommandLine.Spec;
         name = "bench",
         mixinStandardHelpOptions = true,
         description = "In-process benchmarks: median, p95, min, max.",
-        subcommands = {BenchModelCommand.class, BenchSoftmaxCommand.class, BenchAllReduceCommand.class})
+        subcommands = {
+            BenchModelCommand.class,
+            BenchTextsCommand.class,
+            BenchSoftmaxCommand.class,
+            BenchAllReduceCommand.class
+        })
 public final class BenchCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -19,6 +24,6 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: model, softmax or allreduce");
+                spec.commandLine(), "say what to measure: model, texts, softmax or allreduce");
     }
 }

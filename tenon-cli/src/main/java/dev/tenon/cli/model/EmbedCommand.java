@@ -90,7 +90,8 @@ public final class EmbedCommand implements Callable<Integer> {
                     .withCompile(settings.apply(CompileOptions.defaults()));
             try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
                 progress.say("embedding " + all.size() + " text(s) …");
-                found = encoder.embed(all);
+                found = encoder.embed(
+                        all, done -> progress.say("embedding: " + done + " of " + all.size() + " text(s) …"));
                 assumptions = encoder.assumptions();
                 limit = encoder.maxTokens();
                 first = time ? FirstResult.now() : null;

@@ -6,10 +6,12 @@ import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -128,6 +130,40 @@ public class PlainGraphBuilder implements OpBuilder {
     @Override
     public final List<Value> addAll(Op op, List<Value> operands) {
         return add("", op, operands);
+    }
+
+    /**
+     * Adds a whole graph: its inputs and parameters become this one's, its nodes come in their order. Its defaults
+     * become constants, its outputs are no outputs of this graph unless they are named so.
+     *
+     * @return the values that are the graph's outputs, by name, in its order
+     */
+    public final SequencedMap<String, Value> include(Graph graph) {
+        Require.nonNull(graph, "graph");
+        Map<Value, Value> here = new HashMap<>();
+        graph.inputs().forEach(given -> here.put(given, input(given.name(), given.type())));
+        for (Value given : graph.parameters()) {
+            here.put(given, parameter(given.name(), given.dtype(), given.shape().sizes()));
+        }
+        for (Value constant : graph.constants()) {
+            here.put(constant, constant(constant.name(), Objects.requireNonNull(constant.constant())));
+        }
+        for (Node node : graph.nodes()) {
+            List<Value> operands = new ArrayList<>();
+            node.inputs().forEach(operand -> operands.add(Objects.requireNonNull(here.get(operand))));
+            List<Value> results = addTyped(
+                    node.name(),
+                    node.op(),
+                    operands,
+                    node.outputs().stream().map(Value::name).toList(),
+                    node.outputs().stream().map(Value::type).toList());
+            for (int i = 0; i < results.size(); i++) {
+                here.put(node.outputs().get(i), results.get(i));
+            }
+        }
+        SequencedMap<String, Value> results = new LinkedHashMap<>();
+        graph.outputs().forEach((name, value) -> results.put(name, Objects.requireNonNull(here.get(value))));
+        return results;
     }
 
     /** Makes a value a result of the graph. @throws ShapeException when the name is taken */

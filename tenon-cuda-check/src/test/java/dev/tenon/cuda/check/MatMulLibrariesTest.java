@@ -50,7 +50,7 @@ class MatMulLibrariesTest {
         GpuPlatform platform = GpuPlatforms.named("cuda");
         context = platform.driver().open(0);
         stage = new KernelStage(context, platform.compiler());
-        blas = Blas.of(context, this::scratch);
+        blas = Blas.of(context, this::scratch, () -> true);
     }
 
     private ScratchMemory.Loan scratch(long bytes) {
@@ -200,13 +200,13 @@ class MatMulLibrariesTest {
         requireLibraries();
         MatMul op = new MatMul(false, false, Epilogue.NONE.withBias());
         List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 520, 264, 136);
-        try (Blas poor = Blas.of(context, _ -> null)) {
+        try (Blas poor = Blas.of(context, _ -> null, () -> true)) {
             StepRun.Result favourite = new StepRun(stage, poor, Precision.STRICT).check(op, inputs, 136);
             assertThat(favourite.step().tier()).contains("cuBLASLt").doesNotContain("autotuned");
         }
         StepRun.Result fastest = new StepRun(stage, blas, Precision.STRICT).check(op, inputs, 136);
         assertThat(fastest.step().tier()).contains("cuBLASLt", "autotuned over");
-        try (Blas later = Blas.of(context, _ -> null)) {
+        try (Blas later = Blas.of(context, _ -> null, () -> true)) {
             StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 136);
             assertThat(known.step().tier()).isEqualTo(fastest.step().tier());
         }

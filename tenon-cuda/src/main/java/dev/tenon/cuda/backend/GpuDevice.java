@@ -32,6 +32,7 @@ final class GpuDevice implements Device {
     private final Blas blas;
     private final MemoryLedger ledger;
     private final HostBackend host;
+    private final Activity activity;
     private final PassingStreams streams;
     private final Residents residents = new Residents();
 
@@ -41,8 +42,10 @@ final class GpuDevice implements Device {
             KernelModules modules,
             Blas blas,
             MemoryLedger ledger,
-            HostBackend host) {
+            HostBackend host,
+            Activity activity) {
         this.info = info;
+        this.activity = activity;
         this.context = context;
         this.modules = modules;
         this.blas = blas;
@@ -63,15 +66,17 @@ final class GpuDevice implements Device {
 
     private static GpuDevice over(GpuContext context, GpuPlatform platform, int ordinal, EngineOptions options) {
         MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());
+        Activity activity = new Activity();
         return new GpuDevice(
                 GpuBackend.info(platform.driver(), context.device()),
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
-                        ? Blas.of(context, bytes -> scratch(context, ledger, bytes))
+                        ? Blas.of(context, bytes -> scratch(context, ledger, bytes), activity::idle)
                         : Blas.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger,
-                new HostBackend(options));
+                new HostBackend(options),
+                activity);
     }
 
     @Override
@@ -92,6 +97,17 @@ final class GpuDevice implements Device {
     @Override
     public Program compile(Plan plan, Constants weights, CompileOptions options) {
         return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
+    }
+
+    /** Whether all products run by the algorithm that was measured to be the fastest. */
+    @Override
+    public boolean settled() {
+        return blas.settled();
+    }
+
+    /** Told by sessions. */
+    Activity activity() {
+        return activity;
     }
 
     @Override

@@ -16,6 +16,8 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.lower.GpuLowering;
@@ -82,7 +84,7 @@ final class GpuPlanner implements GpuLoweringContext {
      * @throws UnsupportedException naming the node that neither the device nor the host can run
      */
     static GpuProgram program(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
-        ProgramResources resources = new ProgramResources(weights);
+        ProgramResources resources = new ProgramResources(weights, device.blas());
         try {
             return new GpuPlanner(plan, resources, device, options).program();
         } catch (RuntimeException | Error e) {
@@ -202,6 +204,11 @@ final class GpuPlanner implements GpuLoweringContext {
     @Override
     public Blas blas() {
         return device.blas();
+    }
+
+    @Override
+    public LtAnswer prepare(GemmProblem problem) {
+        return resources.prepare(problem);
     }
 
     @Override

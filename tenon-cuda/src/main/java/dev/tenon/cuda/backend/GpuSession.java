@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class GpuSession implements Device.State {
+    /** Recording takes some hundred microseconds and saves some dozen a run: sizes that come once are not worth it. */
+    private static final int RUNS_BEFORE_RECORDING = 3;
+
     private final GpuDevice device;
     private final GpuContext context;
     private final GpuStream stream;
@@ -56,7 +59,11 @@ final class GpuSession implements Device.State {
     private static final class Prepared implements AutoCloseable {
         final GpuFrame frame;
         final HostSteps host;
-        boolean ran;
+        /** Runs step by step by the algorithms that products run by now. */
+        int runs;
+
+        /** Of the libraries, when the first of those runs began. */
+        int generation;
 
         @Nullable
         ExecutableGraph graph;
@@ -72,12 +79,17 @@ final class GpuSession implements Device.State {
         @Override
         public void close() {
             Closing closing = new Closing();
-            if (graph != null) {
-                closing.step(graph::close);
-            }
+            closing.step(this::forgetGraph);
             closing.step(this::forgetCaptured);
             closing.step(host::close);
             closing.end();
+        }
+
+        void forgetGraph() {
+            if (graph != null) {
+                graph.close();
+                graph = null;
+            }
         }
 
         void forgetCaptured() {
@@ -112,6 +124,15 @@ final class GpuSession implements Device.State {
      * @param stay whether results stay in device memory
      */
     Tensor[] run(GpuProgram program, Tensor[] inputs, boolean stay) {
+        device.activity().begin();
+        try {
+            return runWhileBusy(program, inputs, stay);
+        } finally {
+            device.activity().end();
+        }
+    }
+
+    private Tensor[] runWhileBusy(GpuProgram program, Tensor[] inputs, boolean stay) {
         if (closed) {
             throw new ClosedException("the session is closed");
         }
@@ -208,9 +229,19 @@ final class GpuSession implements Device.State {
         return blas;
     }
 
-    /** The first run goes step by step: libraries load what they need then, which they must not while work is recorded. */
+    /**
+     * Records what has run often enough to be worth it. The first run, and the first after products have taken other
+     * algorithms, goes step by step in any case: libraries load what they need then, which they must not while work is
+     * recorded.
+     */
     private void work(GpuProgram program, Prepared ready) {
-        if (ready.graph == null && ready.ran && program.recorded()) {
+        int generation = device.blas().generation();
+        if (ready.generation != generation) {
+            ready.forgetGraph();
+            ready.runs = 0;
+            ready.generation = generation;
+        }
+        if (ready.graph == null && ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
             record(program, ready);
         }
         if (ready.graph != null) {
@@ -218,7 +249,7 @@ final class GpuSession implements Device.State {
             return;
         }
         program.enqueue(ready.frame);
-        ready.ran = true;
+        ready.runs++;
     }
 
     private void record(GpuProgram program, Prepared ready) {

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import java.util.Objects;
@@ -26,9 +27,27 @@ final class GrowingMemory implements AutoCloseable {
         if (bytes <= bytes()) {
             return false;
         }
+        long before = bytes();
         close();
-        memory = DeviceMemory.allocate(context, ledger, bytes, use, purpose);
+        memory = before == 0 ? allocate(bytes) : roomy(bytes, before);
         return true;
+    }
+
+    /** What has grown once grows again: a quarter more than before at least, where that is to be had. */
+    private DeviceMemory roomy(long bytes, long before) {
+        long wanted = Math.max(bytes, before + before / 4);
+        try {
+            return allocate(wanted);
+        } catch (OutOfMemoryException e) {
+            if (wanted == bytes) {
+                throw e;
+            }
+            return allocate(bytes);
+        }
+    }
+
+    private DeviceMemory allocate(long bytes) {
+        return DeviceMemory.allocate(context, ledger, bytes, use, purpose);
     }
 
     long bytes() {

@@ -5,6 +5,10 @@ import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
+import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -13,7 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What one program holds: uploads of the constants that it reads, the programs of its host steps, and what sessions
+ * What one program holds: uploads of the constants that it reads, prepared products, the programs of its host steps, and what sessions
  * keep for it. Thread-safe.
  */
 final class ProgramResources implements AutoCloseable {
@@ -21,12 +25,24 @@ final class ProgramResources implements AutoCloseable {
     /** Guarded by the weights. */
     private final Set<GpuWeights.Layout> uploads = new HashSet<>();
 
+    private final Blas blas;
+    private final List<LtProduct> products = new ArrayList<>();
     private final List<Program> hostPrograms = new ArrayList<>();
     private final Set<GpuSession> sessions = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    ProgramResources(GpuWeights weights) {
+    ProgramResources(GpuWeights weights, Blas blas) {
         this.weights = weights;
+        this.blas = blas;
+    }
+
+    /** A product that cuBLASLt makes, prepared until close. */
+    synchronized LtAnswer prepare(GemmProblem problem) {
+        LtAnswer answer = blas.prepare(problem);
+        if (answer instanceof LtProduct product) {
+            products.add(product);
+        }
+        return answer;
     }
 
     /**
@@ -76,6 +92,7 @@ final class ProgramResources implements AutoCloseable {
         closed = true;
         Closing closing = new Closing();
         closing.each(sessions, session -> session.closeDropped(this));
+        closing.each(products, blas::release);
         closing.each(hostPrograms, program -> weights.closeOnHost(program));
         closing.step(() -> weights.release(uploads));
         closing.end();

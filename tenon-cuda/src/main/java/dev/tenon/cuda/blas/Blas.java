@@ -4,6 +4,8 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.store.Store;
+import dev.tenon.nativelib.Switches;
 import dev.tenon.nativelib.cublas.Cublas;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
@@ -13,7 +15,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,38 +26,45 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Blas implements AutoCloseable {
     private static final long MIB = 1 << 20;
+    private static final boolean AUTOTUNE = Switches.on("TENON_AUTOTUNE", true);
 
     /** A library on this device: its handle, 0 where there is none, and why. */
     private record Started(long handle, String unavailable) {}
 
     private final @Nullable GpuContext context;
     private final ScratchMemory memory;
+    private final BooleanSupplier idle;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
+    private volatile @Nullable LtTuner tuner;
+    private @Nullable TuningRecords records;
+    private final AtomicInteger generation = new AtomicInteger();
     private @Nullable Started cublas;
     private @Nullable Started lt;
     /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
     private boolean spare;
 
-    private Blas(@Nullable GpuContext context, ScratchMemory memory, String none) {
+    private Blas(@Nullable GpuContext context, ScratchMemory memory, BooleanSupplier idle, String none) {
         this.context = context;
         this.memory = memory;
+        this.idle = idle;
         this.none = none;
     }
 
     /** No library, and why. */
     public static Blas none(String why) {
-        return new Blas(null, _ -> null, why);
+        return new Blas(null, _ -> null, () -> false, why);
     }
 
     /**
      * The libraries for an open device of CUDA's driver.
      *
-     * @param memory where algorithms are tried when a product is prepared
+     * @param memory where algorithms are tried
+     * @param idle whether the device has nothing to do, so that algorithms may be timed
      */
-    public static Blas of(GpuContext context, ScratchMemory memory) {
-        return new Blas(context, memory, "");
+    public static Blas of(GpuContext context, ScratchMemory memory, BooleanSupplier idle) {
+        return new Blas(context, memory, idle, "");
     }
 
     /** One line that says why there is no cuBLAS; empty where there is one. Starts it when first asked. */
@@ -105,42 +116,92 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    /** Asks cuBLASLt for the algorithms of a product and takes the fastest; the answer is kept for the life of this. Never while the thread captures. */
+    /**
+     * Prepares a product for one more user, by the algorithm that was fastest for problems like it, or the library's
+     * favourite: then the others are timed when the device is idle. Never while the thread captures. A product that is
+     * given back by {@link #release} as often as it was prepared is gone.
+     */
     public LtAnswer prepare(GemmProblem problem) {
         lock.lock();
         try {
             LtAnswer known = answers.get(problem);
-            if (known != null) {
-                return known;
+            if (known == null) {
+                Started library = lt();
+                GpuContext device = context;
+                if (device == null || library.handle() == 0) {
+                    return new LtAnswer.Refusal(library.unavailable());
+                }
+                known = ask(problem, device, library.handle());
+                answers.put(problem, known);
             }
-            Started library = lt();
-            GpuContext device = context;
-            if (device == null || library.handle() == 0) {
-                return new LtAnswer.Refusal(library.unavailable());
+            if (known instanceof LtProduct product) {
+                product.users++;
             }
-            LtAnswer answer = ask(problem, device, library.handle());
-            answers.put(problem, answer);
-            return answer;
+            return known;
         } finally {
             lock.unlock();
         }
     }
 
+    /** Gives a prepared product back; nothing enqueued may use it any more. */
+    public void release(LtProduct product) {
+        lock.lock();
+        try {
+            GpuContext device = context;
+            if (--product.users > 0 || device == null || answers.get(product.problem) != product) {
+                return;
+            }
+            answers.remove(product.problem);
+        } finally {
+            lock.unlock();
+        }
+        LtTuner timing = tuner;
+        if (timing != null) {
+            timing.remove(product);
+        }
+        if (context != null && context.healthy()) {
+            context.call(product::destroy);
+        }
+    }
+
     private LtAnswer ask(GemmProblem problem, GpuContext device, long library) {
         LtProduct[] made = new LtProduct[1];
-        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes()));
+        LtTuner timing = tuner(device);
+        TuningRecords.Choice choice = timing == null || records == null
+                ? null
+                : records.get(TuningRecords.problemClass(problem, workspaceBytes()));
+        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice));
         LtProduct product = made[0];
-        try {
-            if (product.refusal().isEmpty()) {
-                LtTuning.tune(product, device, memory);
-                return product;
-            }
-        } catch (RuntimeException | Error e) {
+        if (!product.refusal().isEmpty()) {
             device.call(product::destroy);
-            throw e;
+            return new LtAnswer.Refusal(product.refusal());
         }
-        device.call(product::destroy);
-        return new LtAnswer.Refusal(product.refusal());
+        if (timing != null) {
+            timing.add(product);
+        }
+        return product;
+    }
+
+    private @Nullable LtTuner tuner(GpuContext device) {
+        if (tuner == null && AUTOTUNE) {
+            records = new TuningRecords(
+                    Store.standard(),
+                    "cuBLASLt " + CublasLt.cublasLtGetVersion(),
+                    device.device().name());
+            tuner = new LtTuner(device, memory, idle, records, generation::incrementAndGet);
+        }
+        return tuner;
+    }
+
+    /** Changes whenever a prepared product takes another algorithm: what was recorded before runs by the old one. */
+    public int generation() {
+        return generation.get();
+    }
+
+    /** Whether no product waits to be timed. */
+    public boolean settled() {
+        LtTuner timing = tuner;
+        return timing == null || timing.settled();
     }
 
     private Started cublas() {
@@ -210,6 +271,10 @@ public final class Blas implements AutoCloseable {
      */
     @Override
     public void close() {
+        LtTuner timing = tuner;
+        if (timing != null) {
+            timing.close();
+        }
         lock.lock();
         try {
             GpuContext device = context;
@@ -229,6 +294,8 @@ public final class Blas implements AutoCloseable {
             }
         } finally {
             answers.clear();
+            tuner = null;
+            records = null;
             spare = false;
             cublas = null;
             lt = null;

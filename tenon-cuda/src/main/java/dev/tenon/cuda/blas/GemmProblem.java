@@ -75,6 +75,25 @@ public record GemmProblem(
                 tf32);
     }
 
+    /** The same product of so many rows. */
+    GemmProblem withRows(long rows) {
+        return new GemmProblem(
+                batches,
+                rows,
+                n,
+                k,
+                transposeA,
+                transposeB,
+                strideA,
+                strideB,
+                operands,
+                result,
+                addend,
+                bias,
+                activation,
+                tf32);
+    }
+
     /** Elements from one row of a, as it lies, to the next. */
     long rowA() {
         return transposeA ? m : k;

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.blas;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import dev.tenon.nativelib.cublas.CublasLt;
@@ -10,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A product that cuBLASLt has been asked about: descriptors, layouts and the algorithm it would take. Made once for a problem and a device, and used by all sessions; lives as long as its {@link Blas}. Row-major operands are the
@@ -28,9 +30,14 @@ public final class LtProduct implements LtAnswer {
     final ReentrantLock lock = new ReentrantLock();
 
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment algorithm = arena.allocate(CublasConstants.ALGO_BYTES, 8);
     private final List<MemorySegment> candidates = new ArrayList<>();
+    /** Never written again once it is here; another one takes its place. */
+    private volatile MemorySegment algorithm = MemorySegment.NULL;
+
     private volatile int timed = 1;
+    /** How many plans hold it. Guarded by the libraries' lock. */
+    int users;
+
     private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
     private String refusal = "";
     private long desc;
@@ -38,14 +45,20 @@ public final class LtProduct implements LtAnswer {
     private long layoutB;
     private long layoutD;
 
-    /** The context is current. */
-    LtProduct(GemmProblem problem, long handle, long workspaceBytes) {
+    /**
+     * The context is current.
+     *
+     * @param known what was found for problems like this one; null for nothing
+     */
+    LtProduct(GemmProblem problem, long handle, long workspaceBytes, TuningRecords.@Nullable Choice known) {
         this.problem = problem;
         this.handle = handle;
         this.workspaceBytes = workspaceBytes;
         try {
             describe();
-            ask();
+            if (known == null || !take(known)) {
+                ask();
+            }
         } catch (RuntimeException | Error e) {
             destroy();
             throw e;
@@ -123,7 +136,7 @@ public final class LtProduct implements LtAnswer {
                 }
             }
             if (!candidates.isEmpty()) {
-                algorithm.copyFrom(candidates.getFirst());
+                algorithm = candidates.getFirst();
             } else {
                 refusal = "cuBLASLt has no algorithm for it"
                         + (status == 0
@@ -147,14 +160,34 @@ public final class LtProduct implements LtAnswer {
         return candidates.size();
     }
 
-    /** Takes one of them from now on. Before the product is shared. */
-    void choose(int candidate) {
-        algorithm.copyFrom(candidates.get(candidate));
+    MemorySegment candidate(int index) {
+        return candidates.get(index);
     }
 
-    /** Says that the algorithm is the fastest of so many. */
-    void timed(int count) {
-        timed = count;
+    /**
+     * Runs by another algorithm from now on.
+     *
+     * @return whether the library takes it for this problem
+     */
+    boolean take(TuningRecords.Choice choice) {
+        if (choice.bytes().length != CublasConstants.ALGO_BYTES) {
+            return false;
+        }
+        MemorySegment chosen = arena.allocate(CublasConstants.ALGO_BYTES, 8);
+        chosen.copyFrom(MemorySegment.ofArray(choice.bytes()));
+        try (Arena confined = Arena.ofConfined()) {
+            MemorySegment result = confined.allocate(CublasConstants.HEURISTIC_RESULT_BYTES, 8);
+            int status = CublasLt.cublasLtMatmulAlgoCheck(
+                    handle, desc, layoutB, layoutA, layoutD, layoutD, chosen.address(), result.address());
+            if (status != 0
+                    || result.get(ValueLayout.JAVA_INT, CublasConstants.HEURISTIC_RESULT_STATE) != 0
+                    || result.get(ValueLayout.JAVA_LONG, CublasConstants.HEURISTIC_RESULT_WORKSPACE) > workspaceBytes) {
+                return false;
+            }
+        }
+        timed = choice.timed();
+        algorithm = chosen;
+        return true;
     }
 
     /** How the algorithm was chosen, in words: empty where it is the library's favourite, {@code autotuned over 5} where so many were timed. */
@@ -162,8 +195,22 @@ public final class LtProduct implements LtAnswer {
         return timed > 1 ? "autotuned over " + timed : "";
     }
 
+    /** Enqueues it by an algorithm that is not its own yet. */
+    void enqueue(GpuStream stream, MemorySegment by, long a, long b, long c, long d, long bias, long workspace) {
+        lock.lock();
+        try {
+            stream.call(() -> call(by, a, b, c, d, bias, workspace, stream.handle()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The context is current, and where there is a bias the lock is held. */
     void call(long a, long b, long c, long d, long bias, long workspace, long stream) {
+        call(algorithm, a, b, c, d, bias, workspace, stream);
+    }
+
+    private void call(MemorySegment by, long a, long b, long c, long d, long bias, long workspace, long stream) {
         if (problem.bias()) {
             set(CublasConstants.MATMUL_DESC_BIAS_POINTER, bias);
         }
@@ -180,7 +227,7 @@ public final class LtProduct implements LtAnswer {
                 layoutD,
                 d,
                 layoutD,
-                algorithm.address(),
+                by.address(),
                 workspace,
                 workspaceBytes,
                 stream);

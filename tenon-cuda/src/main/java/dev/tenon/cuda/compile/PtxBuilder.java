@@ -6,6 +6,7 @@ import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
+import dev.tenon.cuda.store.Store;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -65,7 +66,7 @@ public final class PtxBuilder {
 
     private static void empty(Path folder) throws IOException {
         if (Files.exists(folder)) {
-            KernelCache.deleteTree(folder);
+            Store.deleteTree(folder);
         }
         Files.createDirectories(folder);
     }

@@ -2,6 +2,7 @@ package dev.tenon.cuda.compile;
 
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.cuda.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,7 +67,7 @@ public final class Workshop {
     public static void delete(Path path) {
         try {
             if (Files.exists(path)) {
-                KernelCache.deleteTree(path);
+                Store.deleteTree(path);
             }
         } catch (IOException _) {
             // said above

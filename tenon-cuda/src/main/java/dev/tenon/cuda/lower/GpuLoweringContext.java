@@ -5,6 +5,8 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
 
 /** What a lowering may ask while it makes a step. */
@@ -27,6 +29,11 @@ public interface GpuLoweringContext {
 
     /** The matrix libraries that were found; what it lacks says why. */
     Blas blas();
+
+    /** A product that cuBLASLt makes, prepared for as long as the step lives. */
+    default LtAnswer prepare(GemmProblem problem) {
+        return blas().prepare(problem);
+    }
 
     /**
      * The plan of a single node, made runnable by the CPU backend; its constants are the model's.

@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A product by a library, and what is left to do by our kernel, in place: of halves the product is rounded before it and the result after it, which costs an epsilon of the product's and saves half of what the kernel reads.
  *
+ * @param name what makes it
  * @param prepared by cuBLASLt; null where cuBLAS makes it
  * @param calls of cuBLAS; null where cuBLASLt makes it
  * @param finish null where the product is finished
  * @param workspaceBytes the library's
  */
 record LibraryMatMul(
-        String tier,
+        String name,
         List<String> passedOver,
         @Nullable LtProduct prepared,
         @Nullable GemmCalls calls,
@@ -23,6 +24,12 @@ record LibraryMatMul(
         Slots slots,
         long workspaceBytes)
         implements GpuStep {
+    @Override
+    public String tier() {
+        String chosen = prepared == null ? "" : prepared.chosen();
+        return chosen.isEmpty() ? name : name + ", " + chosen;
+    }
+
     @Override
     public void enqueue(GpuFrame frame) {
         long a = frame.at(slots.a());

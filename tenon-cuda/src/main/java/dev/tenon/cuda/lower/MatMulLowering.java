@@ -67,7 +67,7 @@ final class MatMulLowering {
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());
         LtProduct prepared = null;
         if (choice.lt()) {
-            switch (blas.prepare(problem(choice, epilogue, dtype, shape))) {
+            switch (context.prepare(problem(choice, epilogue, dtype, shape))) {
                 case LtProduct product -> prepared = product;
                 case LtAnswer.Refusal none -> {
                     Libraries without = new Libraries(libraries.cublas(), none.reason(), libraries.architecture());
@@ -86,9 +86,8 @@ final class MatMulLowering {
                                 dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 GemmProblem problem = problem(choice, epilogue, dtype, shape);
                 GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
-                String tuned = prepared == null ? "" : prepared.chosen();
                 yield new LibraryMatMul(
-                        choice.text(dtype, epilogue, "") + (tuned.isEmpty() ? "" : ", " + tuned),
+                        choice.text(dtype, epilogue, ""),
                         choice.passedOver(),
                         prepared,
                         calls,

@@ -8,6 +8,7 @@ import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelCompiler;
 import dev.tenon.cuda.port.KernelSource;
 import dev.tenon.cuda.port.ModuleImage;
+import dev.tenon.cuda.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -211,10 +212,10 @@ class KernelCacheTest {
     @Test
     void theFolderFollowsTheEnvironment() {
         Path home = Path.of("/home/x");
-        assertThat(KernelCache.folder(Map.of(), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
-        assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "/c"), home)).isEqualTo(Path.of("/c/tenon"));
-        assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "c"), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
-        assertThat(KernelCache.folder(Map.of("XDG_CACHE_HOME", "/c", "TENON_KERNEL_CACHE", "/k"), home))
+        assertThat(Store.folder(Map.of(), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
+        assertThat(Store.folder(Map.of("XDG_CACHE_HOME", "/c"), home)).isEqualTo(Path.of("/c/tenon"));
+        assertThat(Store.folder(Map.of("XDG_CACHE_HOME", "c"), home)).isEqualTo(Path.of("/home/x/.cache/tenon"));
+        assertThat(Store.folder(Map.of("XDG_CACHE_HOME", "/c", "TENON_KERNEL_CACHE", "/k"), home))
                 .isEqualTo(Path.of("/k"));
     }
 

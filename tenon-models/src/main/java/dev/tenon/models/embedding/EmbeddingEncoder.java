@@ -2,7 +2,11 @@ package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -13,11 +17,15 @@ import dev.tenon.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,26 +40,55 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: each call in flight has a session of its own, kept for the next. Closing waits for calls in flight.
  */
 public final class EmbeddingEncoder implements AutoCloseable {
+    /** Texts of a stream that are sorted and encoded together. */
+    private static final int WINDOW = 4096;
+
+    /** Fewer texts are not worth a thread. */
+    private static final int TEXTS_A_TASK = 32;
+
     private final Tokenizer tokenizer;
     private final TextEncoder texts;
     private final EncoderSetup setup;
-    private final EncoderOptions options;
-    private final Engine runtime;
+    private final BatchRule rule;
+    private final Engine engine;
     private final CompiledModel model;
-    private final int batch;
-    private final boolean padded;
+    /** What comes behind pooling, where that waits for the parts of split texts; null where it is in the model. */
+    private final @Nullable CompiledModel head;
+    /** Batches at once: on a GPU one is copied while another is computed. */
+    private final int lanes;
+
     private final Queue<Session> idle = new ConcurrentLinkedQueue<>();
 
     private EmbeddingEncoder(
-            Tokenizer tokenizer, EncoderSetup setup, EncoderOptions options, Engine runtime, CompiledModel model) {
+            Tokenizer tokenizer,
+            EncoderSetup setup,
+            EncoderOptions options,
+            CompiledModel model,
+            @Nullable CompiledModel head) {
         this.tokenizer = tokenizer;
         this.texts = new TextEncoder(tokenizer, setup, options.longTexts());
         this.setup = setup;
-        this.options = options;
-        this.runtime = runtime;
+        this.engine = model.engine();
         this.model = model;
-        this.batch = setup.alone() ? 1 : options.batch();
-        this.padded = !setup.alone() && EncoderInputs.masked(model.inputs());
+        this.head = head;
+        boolean cpu = engine.target().backend().equals("cpu");
+        this.lanes = cpu ? 1 : 2;
+        this.rule = rule(setup, options, model, cpu);
+    }
+
+    private static BatchRule rule(EncoderSetup setup, EncoderOptions options, CompiledModel model, boolean cpu) {
+        int most = options.batch() != null ? options.batch() : cpu ? 32 : 1024;
+        ShapePolicy lengths = options.lengths();
+        if (lengths == null) {
+            lengths = cpu ? ShapePolicy.exact() : ShapePolicy.buckets();
+        }
+        return new BatchRule(
+                setup.alone() ? 1 : most,
+                options.batch() != null ? Long.MAX_VALUE : cpu ? 1 << 12 : 1 << 15,
+                lengths,
+                setup.maxTokens(),
+                !setup.alone() && EncoderInputs.masked(model.inputs()),
+                !cpu);
     }
 
     /**
@@ -89,14 +126,28 @@ public final class EmbeddingEncoder implements AutoCloseable {
         OnnxModel onnx = OnnxModel.load(file);
         EncoderInputs.check(onnx.graph().inputs());
         EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        Engine runtime = Engine.open(target, options.engine());
+        Engine engine = Engine.open(target, options.engine());
         try {
-            CompiledModel compiled = runtime.compile(onnx.graph(), options.compile());
-            return new EmbeddingEncoder(words, setup, options, runtime, compiled);
+            boolean split = options.longTexts() != LongTexts.CUT;
+            Graph body = EncoderGraph.body(onnx.graph(), setup, options.dimensions(), !split);
+            CompiledModel compiled = engine.compile(body, options.compile());
+            CompiledModel head = split ? head(engine, body, setup, options) : null;
+            return new EmbeddingEncoder(words, setup, options, compiled, head);
         } catch (RuntimeException | Error e) {
-            runtime.close();
+            engine.close();
             throw e;
         }
+    }
+
+    private static CompiledModel head(Engine engine, Graph body, EncoderSetup setup, EncoderOptions options) {
+        Dim width = Objects.requireNonNull(body.outputs().get(EncoderGraph.VECTORS))
+                .shape()
+                .dim(1);
+        if (!(width instanceof Dim.Fixed(long size))) {
+            throw new UnsupportedException("the number of components of " + setup.output()
+                    + " is not known before a run, so long texts cannot be split; cut them");
+        }
+        return engine.compile(EncoderGraph.head(Math.toIntExact(size), setup, options.dimensions()), options.compile());
     }
 
     /** Returns where the tokenizer of a model file, or of the model in a folder, lies. @throws ImportException naming the places looked at */
@@ -124,94 +175,103 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException as {@link #encode(List)}
      */
     public Embeddings embed(List<String> all) {
-        List<TextPart> parts = new ArrayList<>();
-        List<Integer> cut = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            if (texts.encode(i, all.get(i), parts)) {
-                cut.add(i);
-            }
-        }
-        // texts of like length go together: less of a batch is padding
-        parts.sort(Comparator.comparingInt(TextPart::size));
-        Sums sums = new Sums(all.size());
-        for (int from = 0; from < parts.size(); ) {
-            int to = Math.min(parts.size(), from + batch);
-            while (!padded && parts.get(to - 1).size() != parts.get(from).size()) {
-                to--;
-            }
-            encode(parts.subList(from, to), sums);
-            from = to;
-        }
-        List<float[]> vectors = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            vectors.add(finished(sums.mean(i)));
-        }
-        return new Embeddings(vectors, cut);
+        return embed(all, _ -> {});
     }
 
-    private void encode(List<TextPart> batch, Sums sums) {
-        int longest = batch.getLast().size();
-        int length = padded ? (int) options.lengths().round(longest, setup.maxTokens()) : longest;
-        int padId = tokenizer.padding().id();
-        Map<String, Tensor> outputs = run(EncoderInputs.of(
-                model.inputs(), batch.stream().map(TextPart::tokens).toList(), length, padId));
-        Tensor output = outputs.get(setup.output());
-        if (output == null) {
-            throw new IllegalStateException("no output " + setup.output() + " among " + outputs.keySet());
-        }
-        int rank = output.shape().rank();
-        if ((rank != 2 && rank != 3) || output.shape().size(0) != batch.size()) {
-            throw new UnsupportedException("the output " + setup.output() + " is " + output.type()
-                    + ", an encoder gives [batch, tokens, width] or [batch, width]");
-        }
-        int width = Math.toIntExact(output.shape().size(rank - 1));
-        int tokens = rank == 3 ? Math.toIntExact(output.shape().size(1)) : 1;
-        for (int i = 0; i < batch.size(); i++) {
-            TextPart part = batch.get(i);
-            float[] rows = new float[(rank == 3 ? part.size() : 1) * width];
-            if (rank == 3 && tokens < part.size()) {
-                throw new UnsupportedException("the output " + setup.output() + " is " + output.type()
-                        + " for texts of " + length + " tokens; an encoder gives a vector for each token");
+    /**
+     * The same, telling of progress.
+     *
+     * @param progress told how many texts are done, by any thread, never by two at once
+     */
+    public Embeddings embed(List<String> all, IntConsumer progress) {
+        return embed(tokens(all, 0), progress);
+    }
+
+    /**
+     * Returns one vector a text, in order, as they are asked for: in memory for some thousands of texts, however many
+     * there are. While some are encoded, the next are tokenized.
+     *
+     * @param texts none of them null or blank; read ahead by one window
+     * @throws InputException from the stream's operations, for a blank text, naming its index
+     */
+    public Stream<float[]> encode(Stream<String> texts) {
+        return new EncodedStream<>(
+                        Require.nonNull(texts, "texts").iterator(),
+                        WINDOW,
+                        this::tokens,
+                        window -> embed(window, _ -> {}))
+                .stream().onClose(texts::close);
+    }
+
+    /** Some texts as tokens. */
+    private record Tokens(int count, List<TextPart> parts, List<Integer> cut) {}
+
+    /**
+     * Tokenizes on all cores.
+     *
+     * @param before how many texts came before these
+     */
+    private Tokens tokens(List<String> all, long before) {
+        Require.elements(all, "texts");
+        int tasks = Math.ceilDiv(all.size(), TEXTS_A_TASK);
+        List<List<TextPart>> parts = new ArrayList<>(Collections.nCopies(tasks, List.of()));
+        List<List<Integer>> cut = new ArrayList<>(Collections.nCopies(tasks, List.of()));
+        ParallelTasks.run(Runtime.getRuntime().availableProcessors(), tasks, task -> {
+            List<TextPart> ours = new ArrayList<>();
+            List<Integer> cutHere = new ArrayList<>();
+            for (int i = task * TEXTS_A_TASK; i < Math.min(all.size(), (task + 1) * TEXTS_A_TASK); i++) {
+                if (texts.encode(i, before + i, all.get(i), ours)) {
+                    cutHere.add(i);
+                }
             }
-            long at = (long) i * tokens * width;
-            for (int j = 0; j < rows.length; j++) {
-                rows[j] = (float) output.getDouble(at + j);
+            parts.set(task, ours);
+            cut.set(task, cutHere);
+        });
+        return new Tokens(
+                all.size(),
+                parts.stream().flatMap(List::stream).toList(),
+                cut.stream().flatMap(List::stream).toList());
+    }
+
+    private Embeddings embed(Tokens tokens, IntConsumer progress) {
+        PartVectors vectors = new PartVectors(tokens.count());
+        List<TextBatch> batches = rule.batches(tokens.parts());
+        AtomicInteger done = new AtomicInteger();
+        ParallelTasks.run(lanes, batches.size(), i -> {
+            TextBatch batch = batches.get(i);
+            vectors.add(batch.parts(), run(batch));
+            synchronized (done) {
+                progress.accept(done.addAndGet(batch.parts().size()));
             }
-            sums.add(part, rank == 3 ? pooled(rows, width, part) : rows);
-        }
+        });
+        return new Embeddings(head == null ? vectors.means() : finished(vectors.means(), head), tokens.cut());
     }
 
-    private float[] pooled(float[] rows, int width, TextPart part) {
-        int from = Math.min(part.from(), part.size() - 1);
-        float[] vector = new float[0];
-        for (Pooling pooling : setup.pooling()) {
-            vector = VectorMath.concatenated(vector, pooling.pool(rows, width, from, part.size()));
-        }
-        return vector;
-    }
-
-    /** A pooled vector after the modules behind pooling. */
-    private float[] finished(float[] pooled) {
-        float[] vector = pooled;
-        for (SentenceFiles.Step step : setup.steps()) {
-            vector = switch (step) {
-                case SentenceFiles.Normalise() -> VectorMath.normalised(vector);
-                case SentenceFiles.Layer(Dense dense) -> dense.apply(vector);
-            };
-        }
-        if (options.dimensions() != null) {
-            vector = VectorMath.shortened(vector, options.dimensions());
-        }
-        return setup.normalise() ? VectorMath.normalised(vector) : vector;
-    }
-
-    private Map<String, Tensor> run(Map<String, Tensor> inputs) {
+    private Tensor run(TextBatch batch) {
+        Map<String, Tensor> inputs =
+                EncoderInputs.of(model.inputs(), batch, tokenizer.padding().id(), setup.pooling());
         Session pooled = idle.poll();
         Session session = pooled != null ? pooled : model.newSession();
         try {
-            return session.run(inputs);
+            return Objects.requireNonNull(session.run(inputs).get(EncoderGraph.VECTORS));
         } finally {
             idle.add(session);
+        }
+    }
+
+    private static List<float[]> finished(List<float[]> pooled, CompiledModel head) {
+        if (pooled.isEmpty()) {
+            return pooled;
+        }
+        int width = pooled.getFirst().length;
+        float[] rows = new float[Math.multiplyExact(pooled.size(), width)];
+        for (int i = 0; i < pooled.size(); i++) {
+            System.arraycopy(pooled.get(i), 0, rows, i * width, width);
+        }
+        try (Session session = head.newSession()) {
+            Tensor vectors = Objects.requireNonNull(session.run(Map.of("pooled", Tensor.of(rows, pooled.size(), width)))
+                    .get(EncoderGraph.VECTORS));
+            return PartVectors.rows(vectors, pooled.size());
         }
     }
 
@@ -238,43 +298,6 @@ public final class EmbeddingEncoder implements AutoCloseable {
     /** Idempotent; waits for calls in flight. */
     @Override
     public void close() {
-        runtime.close();
-    }
-
-    /** The parts of each text, summed with their weights. */
-    private static final class Sums {
-        private final double[] @Nullable [] sums;
-        private final double[] weights;
-
-        Sums(int texts) {
-            sums = new double[texts][];
-            weights = new double[texts];
-        }
-
-        void add(TextPart part, float[] vector) {
-            int text = part.text();
-            double[] sum = sums[text];
-            if (sum == null) {
-                sum = new double[vector.length];
-                sums[text] = sum;
-            }
-            int weight = part.weight();
-            for (int i = 0; i < sum.length; i++) {
-                sum[i] += (double) vector[i] * weight;
-            }
-            weights[text] += weight;
-        }
-
-        float[] mean(int text) {
-            double[] sum = sums[text];
-            if (sum == null) {
-                throw new IllegalStateException("text " + text + " has no parts");
-            }
-            float[] mean = new float[sum.length];
-            for (int i = 0; i < sum.length; i++) {
-                mean[i] = (float) (sum[i] / weights[text]);
-            }
-            return mean;
-        }
+        engine.close();
     }
 }

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param engine the device's threads and memory
  * @param compile precision, type of weights and execution of the model
- * @param batch how many texts go through the model at once; one where the model quantises activations by the range of the whole batch
- * @param lengths rounding of the padded length: the mask makes padding safe
+ * @param batch how many texts go through the model at once; null for what suits the device and the texts' lengths; one
+ *     where the model quantises activations by the range of the whole batch
+ * @param lengths rounding of the padded length: the mask makes padding safe; null for what suits the device
  * @param folder where {@code modules.json} and the files it names lie; null for beside the model or in its parent folder
  * @param pooling how token vectors become one vector
  * @param maxTokens the most tokens of a text, special tokens included
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 public record EncoderOptions(
         EngineOptions engine,
         CompileOptions compile,
-        int batch,
-        ShapePolicy lengths,
+        @Nullable Integer batch,
+        @Nullable ShapePolicy lengths,
         @Nullable Path folder,
         @Nullable Pooling pooling,
         @Nullable Integer maxTokens,
@@ -36,7 +37,7 @@ public record EncoderOptions(
         @Nullable Integer dimensions,
         @Nullable Boolean normalise) {
     public EncoderOptions {
-        if (batch < 1) {
+        if (batch != null && batch < 1) {
             throw new InputException("an encoder needs at least 1 text a batch, got " + batch);
         }
         if (maxTokens != null && maxTokens < 3) {
@@ -47,13 +48,13 @@ public record EncoderOptions(
         }
     }
 
-    /** Returns options under which everything is as the model's files say; long texts are cut, 32 texts are a batch. */
+    /** Returns options under which everything is as the model's files say; long texts are cut. */
     public static EncoderOptions defaults() {
         return new EncoderOptions(
                 EngineOptions.defaults(),
                 CompileOptions.defaults(),
-                32,
-                ShapePolicy.exact(),
+                null,
+                null,
                 null,
                 null,
                 null,

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * How one vector for each token becomes one for each text. Padding never counts.
+ * How one vector for each token becomes one for each text. Padding never counts, not even where it is not a number.
  *
  * <p>Source: the Pooling module of sentence-transformers, whose names these are.
  */
@@ -28,55 +28,30 @@ public enum Pooling {
     }
 
     /**
-     * Pools tokens {@code from} to {@code to} of a text.
+     * Writes the weight of each token: pooling is the sum of the token vectors times their weights, for {@link #MAX} the
+     * maximum over the tokens whose weight is not 0.
      *
-     * @param hidden row-major tokens × width
+     * @param row one weight a token, 0 for those that do not count
      * @param from the first token that counts; a prompt that does not count lies before it, and CLS ignores it
+     * @param to the end of the text; padding lies behind it
      */
-    float[] pool(float[] hidden, int width, int from, int to) {
-        double[] pooled = new double[width];
+    void weigh(float[] row, int from, int to) {
+        Arrays.fill(row, 0);
         switch (this) {
-            case CLS -> addTo(pooled, hidden, 0, 1);
-            case LAST_TOKEN -> addTo(pooled, hidden, to - 1, 1);
-            case MAX -> {
-                Arrays.fill(pooled, Double.NEGATIVE_INFINITY);
-                for (int token = from; token < to; token++) {
-                    for (int i = 0; i < width; i++) {
-                        pooled[i] = Math.max(pooled[i], hidden[token * width + i]);
-                    }
-                }
-            }
-            case MEAN, MEAN_SQRT_LEN -> {
-                for (int token = from; token < to; token++) {
-                    addTo(pooled, hidden, token, 1);
-                }
-                divide(pooled, this == MEAN ? to - from : Math.sqrt(to - from));
-            }
+            case CLS -> row[0] = 1;
+            case LAST_TOKEN -> row[to - 1] = 1;
+            case MAX -> Arrays.fill(row, from, to, 1);
+            case MEAN -> Arrays.fill(row, from, to, 1f / (to - from));
+            case MEAN_SQRT_LEN -> Arrays.fill(row, from, to, (float) (1 / Math.sqrt(to - from)));
             case WEIGHTED_MEAN -> {
-                double weights = 0;
+                double sum = 0;
                 for (int token = from; token < to; token++) {
-                    addTo(pooled, hidden, token, token + 1.0);
-                    weights += token + 1.0;
+                    sum += token + 1.0;
                 }
-                divide(pooled, weights);
+                for (int token = from; token < to; token++) {
+                    row[token] = (float) ((token + 1.0) / sum);
+                }
             }
-        }
-        float[] vector = new float[width];
-        for (int i = 0; i < width; i++) {
-            vector[i] = (float) pooled[i];
-        }
-        return vector;
-    }
-
-    private static void addTo(double[] sums, float[] hidden, int token, double weight) {
-        for (int i = 0; i < sums.length; i++) {
-            sums[i] += weight * hidden[token * sums.length + i];
-        }
-    }
-
-    private static void divide(double[] sums, double by) {
-        for (int i = 0; i < sums.length; i++) {
-            sums[i] /= by;
         }
     }
 }

@@ -58,15 +58,16 @@ final class TextEncoder {
     /**
      * Adds a text's parts.
      *
+     * @param number the text's place among all texts, for messages
      * @return whether the text was cut
      * @throws InputException when the text has no tokens
      */
-    boolean encode(int index, String text, List<TextPart> parts) {
+    boolean encode(int index, long number, String text, List<TextPart> parts) {
         String prompted = lowercase(setup.prompt().concat(text));
         Encoding tokens = beyond.encode(prompted);
         if (Arrays.equals(tokens.ids(), blank)) {
-            throw new InputException("the text at index " + index
-                    + " (the first is 0) is blank, and a text without tokens" + " has no embedding; leave it out");
+            throw new InputException("the text at index " + number
+                    + " (the first is 0) is blank, and a text without tokens has no embedding; leave it out");
         }
         if (tokens.size() <= setup.maxTokens()) {
             parts.add(new TextPart(index, tokens, from));

@@ -161,6 +161,19 @@ public final class CublasLt {
         }
     }
 
+    public static int cublasLtMatmulAlgoCheck(
+            long handle, long desc, long layoutA, long layoutB, long layoutC, long layoutD, long algo, long result) {
+        class Function {
+            static final MethodHandle HANDLE = CublasLibrary.bindLt(
+                    "cublasLtMatmulAlgoCheck", status(LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(handle, desc, layoutA, layoutB, layoutC, layoutD, algo, result);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
     public static int cublasLtMatmul(
             long handle,
             long desc,

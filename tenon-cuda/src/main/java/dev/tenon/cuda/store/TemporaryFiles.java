@@ -1,4 +1,4 @@
-package dev.tenon.cuda.compile;
+package dev.tenon.cuda.store;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The names of files that are being written, and what a killed writer left of them. */
-final class TemporaryFiles {
+public final class TemporaryFiles {
     private static final Pattern NAME = Pattern.compile("\\.(\\d+)-[0-9a-f]+-[0-9a-f]+\\.tmp");
     private static final Duration DEAD = Duration.ofMinutes(1);
     /** Process numbers mean nothing between machines that share a home folder, so age decides as well. */
