@@ -117,6 +117,14 @@ final class BenchTextsCommand implements Callable<Integer> {
     @Nullable
     Integer lengths;
 
+    @Option(
+            names = "--max-tokens",
+            paramLabel = "N",
+            converter = Values.Tokens.class,
+            description = "The most tokens of a text; by default as the model's files say.")
+    @Nullable
+    Integer maxTokens;
+
     @Option(names = "--texts", paramLabel = "FILE", description = "One text a line, instead of random words.")
     @Nullable
     Path file;
@@ -148,6 +156,7 @@ final class BenchTextsCommand implements Callable<Integer> {
                 .withEngine(device.options())
                 .withCompile(settings.apply(CompileOptions.defaults()));
         options = batch == null ? options : options.withBatch(batch);
+        options = maxTokens == null ? options : options.withMaxTokens(maxTokens);
         options = lengths == null ? options : options.withLengths(ShapePolicy.multiplesOf(lengths));
         List<Double> seconds = new ArrayList<>();
         long before = System.nanoTime();

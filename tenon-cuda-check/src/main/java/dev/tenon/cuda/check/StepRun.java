@@ -30,7 +30,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned first. */
 public final class StepRun {
@@ -121,8 +120,7 @@ public final class StepRun {
             case NoKernel none -> throw new UnsupportedException(none.reason());
         };
         GpuStream stream = stage.stream();
-        try (BlasHandle handle =
-                blas.unavailable().isEmpty() || blas.ltUnavailable().isEmpty() ? blas.newHandle(stream) : null) {
+        try (BlasHandle handle = blas.newHandle(stream)) {
             DeviceBuffer faults = stage.zeroed(FAULT.bytes());
             runTwice(
                     step,
@@ -137,7 +135,7 @@ public final class StepRun {
         }
     }
 
-    private GpuFrame frame(GpuStep step, List<DeviceBuffer> buffers, DeviceBuffer faults, @Nullable BlasHandle handle) {
+    private GpuFrame frame(GpuStep step, List<DeviceBuffer> buffers, DeviceBuffer faults, BlasHandle handle) {
         return new GpuFrame(
                 stage.stream(),
                 stage.arguments(),

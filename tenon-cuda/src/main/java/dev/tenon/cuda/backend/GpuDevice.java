@@ -55,12 +55,24 @@ final class GpuDevice implements Device {
     }
 
     static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
+        if (platform.takesLibraries()) {
+            openLibraries();
+        }
         GpuContext context = platform.driver().open(ordinal);
         try {
             return over(context, platform, ordinal, options);
         } catch (RuntimeException | Error e) {
             Closing.after(e, context::close);
             throw e;
+        }
+    }
+
+    /** While the context is made, which takes a quarter of a second. */
+    private static void openLibraries() {
+        try {
+            Thread.ofPlatform().daemon().name("tenon-libraries").start(Blas::open);
+        } catch (OutOfMemoryError e) {
+            // no thread is to be had: the first product opens them
         }
     }
 

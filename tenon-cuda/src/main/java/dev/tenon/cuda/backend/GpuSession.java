@@ -6,7 +6,6 @@ import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.GpuFrame;
 import dev.tenon.cuda.port.CapturedGraph;
@@ -219,14 +218,13 @@ final class GpuSession implements Device.State {
         }
     }
 
-    private @Nullable BlasHandle handle() {
-        Blas libraries = device.blas();
-        boolean any =
-                libraries.unavailable().isEmpty() || libraries.ltUnavailable().isEmpty();
-        if (blas == null && any) {
-            blas = libraries.newHandle(stream);
+    private BlasHandle handle() {
+        BlasHandle known = blas;
+        if (known == null) {
+            known = device.blas().newHandle(stream);
+            blas = known;
         }
-        return blas;
+        return known;
     }
 
     /**

@@ -5,11 +5,14 @@ import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.stream.LongStream;
 
 /** A constant matrix with rows and columns exchanged, on the host: done once when a model's weights are uploaded. */
 final class TransposedMatrix {
     /** Rows and columns of a block: its lines stay in the first cache on both sides. */
     private static final long BLOCK = 32;
+
+    private static final long PARALLEL_BYTES = 1 << 18;
 
     private TransposedMatrix() {}
 
@@ -24,7 +27,9 @@ final class TransposedMatrix {
         long columns = shape.size(1);
         MemorySegment from = matrix.segment();
         MemorySegment to = HostMemory.allocate(from.byteSize(), 64);
-        for (long top = 0; top < rows; top += BLOCK) {
+        LongStream tops = LongStream.range(0, Math.ceilDiv(rows, BLOCK));
+        (from.byteSize() < PARALLEL_BYTES ? tops : tops.parallel()).forEach(block -> {
+            long top = block * BLOCK;
             for (long left = 0; left < columns; left += BLOCK) {
                 for (long row = top; row < Math.min(rows, top + BLOCK); row++) {
                     for (long column = left; column < Math.min(columns, left + BLOCK); column++) {
@@ -32,7 +37,7 @@ final class TransposedMatrix {
                     }
                 }
             }
-        }
+        });
         return to;
     }
 

@@ -87,32 +87,38 @@ public final class Blas implements AutoCloseable {
         return context != null && context.device().architecture().number() >= 90 ? 32 * MIB : 4 * MIB;
     }
 
-    /**
-     * A handle for one stream. It may be made where there is only cuBLASLt, too, and then serves that alone.
-     *
-     * @throws UnsupportedException where there is neither library
-     * @throws dev.tenon.core.error.NativeException when the library refuses
-     */
+    /** A handle for one stream. It starts no library: the first call of one does. */
     public BlasHandle newHandle(GpuStream stream) {
+        return new BlasHandle(this, stream);
+    }
+
+    /** A handle of cuBLAS for a stream. @throws UnsupportedException where there is none */
+    long startOn(GpuStream stream) {
         lock.lock();
         try {
             Started first = cublas();
             GpuContext device = context;
-            if (device == null || (first.handle() == 0 && lt().handle() == 0)) {
+            if (device == null || first.handle() == 0) {
                 throw new UnsupportedException(first.unavailable());
             }
-            if (first.handle() == 0) {
-                return new BlasHandle(this, stream, 0);
-            }
-            BlasHandle[] made = new BlasHandle[1];
+            long[] handle = {spare ? first.handle() : 0};
             device.call(() -> {
-                long handle = spare ? first.handle() : create();
-                made[0] = new BlasHandle(this, stream, handle);
+                handle[0] = handle[0] == 0 ? create() : handle[0];
+                CublasLibrary.CHECK.check(Cublas.cublasSetStream(handle[0], stream.handle()), "cublasSetStream()");
             });
             spare = false;
-            return made[0];
+            return handle[0];
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Looks for cuBLASLt and opens its file, so that the first product need not wait for it. Never throws. */
+    public static void open() {
+        try {
+            CublasLibrary.searchLt();
+        } catch (OutOfMemoryError e) {
+            // the first product looks again
         }
     }
 

@@ -6,11 +6,13 @@ import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** A session's handle for library calls, bound to one stream. Used by one thread at a time. Calls only enqueue, and may be captured: the workspace is the caller's, so the library allocates nothing. */
+/** A session's handle for library calls, bound to one stream. Used by one thread at a time. Calls only enqueue, and but for the first may be captured: the workspace is the caller's, so the library allocates nothing. */
 public final class BlasHandle implements AutoCloseable {
     private final Blas blas;
     private final GpuStream stream;
-    private final long handle;
+    /** Of cuBLAS, started by the first call of it; 0 before. */
+    private long handle;
+
     private final Runnable gemm = this::callGemm;
     private final Runnable matmul = this::callMatmul;
 
@@ -29,14 +31,9 @@ public final class BlasHandle implements AutoCloseable {
     private long bias;
     private long workspace;
 
-    /** The context is current. The handle is 0 where there is only cuBLASLt. */
-    BlasHandle(Blas blas, GpuStream stream, long handle) {
+    BlasHandle(Blas blas, GpuStream stream) {
         this.blas = blas;
         this.stream = stream;
-        this.handle = handle;
-        if (handle != 0) {
-            CublasLibrary.CHECK.check(Cublas.cublasSetStream(handle, stream.handle()), "cublasSetStream()");
-        }
     }
 
     /**
@@ -44,10 +41,14 @@ public final class BlasHandle implements AutoCloseable {
      *
      * @param plain a problem without addend, bias and activation
      * @param workspace {@link Blas#workspaceBytes()} of device memory that belongs to this stream
+     * @throws dev.tenon.core.error.UnsupportedException where there is no cuBLAS
      */
     public void multiply(GemmProblem plain, long a, long b, long d, long workspace) {
         if (plain.addend() || plain.bias() || plain.activation() != GemmProblem.Activation.NONE) {
             throw new IllegalArgumentException("cuBLAS makes plain products: " + plain);
+        }
+        if (handle == 0) {
+            handle = blas.startOn(stream);
         }
         problem = plain;
         operands(a, b, d, workspace);
@@ -138,7 +139,7 @@ public final class BlasHandle implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            blas.destroy(handle);
+            blas.destroy(handle); // of 0 does nothing
         }
     }
 }

@@ -8,7 +8,6 @@ import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the steps of one session and plan see: the stream, the address of every value, workspace memory. Addresses stay as they are for the life of a frame, so that captured work can be replayed. Used by one thread at a time.
@@ -31,7 +30,7 @@ public final class GpuFrame {
     private final long workspace;
     private final long counters;
     private final long faults;
-    private final @Nullable BlasHandle blas;
+    private final BlasHandle blas;
     private final List<DeviceBuffer> buffers;
     private final HostRuns host;
 
@@ -51,7 +50,7 @@ public final class GpuFrame {
             GpuStream stream,
             KernelArguments arguments,
             Addresses addresses,
-            @Nullable BlasHandle blas,
+            BlasHandle blas,
             List<DeviceBuffer> buffers,
             HostRuns host) {
         this.stream = stream;
@@ -127,9 +126,6 @@ public final class GpuFrame {
 
     /** The session's handle for library calls, bound to its stream; only steps made with a library may ask. */
     public BlasHandle blas() {
-        if (blas == null) {
-            throw new IllegalStateException("the frame has no library handle");
-        }
         return blas;
     }
 }

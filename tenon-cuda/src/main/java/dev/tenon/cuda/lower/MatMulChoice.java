@@ -10,6 +10,7 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.port.Architecture;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,11 +42,12 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     /**
      * What is there.
      *
-     * @param cublas why there is no cuBLAS; empty where there is
+     * @param cublas why there is no cuBLAS; empty where there is. Asked for only where cuBLASLt does not serve, since it
+     *     starts cuBLAS
      * @param lt why there is no cuBLASLt, or why it does not take this product
      * @param architecture the device's
      */
-    record Libraries(String cublas, String lt, Architecture architecture) {}
+    record Libraries(Supplier<String> cublas, String lt, Architecture architecture) {}
 
     private static final String NO_KERNEL = "there is no kernel of this tier yet";
     private static final int GEMV_ROWS = 16;
@@ -70,9 +72,8 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         boolean tf32 = dtype == DType.F32 && precision == Precision.FAST && libraries.architecture.number() >= 80;
         String sum = shape.k() == 0 ? "the sum is empty" : "";
         String lt = first(sum, libraries.lt, evenly(shape));
-        String cublas = first(sum, libraries.cublas, calls(shape));
         String epilogueOfLt = first(unfusable(epilogue), precision == Precision.STRICT ? inexact(epilogue, half) : "");
-        String mixed = half ? (lt.isEmpty() ? "" : cublas) : "operands are " + dtype;
+        String mixed = half ? (lt.isEmpty() ? "" : cublas(libraries, shape)) : "operands are " + dtype;
         if (mixed.isEmpty()) {
             boolean fused = epilogueOfLt.isEmpty() && (lt.isEmpty() || epilogue.isEmpty());
             return new MatMulChoice(Tier.MIXED, lt.isEmpty(), fused, false, passed);
@@ -88,12 +89,17 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         }
         passed.add(Tier.FUSED.word + ": " + fusing);
         boolean byLt = lt.isEmpty() && dtype != DType.F64;
-        if (byLt || cublas.isEmpty()) {
+        String cublas = byLt ? "" : cublas(libraries, shape);
+        if (cublas.isEmpty()) {
             return new MatMulChoice(Tier.BLAS, byLt, epilogue.isEmpty(), tf32, passed);
         }
         passed.add(Tier.BLAS.word + ": " + cublas);
         passed.add("3 tensor core: " + NO_KERNEL);
         return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+    }
+
+    private static String cublas(Libraries libraries, MatMulShape shape) {
+        return first(shape.k() == 0 ? "the sum is empty" : "", calls(shape), libraries.cublas.get());
     }
 
     /** The activation as cuBLASLt applies it; null where it does not. */

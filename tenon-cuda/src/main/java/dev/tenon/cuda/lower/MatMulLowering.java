@@ -46,8 +46,8 @@ final class MatMulLowering {
 
     /** Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32 operands along k alone, so that kernels for [k,n] are those of older devices. */
     private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
-        boolean library = context.blas().unavailable().isEmpty()
-                || context.blas().ltUnavailable().isEmpty();
+        boolean library = context.blas().ltUnavailable().isEmpty()
+                || context.blas().unavailable().isEmpty();
         return library
                 && !op.transposeB()
                 && node.output().dtype() == DType.F32
@@ -61,7 +61,7 @@ final class MatMulLowering {
             Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, GpuLoweringContext context) {
         Blas blas = context.blas();
         Libraries libraries = new Libraries(
-                blas.unavailable(),
+                blas::unavailable,
                 blas.ltUnavailable(),
                 context.kernels().context().device().architecture());
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());

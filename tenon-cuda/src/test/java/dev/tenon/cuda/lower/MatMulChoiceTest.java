@@ -17,10 +17,10 @@ import org.junit.jupiter.api.Test;
 
 /** The ladder of matrix products, decided without a device. */
 class MatMulChoiceTest {
-    private static final Libraries BOTH = new Libraries("", "", new Architecture(9, 0));
+    private static final Libraries BOTH = new Libraries(() -> "", "", new Architecture(9, 0));
     private static final Libraries NEITHER =
-            new Libraries("cublas: not found", "cublasLt: not found", new Architecture(9, 0));
-    private static final Libraries NO_LT = new Libraries("", "cublasLt: hidden", new Architecture(9, 0));
+            new Libraries(() -> "cublas: not found", "cublasLt: not found", new Architecture(9, 0));
+    private static final Libraries NO_LT = new Libraries(() -> "", "cublasLt: hidden", new Architecture(9, 0));
     private static final Epilogue GELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU));
     private static final Epilogue GELU_TANH = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU_TANH));
     private static final Epilogue RELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.RELU));
@@ -119,7 +119,7 @@ class MatMulChoiceTest {
                 .isEqualTo("2 blas: cuBLASLt, TF32");
         MatMulChoice strict = MatMulChoice.of(DType.F32, shape, SILU, BOTH, Precision.STRICT);
         assertThat(strict.text(DType.F32, SILU, "")).isEqualTo("2 blas: cuBLASLt, f32, then matmul_epilogue: silu");
-        Libraries old = new Libraries("", "", new Architecture(7, 5));
+        Libraries old = new Libraries(() -> "", "", new Architecture(7, 5));
         assertThat(choice(DType.F32, shape, RELU, old).text(DType.F32, RELU, ""))
                 .isEqualTo("1 fused: cuBLASLt, f32, relu");
         assertThat(choice(DType.F16, shape, Epilogue.NONE, BOTH).tf32()).isFalse();

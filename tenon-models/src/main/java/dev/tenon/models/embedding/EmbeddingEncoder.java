@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
@@ -57,6 +58,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
     /** Batches at once: on a GPU one is copied while another is computed. */
     private final int lanes;
 
+    private final PlansAhead plans;
     private final Queue<Session> idle = new ConcurrentLinkedQueue<>();
 
     private EmbeddingEncoder(
@@ -74,6 +76,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         boolean cpu = engine.target().backend().equals("cpu");
         this.lanes = cpu ? 1 : 2;
         this.rule = rule(setup, options, model, cpu);
+        this.plans = new PlansAhead(model, model.inputs().getFirst().shape());
     }
 
     private static BatchRule rule(EncoderSetup setup, EncoderOptions options, CompiledModel model, boolean cpu) {
@@ -117,16 +120,27 @@ public final class EmbeddingEncoder implements AutoCloseable {
      */
     public static EmbeddingEncoder load(Path model, Path tokenizer, Target target, EncoderOptions options) {
         Path file = ModelFiles.model(model);
+        // the device is opened while the files are read; each takes a good part of the time to the first vector
+        FutureTask<Engine> opening = new FutureTask<>(() -> Engine.open(target, options.engine()));
+        Thread.ofPlatform().daemon().name("tenon-open").start(opening);
         Tokenizer words;
+        OnnxModel onnx;
+        EncoderSetup setup;
         try {
             words = Tokenizer.load(tokenizer);
-        } catch (IOException e) {
-            throw ImportException.unreadable("tokenizer " + tokenizer, e);
+            onnx = OnnxModel.load(file);
+            EncoderInputs.check(onnx.graph().inputs());
+            setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
+        } catch (IOException | RuntimeException | Error e) {
+            closeOpened(opening, e);
+            switch (e) {
+                case IOException unreadable -> throw ImportException.unreadable("tokenizer " + tokenizer, unreadable);
+                case RuntimeException other -> throw other;
+                case Error other -> throw other;
+                default -> throw new IllegalStateException(e);
+            }
         }
-        OnnxModel onnx = OnnxModel.load(file);
-        EncoderInputs.check(onnx.graph().inputs());
-        EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        Engine engine = Engine.open(target, options.engine());
+        Engine engine = ParallelTasks.result(opening);
         try {
             boolean split = options.longTexts() != LongTexts.CUT;
             Graph body = EncoderGraph.body(onnx.graph(), setup, options.dimensions(), !split);
@@ -136,6 +150,15 @@ public final class EmbeddingEncoder implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             engine.close();
             throw e;
+        }
+    }
+
+    /** Closes what is being opened for a model that cannot be loaded. */
+    private static void closeOpened(FutureTask<Engine> opening, Throwable why) {
+        try {
+            ParallelTasks.result(opening).close();
+        } catch (RuntimeException | Error e) {
+            why.addSuppressed(e);
         }
     }
 
@@ -237,13 +260,15 @@ public final class EmbeddingEncoder implements AutoCloseable {
         PartVectors vectors = new PartVectors(tokens.count());
         List<TextBatch> batches = rule.batches(tokens.parts());
         AtomicInteger done = new AtomicInteger();
-        ParallelTasks.run(lanes, batches.size(), i -> {
-            TextBatch batch = batches.get(i);
-            vectors.add(batch.parts(), run(batch));
-            synchronized (done) {
-                progress.accept(done.addAndGet(batch.parts().size()));
-            }
-        });
+        try (PlansAhead.Making _ = lanes == 1 ? () -> {} : plans.begin(batches)) {
+            ParallelTasks.run(lanes, batches.size(), i -> {
+                TextBatch batch = batches.get(i);
+                vectors.add(batch.parts(), run(batch));
+                synchronized (done) {
+                    progress.accept(done.addAndGet(batch.parts().size()));
+                }
+            });
+        }
         return new Embeddings(head == null ? vectors.means() : finished(vectors.means(), head), tokens.cut());
     }
 

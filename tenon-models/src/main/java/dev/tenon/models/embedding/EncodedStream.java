@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Spliterator;
 import java.util.Spliterators;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -95,27 +93,8 @@ final class EncodedStream<T> implements Iterator<float[]> {
         if (task == null) {
             return null;
         }
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    T tokens = task.get();
-                    ahead = tokens == null ? null : task;
-                    return tokens;
-                } catch (InterruptedException e) {
-                    interrupted = true; // the caller's texts are being read: let that end
-                }
-            }
-        } catch (ExecutionException e) {
-            switch (e.getCause()) {
-                case RuntimeException cause -> throw cause;
-                case Error cause -> throw cause;
-                case null, default -> throw new CompletionException(e);
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        T tokens = ParallelTasks.result(task);
+        ahead = tokens == null ? null : task;
+        return tokens;
     }
 }

@@ -2,6 +2,8 @@ package dev.tenon.models.embedding;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,30 @@ final class ParallelTasks {
             case RuntimeException e -> throw e;
             case Error e -> throw e;
             case Throwable e -> throw new IllegalStateException(e);
+        }
+    }
+
+    /** What a task gives, once it has ended. @throws RuntimeException as the task did */
+    static <T> T result(FutureTask<T> task) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true; // what the task uses must not be left while it uses it
+                } catch (ExecutionException e) {
+                    switch (e.getCause()) {
+                        case RuntimeException cause -> throw cause;
+                        case Error cause -> throw cause;
+                        case null, default -> throw new IllegalStateException(e);
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
