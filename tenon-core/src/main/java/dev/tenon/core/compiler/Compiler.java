@@ -17,6 +17,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Verifier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
- * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier runs after each pass.
+ * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made; with assertions enabled it runs after each pass.
  *
  * <p>Thread-safe.
  */
@@ -112,6 +113,7 @@ public final class Compiler {
             current = run(OPTIMISATIONS, current);
         }
         current = run(REQUIRED_LAST, current);
+        Verifier.verify(current);
         return new Plan(
                 current,
                 options.shareMemory() ? MemoryPlanner.plan(current) : MemoryPlanner.planWithoutSharing(current));
@@ -120,7 +122,7 @@ public final class Compiler {
     private Graph run(List<Pass> passes, Graph graph) {
         Graph current = graph;
         for (Pass pass : passes) {
-            current = dump(pass.name(), pass.apply(current, context)); // a graph is verified as it is built
+            current = dump(pass.name(), pass.apply(current, context));
         }
         return current;
     }
