@@ -45,6 +45,10 @@ public final class Compiler {
             new FuseElementwise(),
             new FuseResidualNorms());
 
+    /** The passes that hold for every number of the named dims. */
+    private static final List<Pass> AHEAD =
+            List.of(new CommonSubexpressions(), new Canonicalise(), new SpelledForms(), new DeadCode());
+
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
 
     private final CompilerOptions options;
@@ -76,7 +80,7 @@ public final class Compiler {
      *
      * @throws InputException when a parameter has no data, or data of another type
      */
-    public Graph prepare(Graph graph, Map<String, ConstantData> parameters) {
+    public Prepared prepare(Graph graph, Map<String, ConstantData> parameters) {
         for (var parameter : graph.parameters()) {
             ConstantData data = parameters.get(parameter.name());
             if (data == null) {
@@ -88,7 +92,26 @@ public final class Compiler {
                         + ", the weights given are " + data.type());
             }
         }
-        return dump("prepare", PartialEvaluator.evaluate(graph, Map.of(), parameters));
+        Graph prepared = PartialEvaluator.evaluate(graph, Map.of(), parameters);
+        if (!options.optimise()) {
+            return new Prepared(dump("prepare", prepared), prepared, Map.of());
+        }
+        SymbolicSizes sizes = new SymbolicSizes();
+        Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
+        for (Pass pass : AHEAD) {
+            reduced = pass.apply(reduced, context);
+        }
+        return new Prepared(prepared, dump("prepare", reduced), sizes.limits());
+    }
+
+    /** Computes what depends on constants alone in a loop's body, whose inputs may give one name several numbers. */
+    public Graph prepareBody(Graph body) {
+        return dump("prepare", PartialEvaluator.evaluate(body, Map.of(), Map.of()));
+    }
+
+    /** Plans a prepared model, as {@link #plan(Graph, Map, Map)}. */
+    public Stage plan(Prepared prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
+        return plan(prepared.serving(types), types, known);
     }
 
     /**

@@ -3,7 +3,6 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 

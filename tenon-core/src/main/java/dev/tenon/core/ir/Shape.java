@@ -233,6 +233,11 @@ public final class Shape {
         return true;
     }
 
+    /** Whether the two are the same shape whatever numbers the names get. */
+    public boolean mustEqual(Shape other) {
+        return dims != null && equals(other) && !dims.contains(Dim.unknown());
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
         return this == other || (other instanceof Shape shape && java.util.Objects.equals(dims, shape.dims));

@@ -37,6 +37,7 @@ public final class Rewriter implements Ops {
     private final Map<Value, Value> mapped = new HashMap<>();
     /** The consumer of each value of the source, or {@link #MANY}. */
     private final Map<Value, Object> users = new HashMap<>();
+
     private final Set<Value> outputs;
     private String current = "";
     private boolean changed;

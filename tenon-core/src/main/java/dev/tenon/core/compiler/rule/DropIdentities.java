@@ -9,8 +9,10 @@ import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.movement.BitCast;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.reduction.Reduce;
@@ -22,7 +24,7 @@ final class DropIdentities implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (node.inputs().isEmpty()
-                || !node.output().type().equals(node.input(0).type())) {
+                || !node.output().type().mustEqual(node.input(0).type())) {
             return null;
         }
         return isIdentity(node.op(), node) ? List.of(into.map(node.input(0))) : null;
@@ -50,7 +52,9 @@ final class DropIdentities implements Rule {
                 || op instanceof Cast
                 || op instanceof BitCast
                 || op instanceof Reshape
-                || op instanceof Expand;
+                || op instanceof ReshapeTo
+                || op instanceof Expand
+                || op instanceof ExpandTo;
     }
 
     private static boolean keepsElements(Reduce reduce) {
