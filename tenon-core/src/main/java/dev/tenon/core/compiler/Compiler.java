@@ -45,16 +45,21 @@ public final class Compiler {
             new FuseElementwise(),
             new FuseResidualNorms());
 
-    /** The passes that hold for every number of the named dims. */
-    private static final List<Pass> AHEAD =
-            List.of(new CommonSubexpressions(), new Canonicalise(), new SpelledForms(), new DeadCode());
+    /** The passes that hold for every number of the named dims; they run on what is known of shapes. */
+    private static final List<Pass> AHEAD = List.of(
+            new CommonSubexpressions(),
+            new Canonicalise(),
+            new SpelledForms(),
+            new SpelledAttention(),
+            new FuseEpilogues(),
+            new DeadCode());
 
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
 
     private final CompilerOptions options;
     private final PassContext context;
 
-    /** @param claims whether the backend runs a node of concrete types whole, rather than the pieces that stand for it */
+    /** @param claims whether the backend runs a node whole, rather than the pieces that stand for it */
     public Compiler(CompilerOptions options, Predicate<Node> claims) {
         this(options, claims, null);
     }
@@ -99,7 +104,8 @@ public final class Compiler {
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
         for (Pass pass : AHEAD) {
-            reduced = pass.apply(reduced, context);
+            boolean waits = pass instanceof FuseEpilogues && context.half() != null; // it follows half precision
+            reduced = waits ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(prepared, dump("prepare", reduced), sizes.limits());
     }

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.movement.Reshape;
@@ -55,7 +56,9 @@ final class Rows {
                 return -1;
             }
             cut |= size != x.size(axis);
-            first += slice.starts().get(axis) * x.elements(axis + 1, x.rank());
+            long row = x.elements(axis + 1, x.rank());
+            first = SizeMath.sum(
+                    "slice", first, SizeMath.product("slice", slice.starts().get(axis), row));
         }
         return first;
     }
@@ -74,6 +77,6 @@ final class Rows {
             }
         }
         boolean inside = row >= 0 && row + count <= table.size(0);
-        return inside ? row * table.elements(1, table.rank()) : -1;
+        return inside ? SizeMath.product("gather", row, table.elements(1, table.rank())) : -1;
     }
 }

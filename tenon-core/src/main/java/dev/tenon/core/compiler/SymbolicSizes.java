@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -177,7 +178,8 @@ final class SymbolicSizes {
             return null;
         }
         @Nullable
-        Monomial[] all = new @Nullable Monomial[Math.toIntExact(slice.sizes().getFirst())];
+        Monomial[] all =
+                new @Nullable Monomial[SizeMath.toInt("slice", slice.sizes().getFirst())];
         for (int i = 0; i < all.length; i++) {
             all[i] = data[(int) (slice.starts().getFirst() + i * slice.steps().getFirst())];
         }

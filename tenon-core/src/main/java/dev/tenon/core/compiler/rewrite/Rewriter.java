@@ -6,11 +6,11 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Uses;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,16 +29,12 @@ public final class Rewriter implements Ops {
         List<Value> apply(Node node, Rewriter into);
     }
 
-    private static final Object MANY = new Object();
-
     private final Graph source;
     private final GraphBuilder builder;
     /** Values of the source that are not kept, and what stands for them. */
     private final Map<Value, Value> mapped = new HashMap<>();
-    /** The consumer of each value of the source, or {@link #MANY}. */
-    private final Map<Value, Object> users = new HashMap<>();
 
-    private final Set<Value> outputs;
+    private final Uses uses;
     private String current = "";
     private boolean changed;
     private @Nullable List<Value> copied;
@@ -46,7 +42,7 @@ public final class Rewriter implements Ops {
     private Rewriter(Graph source) {
         this.source = source;
         this.builder = new GraphBuilder(source);
-        this.outputs = new HashSet<>(source.outputs().values());
+        this.uses = source.uses();
     }
 
     /** The graph after one walk; the very same object when nothing changed. Nodes that nothing changed are shared. */
@@ -61,9 +57,8 @@ public final class Rewriter implements Ops {
 
     @SuppressWarnings("ReferenceEquality") // a node was kept when its results are the very list that copy() gave
     private Graph run(Rewrite rewrite, Set<String> copiedOutputs) {
-        Set<Node> live = countUses();
         for (Node node : source.nodes()) {
-            if (!live.contains(node)) {
+            if (!uses.isLive(node)) {
                 changed = true;
                 continue;
             }
@@ -96,28 +91,6 @@ public final class Rewriter implements Ops {
         }
     }
 
-    private Set<Node> countUses() {
-        Set<Node> live = new HashSet<>();
-        for (Node node : source.nodes().reversed()) {
-            if (isNeeded(node)) {
-                live.add(node);
-                for (Value value : node.inputs()) {
-                    users.merge(value, node, (one, other) -> MANY);
-                }
-            }
-        }
-        return live;
-    }
-
-    private boolean isNeeded(Node node) {
-        for (Value value : node.outputs()) {
-            if (users.containsKey(value) || outputs.contains(value)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Takes a node over as it is, onto the new values of its inputs. */
     @SuppressWarnings("ReferenceEquality") // the same values, not equal ones
     public List<Value> copy(Node node) {
@@ -138,6 +111,9 @@ public final class Rewriter implements Ops {
     /** The new values that stand for those of the source; the very same list where all are kept. */
     @SuppressWarnings("ReferenceEquality") // the same values, not equal ones
     public List<Value> map(List<Value> old) {
+        if (mapped.isEmpty()) {
+            return old;
+        }
         for (int i = 0; i < old.size(); i++) {
             if (map(old.get(i)) != old.get(i)) {
                 Value[] all = new Value[old.size()];
@@ -150,11 +126,11 @@ public final class Rewriter implements Ops {
 
     /** Whether exactly one node uses a value of the source, once, and it is no output of the graph: then a rewrite of that node may absorb it. */
     public boolean isPrivate(Value old) {
-        return users.get(old) instanceof Node && !outputs.contains(old);
+        return uses.isPrivate(old);
     }
 
     public boolean isOutput(Value old) {
-        return outputs.contains(old);
+        return uses.isOutput(old);
     }
 
     @Override

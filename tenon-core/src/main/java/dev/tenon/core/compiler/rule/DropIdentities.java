@@ -23,15 +23,16 @@ import org.jspecify.annotations.Nullable;
 final class DropIdentities implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
-        if (node.inputs().isEmpty()
-                || !node.output().type().mustEqual(node.input(0).type())) {
-            return null;
-        }
-        return isIdentity(node.op(), node) ? List.of(into.map(node.input(0))) : null;
+        // the cheaper question first: most nodes are of other operations
+        return !node.inputs().isEmpty()
+                        && isIdentity(node.op(), node)
+                        && node.output().type().mustEqual(node.input(0).type())
+                ? List.of(into.map(node.input(0)))
+                : null;
     }
 
     private static boolean isIdentity(Op op, Node node) {
-        // with the type unchanged, what is left to check is the order of the elements
+        // whether the order of the elements is unchanged where the type is
         if (op instanceof Concat) {
             return node.inputs().size() == 1;
         }
