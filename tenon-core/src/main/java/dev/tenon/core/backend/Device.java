@@ -13,9 +13,10 @@ public interface Device extends AutoCloseable {
     DeviceInfo info();
 
     /**
-     * Whether the device runs this node, of concrete types, whole, rather than the pieces that stand for it: a {@link
+     * Whether the device runs this node whole, rather than the pieces that stand for it: a {@link
      * dev.tenon.core.ir.Claimable} that would otherwise be decomposed, or a primitive (an attention) that a pass would
-     * put in the place of smaller ones.
+     * put in the place of smaller ones. Its types may have dims without numbers; then whether it does whatever the
+     * numbers are.
      */
     boolean claims(Node whole);
 

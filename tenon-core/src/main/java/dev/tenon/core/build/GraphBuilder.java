@@ -19,6 +19,11 @@ public final class GraphBuilder extends PlainGraphBuilder implements Ops {
         super(name);
     }
 
+    /** Begins a graph with the name, inputs and parameters of another, whose nodes it may {@link #keep}. */
+    public GraphBuilder(Graph source) {
+        super(source);
+    }
+
     /**
      * Builds and verifies a graph: {@code GraphBuilder.build("head", g -> { Value x = g.input(…); …; g.output("p", y);
      * })}.

@@ -7,13 +7,44 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** {@code a = f(x); b = f(x) → a = f(x)}, b being a. Equal splats count as one value. */
 final class CommonSubexpressions implements Pass {
-    private record Key(Op op, List<Object> operands) {}
+    /** An operation on operands, which are values or, where they are splats, their data. */
+    private static final class Key {
+        private final Op op;
+        private final Object[] operands;
+        private final int hash;
+
+        Key(Op op, List<Value> values) {
+            this.op = op;
+            this.operands = new Object[values.size()];
+            int all = op.getClass().hashCode(); // attributes are compared where the rest is equal
+            for (int i = 0; i < operands.length; i++) {
+                operands[i] = identity(values.get(i));
+                all = 31 * all + operands[i].hashCode();
+            }
+            this.hash = all;
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key key
+                    && hash == key.hash
+                    && Arrays.equals(operands, key.operands)
+                    && op.equals(key.op);
+        }
+    }
 
     @Override
     public String name() {
@@ -22,12 +53,9 @@ final class CommonSubexpressions implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        Map<Key, List<Value>> seen = new HashMap<>();
+        Map<Key, List<Value>> seen = HashMap.newHashMap(graph.nodes().size());
         return Rewriter.rewrite(graph, (node, into) -> {
-            List<Value> operands = into.map(node.inputs());
-            Key key = new Key(
-                    node.op(),
-                    operands.stream().map(CommonSubexpressions::identity).toList());
+            Key key = new Key(node.op(), into.map(node.inputs()));
             List<Value> before = seen.get(key);
             if (before != null) {
                 return before;

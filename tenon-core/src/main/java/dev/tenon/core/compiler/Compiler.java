@@ -17,6 +17,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Verifier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
- * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier runs after each pass.
+ * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made; with assertions enabled it runs after each pass.
  *
  * <p>Thread-safe.
  */
@@ -44,12 +45,21 @@ public final class Compiler {
             new FuseElementwise(),
             new FuseResidualNorms());
 
+    /** The passes that hold for every number of the named dims; they run on what is known of shapes. */
+    private static final List<Pass> AHEAD = List.of(
+            new CommonSubexpressions(),
+            new Canonicalise(),
+            new SpelledForms(),
+            new SpelledAttention(),
+            new FuseEpilogues(),
+            new DeadCode());
+
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
 
     private final CompilerOptions options;
     private final PassContext context;
 
-    /** @param claims whether the backend runs a node of concrete types whole, rather than the pieces that stand for it */
+    /** @param claims whether the backend runs a node whole, rather than the pieces that stand for it */
     public Compiler(CompilerOptions options, Predicate<Node> claims) {
         this(options, claims, null);
     }
@@ -75,7 +85,7 @@ public final class Compiler {
      *
      * @throws InputException when a parameter has no data, or data of another type
      */
-    public Graph prepare(Graph graph, Map<String, ConstantData> parameters) {
+    public Prepared prepare(Graph graph, Map<String, ConstantData> parameters) {
         for (var parameter : graph.parameters()) {
             ConstantData data = parameters.get(parameter.name());
             if (data == null) {
@@ -87,7 +97,27 @@ public final class Compiler {
                         + ", the weights given are " + data.type());
             }
         }
-        return dump("prepare", PartialEvaluator.evaluate(graph, Map.of(), parameters));
+        Graph prepared = PartialEvaluator.evaluate(graph, Map.of(), parameters);
+        if (!options.optimise()) {
+            return new Prepared(dump("prepare", prepared), prepared, Map.of());
+        }
+        SymbolicSizes sizes = new SymbolicSizes();
+        Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
+        for (Pass pass : AHEAD) {
+            boolean waits = pass instanceof FuseEpilogues && context.half() != null; // it follows half precision
+            reduced = waits ? reduced : pass.apply(reduced, context);
+        }
+        return new Prepared(prepared, dump("prepare", reduced), sizes.limits());
+    }
+
+    /** Computes what depends on constants alone in a loop's body, whose inputs may give one name several numbers. */
+    public Graph prepareBody(Graph body) {
+        return dump("prepare", PartialEvaluator.evaluate(body, Map.of(), Map.of()));
+    }
+
+    /** Plans a prepared model, as {@link #plan(Graph, Map, Map)}. */
+    public Stage plan(Prepared prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
+        return plan(prepared.serving(types), types, known);
     }
 
     /**
@@ -112,6 +142,7 @@ public final class Compiler {
             current = run(OPTIMISATIONS, current);
         }
         current = run(REQUIRED_LAST, current);
+        Verifier.verify(current);
         return new Plan(
                 current,
                 options.shareMemory() ? MemoryPlanner.plan(current) : MemoryPlanner.planWithoutSharing(current));
@@ -120,7 +151,7 @@ public final class Compiler {
     private Graph run(List<Pass> passes, Graph graph) {
         Graph current = graph;
         for (Pass pass : passes) {
-            current = dump(pass.name(), pass.apply(current, context)); // a graph is verified as it is built
+            current = dump(pass.name(), pass.apply(current, context));
         }
         return current;
     }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -39,10 +40,15 @@ final class PartialEvaluator implements Ops {
     private final GraphBuilder builder;
     private final Map<Value, Value> mapped = new HashMap<>();
     private String current = "";
-    private @Nullable List<String> names;
+    /** The results of the source's node, until a node has their names. */
+    private List<Value> names = List.of();
 
-    private PartialEvaluator(Graph source) {
+    /** Null where the named dims get numbers. */
+    private final @Nullable SymbolicSizes sizes;
+
+    private PartialEvaluator(Graph source, @Nullable SymbolicSizes sizes) {
         this.builder = new GraphBuilder(source.name());
+        this.sizes = sizes;
     }
 
     /**
@@ -50,7 +56,17 @@ final class PartialEvaluator implements Ops {
      * @param known constants for inputs and parameters, by name; these are no inputs of the result
      */
     static Graph evaluate(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
-        return new PartialEvaluator(source).run(source, types, known);
+        return new PartialEvaluator(source, null).run(source, types, known);
+    }
+
+    /**
+     * A graph that says what it can about its sizes: values and results of deferred operations have types of named
+     * dims, and equal vectors of sizes are one value.
+     *
+     * @param sizes fresh; the types hold within its limits
+     */
+    static Graph withNamedSizes(Graph source, SymbolicSizes sizes) {
+        return new PartialEvaluator(source, sizes).run(source, Map.of(), Map.of());
     }
 
     private Graph run(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
@@ -75,24 +91,31 @@ final class PartialEvaluator implements Ops {
         }
         for (Node node : source.nodes()) {
             current = node.name();
-            names = node.outputs().stream().map(Value::name).toList();
-            List<Value> results =
-                    addAll(node.op(), node.inputs().stream().map(this::map).toList());
+            names = node.outputs();
+            Value[] operands = new Value[node.inputs().size()];
+            for (int i = 0; i < operands.length; i++) {
+                operands[i] = map(node.input(i));
+            }
+            List<Value> results = addAll(node.op(), List.of(operands));
             for (int i = 0; i < results.size(); i++) {
                 mapped.put(node.outputs().get(i), results.get(i));
             }
         }
         source.outputs().forEach((name, value) -> builder.output(name, map(value)));
-        return builder.build();
+        return builder.buildUnverified();
     }
 
     private Value map(Value old) {
-        return mapped.computeIfAbsent(old, value -> {
-            if (value.origin() instanceof Value.Origin.Constant(ConstantData data)) {
-                return builder.constant(value.name(), data);
+        Value known = mapped.get(old);
+        if (known == null) {
+            ConstantData data = old.constant();
+            if (data == null) {
+                throw new IllegalStateException(old + " is used before it is defined");
             }
-            throw new IllegalStateException(value + " is used before it is defined");
-        });
+            known = builder.constant(old.name(), data);
+            mapped.put(old, known);
+        }
+        return known;
     }
 
     @Override
@@ -103,8 +126,8 @@ final class PartialEvaluator implements Ops {
     /** Adds an operation, or what is left of it. */
     @Override
     public List<Value> addAll(Op op, List<Value> operands) {
-        List<String> wanted = names;
-        names = null; // the names are for the node itself, not for what it is made of
+        List<Value> wanted = names;
+        names = List.of(); // the names are for the node itself, not for what it is made of
         try {
             List<Value> reduced = switch (op) {
                 case Deferred deferred -> resolve(deferred, operands);
@@ -112,18 +135,46 @@ final class PartialEvaluator implements Ops {
                 case Composite composite -> allConstant(operands) ? decompose(composite, operands) : null;
                 case Primitive primitive -> allConstant(operands) ? fold(primitive, operands) : null;
             };
-            return reduced != null ? reduced : builder.add(current, op, operands, wanted == null ? List.of() : wanted);
+            return reduced != null ? reduced : keep(op, operands, wanted);
         } catch (TenonException e) {
             throw e.at(current);
         }
     }
 
+    private List<Value> keep(Op op, List<Value> operands, List<Value> wanted) {
+        List<String> wantedNames = new ArrayList<>(wanted.size());
+        for (Value value : wanted) {
+            wantedNames.add(value.name());
+        }
+        return sizes == null ? builder.add(current, op, operands, wantedNames) : keep(op, operands, wantedNames, sizes);
+    }
+
+    private List<Value> keep(Op op, List<Value> operands, List<String> wanted, SymbolicSizes known) {
+        List<Value> firsts = operands.stream().map(known::first).toList();
+        TensorType type = op instanceof Deferred deferred ? known.refined(deferred, firsts) : null;
+        List<Value> results = type == null
+                ? builder.add(current, op, firsts, wanted)
+                : builder.addTyped(
+                        current, op, firsts, wanted.isEmpty() ? List.of(op.mnemonic()) : wanted, List.of(type));
+        if (results.size() == 1) {
+            known.note(op, firsts, results.getFirst());
+            ConstantData constant = known.constant(results.getFirst());
+            return constant == null ? results : List.of(builder.constant(constant));
+        }
+        return results;
+    }
+
     private static boolean allConstant(List<Value> operands) {
-        return operands.stream().allMatch(operand -> operand.constant() != null);
+        for (int i = 0; i < operands.size(); i++) {
+            if (operands.get(i).constant() == null) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private @Nullable List<Value> resolve(Deferred op, List<Value> operands) {
-        op.infer(operands.stream().map(Value::type).toList()); // checks what can be checked
+        op.infer(GraphBuilder.types(operands)); // checks what can be checked
         Set<Integer> needed = op.neededValues();
         List<@Nullable NdArray> values = new ArrayList<>();
         for (int i = 0; i < operands.size(); i++) {
@@ -155,7 +206,7 @@ final class PartialEvaluator implements Ops {
                 if (times == null || condition == null || !concrete) {
                     yield null;
                 }
-                op.infer(operands.stream().map(Value::type).toList());
+                op.infer(GraphBuilder.types(operands));
                 long count = NdArray.of(condition).getLong(0) == 0
                         ? 0
                         : NdArray.of(times).getLong(0);
@@ -165,23 +216,26 @@ final class PartialEvaluator implements Ops {
     }
 
     private List<Value> decompose(Composite op, List<Value> operands) {
-        op.infer(operands.stream().map(Value::type).toList());
+        op.infer(GraphBuilder.types(operands));
         return op.decompose(this, operands);
     }
 
     private @Nullable List<Value> fold(Primitive op, List<Value> operands) {
-        List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-        List<ConstantData> inputs = operands.stream()
-                .map(operand -> java.util.Objects.requireNonNull(operand.constant()))
-                .toList();
-        ConstantData splat = Splats.fold(op, inputs, types);
-        if (splat != null) {
-            return List.of(builder.constant(splat));
+        List<TensorType> types = op.infer(GraphBuilder.types(operands));
+        List<ConstantData> inputs = new ArrayList<>(operands.size());
+        long held = 0;
+        long elements = 0;
+        for (Value operand : operands) {
+            ConstantData data = Objects.requireNonNull(operand.constant());
+            inputs.add(data);
+            held += data.heldBytes();
+            elements += data.type().shape().elements();
         }
-        long held = inputs.stream().mapToLong(ConstantData::heldBytes).sum();
-        long elements = inputs.stream()
-                .mapToLong(data -> data.type().shape().elements())
-                .sum();
+        ConstantData folded = Splats.fold(op, inputs, types);
+        folded = folded != null ? folded : Rows.fold(op, inputs, types);
+        if (folded != null) {
+            return List.of(builder.constant(folded));
+        }
         for (TensorType type : types) {
             if (type.bytes() > Math.max(FOLD_BYTES, held)) {
                 return null;

@@ -101,7 +101,7 @@ final class StageSplit {
         Set<Value> read = new LinkedHashSet<>(crossing);
         read.addAll(loopOperands);
         read.forEach(value -> builder.output(crossingName(value), map(value, builder, mapped)));
-        return builder.build();
+        return builder.buildUnverified();
     }
 
     Stage.Rest rest() {
@@ -128,7 +128,7 @@ final class StageSplit {
                         node.outputs().stream().map(this::crossingName).toList()));
             }
         }
-        return new Stage.Rest(builder.build(), names, calls);
+        return new Stage.Rest(builder.buildUnverified(), names, calls);
     }
 
     /** A name that no output of the graph has. */

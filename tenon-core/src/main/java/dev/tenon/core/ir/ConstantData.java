@@ -21,6 +21,21 @@ public sealed interface ConstantData {
             }
             segment = segment.asReadOnly();
         }
+
+        /** A splat where there are several elements and all are equal; else this. */
+        public ConstantData compacted() {
+            long count = type.shape().elements();
+            if (count <= 1 || type.dtype().bits() < Byte.SIZE) {
+                return this;
+            }
+            long first = Elements.bits(type.dtype(), segment, 0);
+            for (long i = 1; i < count; i++) {
+                if (Elements.bits(type.dtype(), segment, i) != first) {
+                    return this;
+                }
+            }
+            return new Splat(type, first);
+        }
     }
 
     /** {@code element} (its low bits, as memory has them) everywhere. */

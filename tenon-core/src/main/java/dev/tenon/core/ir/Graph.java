@@ -14,6 +14,7 @@ import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A tensor program in static single assignment form: values that are given (inputs, parameters, constants), nodes in an order in which each uses only what stands before it, and named outputs.
@@ -29,6 +30,8 @@ public final class Graph {
     private final List<Node> nodes;
     private final SequencedMap<String, Value> outputs;
     private final Defaults defaults;
+    /** Made on first use; a race makes equal ones. */
+    private @Nullable Uses uses;
 
     /**
      * The constants of a graph that a run may replace.
@@ -138,6 +141,16 @@ public final class Graph {
             }
         }
         return new Graph(name, inputs, parameters, kept.reversed(), selected, defaults);
+    }
+
+    /** Who uses the values. */
+    public Uses uses() {
+        Uses known = uses;
+        if (known == null) {
+            known = new Uses(this);
+            uses = known;
+        }
+        return known;
     }
 
     /** The constants that nodes or outputs use, in order of first use. */

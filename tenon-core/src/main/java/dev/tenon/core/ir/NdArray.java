@@ -106,17 +106,7 @@ public final class NdArray {
     public ConstantData toConstant() {
         MemorySegment segment = HostMemory.allocate(type.bytes(), 64);
         write(segment);
-        if (size() > 1 && dtype().bits() >= 8) {
-            long first = Elements.bits(dtype(), segment, 0);
-            int same = 1;
-            while (same < size() && Elements.bits(dtype(), segment, same) == first) {
-                same++;
-            }
-            if (same == size()) {
-                return new ConstantData.Splat(type, first);
-            }
-        }
-        return new ConstantData.Dense(type, segment);
+        return new ConstantData.Dense(type, segment).compacted();
     }
 
     public TensorType type() {

@@ -1,7 +1,6 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.TenonException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** One application of an operation. Identity counts. Immutable once its graph is built. */
@@ -15,11 +14,11 @@ public final class Node {
         this.name = name;
         this.op = op;
         this.inputs = List.copyOf(inputs);
-        List<Value> results = new ArrayList<>();
-        for (int i = 0; i < outputTypes.size(); i++) {
-            results.add(new Value(outputNames.get(i), outputTypes.get(i), new Value.Origin.Result(this, i)));
+        Value[] results = new Value[outputTypes.size()];
+        for (int i = 0; i < results.length; i++) {
+            results[i] = new Value(outputNames.get(i), outputTypes.get(i), new Value.Origin.Result(this, i));
         }
-        this.outputs = List.copyOf(results);
+        this.outputs = List.of(results);
     }
 
     /** The name the model gave the node, or one made from its operation; for messages, not an identity. */

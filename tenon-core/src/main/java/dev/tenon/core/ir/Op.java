@@ -3,7 +3,6 @@ package dev.tenon.core.ir;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -49,23 +48,31 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
     }
 
     private List<TensorType> inferred(List<TensorType> inputs) {
-        arity().check(mnemonic(), inputs.size());
-        List<DType> dtypes = dtypes(inputs.stream().map(TensorType::dtype).toList());
-        boolean ranked = inputs.stream().allMatch(type -> type.shape().isRanked());
+        int count = inputs.size();
+        arity().check(mnemonic(), count);
+        DType[] given = new DType[count];
+        Shape[] sizes = new Shape[count];
+        boolean ranked = true;
+        for (int i = 0; i < count; i++) {
+            given[i] = inputs.get(i).dtype();
+            sizes[i] = inputs.get(i).shape();
+            ranked &= sizes[i].isRanked();
+        }
+        List<DType> dtypes = dtypes(List.of(given));
         List<Shape> shapes = List.of();
         try {
-            shapes = ranked ? shapes(inputs.stream().map(TensorType::shape).toList()) : shapes;
+            shapes = ranked ? shapes(List.of(sizes)) : shapes;
         } catch (ShapeException e) {
             String message = String.valueOf(e.getMessage());
             throw message.startsWith(SizeMath.DIMS + ":")
                     ? new ShapeException(mnemonic() + message.substring(SizeMath.DIMS.length()), e)
                     : e;
         }
-        List<TensorType> results = new ArrayList<>();
-        for (int i = 0; i < dtypes.size(); i++) {
-            results.add(counted(mnemonic(), new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked())));
+        TensorType[] results = new TensorType[dtypes.size()];
+        for (int i = 0; i < results.length; i++) {
+            results[i] = counted(mnemonic(), new TensorType(dtypes.get(i), ranked ? shapes.get(i) : Shape.unranked()));
         }
-        return results;
+        return List.of(results);
     }
 
     /**

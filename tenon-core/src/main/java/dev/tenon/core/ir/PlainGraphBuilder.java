@@ -16,6 +16,7 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one graph of operations given as records, front to back. Types are inferred and checked as nodes are added, so
@@ -32,10 +33,24 @@ public class PlainGraphBuilder implements OpBuilder {
     private final Set<String> names = new HashSet<>();
     private int counter;
     private Graph.Defaults defaults = Graph.Defaults.NONE;
+    /** The graph that this one began as, until its names are reserved. */
+    private @Nullable Graph kept;
+
     private boolean built;
 
     public PlainGraphBuilder(String name) {
         this.name = Require.nonNull(name, "name");
+    }
+
+    /**
+     * Begins a graph with the name, inputs and parameters of another, whose nodes it may {@link #keep}. New values get
+     * names that no value of the other has.
+     */
+    public PlainGraphBuilder(Graph source) {
+        this(source.name());
+        inputs.addAll(source.inputs());
+        parameters.addAll(source.parameters());
+        kept = source;
     }
 
     /** Builds and verifies a graph. */
@@ -102,8 +117,8 @@ public class PlainGraphBuilder implements OpBuilder {
         Require.nonNull(wantedNames, "wantedNames");
         try {
             requireOperands(op, operands);
-            List<TensorType> types = op.infer(operands.stream().map(Value::type).toList());
-            List<String> names = new ArrayList<>();
+            List<TensorType> types = op.infer(types(operands));
+            List<String> names = new ArrayList<>(types.size());
             for (int i = 0; i < types.size(); i++) {
                 names.add(i < wantedNames.size() ? wantedNames.get(i) : op.mnemonic());
             }
@@ -121,10 +136,53 @@ public class PlainGraphBuilder implements OpBuilder {
         Require.nonNull(nodeName, "nodeName");
         Require.elements(resultNames, "resultNames");
         Require.elements(types, "types");
-        Node node = new Node(
-                nodeName, op, operands, resultNames.stream().map(this::unique).toList(), types);
+        List<String> unique = new ArrayList<>(types.size());
+        for (int i = 0; i < types.size(); i++) {
+            unique.add(unique(resultNames.get(i)));
+        }
+        Node node = new Node(nodeName, op, operands, unique, types);
         nodes.add(node);
         return node.outputs();
+    }
+
+    /** The types of values, in order. */
+    public static List<TensorType> types(List<Value> values) {
+        TensorType[] types = new TensorType[values.size()];
+        for (int i = 0; i < types.length; i++) {
+            types[i] = values.get(i).type();
+        }
+        return List.of(types);
+    }
+
+    /** Takes a node of the graph that this one began as, with its values; its operands are values of this graph. */
+    public final List<Value> keep(Node node) {
+        requireOpen();
+        nodes.add(Require.nonNull(node, "node"));
+        return node.outputs();
+    }
+
+    /**
+     * Adds a node of the graph that this one began as again, on other operands. Its results keep their names, and their
+     * types where the types of the operands are the same.
+     */
+    public final List<Value> addAgain(Node node, List<Value> operands) {
+        requireOpen();
+        Require.elements(operands, "operands");
+        try {
+            boolean same = true;
+            for (int i = 0; i < operands.size(); i++) {
+                same &= operands.get(i).type().equals(node.input(i).type());
+            }
+            List<Value> old = node.outputs();
+            List<TensorType> types = same ? types(old) : node.op().infer(types(operands));
+            List<String> resultNames = new ArrayList<>(old.size());
+            old.forEach(value -> resultNames.add(value.name()));
+            Node again = new Node(node.name(), node.op(), operands, resultNames, types);
+            nodes.add(again);
+            return again.outputs();
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
     }
 
     @Override
@@ -193,10 +251,17 @@ public class PlainGraphBuilder implements OpBuilder {
      * @throws dev.tenon.core.error.VerificationException with all findings
      */
     public final Graph build() {
+        Graph graph = buildUnverified();
+        Verifier.verify(graph);
+        return graph;
+    }
+
+    /** Ends building. The compiler verifies what comes out of its passes, and with assertions enabled each pass. */
+    public final Graph buildUnverified() {
         requireOpen();
         built = true;
         Graph graph = new Graph(name, inputs, parameters, nodes, outputs, defaults);
-        Verifier.verify(graph);
+        assert Verifier.holds(graph);
         return graph;
     }
 
@@ -228,10 +293,24 @@ public class PlainGraphBuilder implements OpBuilder {
     }
 
     private String unique(String wanted) {
+        if (kept != null) {
+            reserveNames(kept);
+            kept = null;
+        }
         String candidate = wanted;
         while (!names.add(candidate)) {
             candidate = wanted + "." + counter++;
         }
         return candidate;
+    }
+
+    private void reserveNames(Graph source) {
+        source.inputs().forEach(value -> names.add(value.name()));
+        source.parameters().forEach(value -> names.add(value.name()));
+        for (Node node : source.nodes()) {
+            node.inputs().forEach(value -> names.add(value.name())); // constants among them
+            node.outputs().forEach(value -> names.add(value.name()));
+        }
+        source.outputs().values().forEach(value -> names.add(value.name()));
     }
 }

@@ -2,7 +2,6 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,9 +18,14 @@ public final class Shape {
     }
 
     public static Shape of(long... sizes) {
-        return Require.nonNull(sizes, "sizes").length == 0
-                ? SCALAR
-                : new Shape(Arrays.stream(sizes).mapToObj(Dim::of).toList());
+        if (Require.nonNull(sizes, "sizes").length == 0) {
+            return SCALAR;
+        }
+        Dim[] dims = new Dim[sizes.length];
+        for (int axis = 0; axis < dims.length; axis++) {
+            dims[axis] = Dim.of(sizes[axis]);
+        }
+        return new Shape(List.of(dims));
     }
 
     public static Shape of(Dim... dims) {
@@ -33,7 +37,12 @@ public final class Shape {
     }
 
     public static Shape ofSizes(List<Long> sizes) {
-        return new Shape(Require.elements(sizes, "sizes").stream().map(Dim::of).toList());
+        Require.elements(sizes, "sizes");
+        Dim[] dims = new Dim[sizes.size()];
+        for (int axis = 0; axis < dims.length; axis++) {
+            dims[axis] = Dim.of(sizes.get(axis));
+        }
+        return new Shape(List.of(dims));
     }
 
     public static Shape scalar() {
@@ -56,7 +65,15 @@ public final class Shape {
 
     /** Whether every dim is a number. */
     public boolean isConcrete() {
-        return dims != null && dims.stream().allMatch(Dim::isFixed);
+        if (dims == null) {
+            return false;
+        }
+        for (int axis = 0; axis < dims.size(); axis++) {
+            if (!dims.get(axis).isFixed()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     public List<Dim> dims() {
@@ -90,7 +107,11 @@ public final class Shape {
 
     /** All sizes of a concrete shape; a fresh array. */
     public long[] sizes() {
-        return dims().stream().mapToLong(Dim::size).toArray();
+        long[] sizes = new long[rank()];
+        for (int axis = 0; axis < sizes.length; axis++) {
+            sizes[axis] = size(axis);
+        }
+        return sizes;
     }
 
     /** The number of elements of a concrete shape, 1 for a scalar. @throws ShapeException past 2^63 */
@@ -189,9 +210,11 @@ public final class Shape {
         if (dims == null || Require.nonNull(other, "other").dims == null || rank() != other.rank()) {
             return UNRANKED;
         }
-        return of(java.util.stream.IntStream.range(0, rank())
-                .mapToObj(i -> dim(i).equals(other.dim(i)) ? dim(i) : Dim.unknown())
-                .toList());
+        Dim[] common = new Dim[rank()];
+        for (int axis = 0; axis < common.length; axis++) {
+            common[axis] = dim(axis).equals(other.dim(axis)) ? dim(axis) : Dim.unknown();
+        }
+        return of(common);
     }
 
     /** Whether the two may be the same shape once every dim has its number. */
@@ -210,9 +233,14 @@ public final class Shape {
         return true;
     }
 
+    /** Whether the two are the same shape whatever numbers the names get. */
+    public boolean mustEqual(Shape other) {
+        return dims != null && equals(other) && !dims.contains(Dim.unknown());
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Shape shape && java.util.Objects.equals(dims, shape.dims);
+        return this == other || (other instanceof Shape shape && java.util.Objects.equals(dims, shape.dims));
     }
 
     @Override

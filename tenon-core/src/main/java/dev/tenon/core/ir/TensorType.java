@@ -14,6 +14,11 @@ public record TensorType(DType dtype, Shape shape) {
         return new TensorType(dtype, Shape.of(sizes));
     }
 
+    /** Whether the two are the same type whatever numbers the names of dims get. */
+    public boolean mustEqual(TensorType other) {
+        return dtype == other.dtype && shape.mustEqual(other.shape);
+    }
+
     /** Bytes of a concrete type. @throws dev.tenon.core.error.OutOfMemoryException past 2^63 */
     public long bytes() {
         return dtype.bytesFor(shape.elements());

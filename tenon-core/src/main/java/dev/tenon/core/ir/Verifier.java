@@ -26,6 +26,12 @@ public final class Verifier {
         }
     }
 
+    /** For assertions: returns true when the graph is sound. @throws VerificationException with every finding */
+    static boolean holds(Graph graph) {
+        verify(graph);
+        return true;
+    }
+
     private List<String> findings() {
         graph.inputs().forEach(value -> define(value, value.origin() instanceof Value.Origin.Input, "input"));
         graph.parameters()
@@ -65,7 +71,7 @@ public final class Verifier {
     private void checkTypes(Node node) {
         List<TensorType> inferred;
         try {
-            inferred = node.op().infer(node.inputs().stream().map(Value::type).toList());
+            inferred = node.op().infer(PlainGraphBuilder.types(node.inputs()));
         } catch (TenonException e) {
             findings.add(String.valueOf(e.at(node.name()).getMessage()));
             return;

@@ -36,7 +36,7 @@ final class CompiledLoop implements AutoCloseable {
         this.device = device;
         this.weights = weights;
         this.call = call;
-        this.body = compiler.prepare(call.loop().body(), Map.of());
+        this.body = compiler.prepareBody(call.loop().body());
         this.options = options;
         this.plans = new SharedCache<>(options);
     }

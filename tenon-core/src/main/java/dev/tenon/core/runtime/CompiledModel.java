@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Require;
@@ -69,17 +70,18 @@ public final class CompiledModel implements AutoCloseable {
 
     /** A prepared graph and its plans. */
     private static final class Variant extends Shared {
-        final Graph prepared;
+        final Prepared prepared;
         final SharedCache<List<TensorType>, CompiledStage> plans;
 
-        Variant(Graph prepared, CompileOptions options) {
+        Variant(Prepared prepared, CompileOptions options) {
             this.prepared = prepared;
             this.plans = new SharedCache<>(options);
         }
 
         @Override
         void addConstants(Set<ConstantData> to) {
-            to.addAll(prepared.constantData());
+            to.addAll(prepared.graph().constantData());
+            to.addAll(prepared.reduced().constantData());
             plans.values().forEach(stage -> stage.addConstants(to));
         }
 
@@ -123,7 +125,7 @@ public final class CompiledModel implements AutoCloseable {
     }
 
     private Variant variant(Selection selection) {
-        Graph prepared = selection.overridden.isEmpty()
+        Prepared prepared = selection.overridden.isEmpty()
                 ? base.prepared
                 : compiler.prepare(graph.overriding(selection.overridden), given.constants());
         return new Variant(selection.outputs.isEmpty() ? prepared : prepared.selecting(selection.outputs), options);
@@ -156,12 +158,12 @@ public final class CompiledModel implements AutoCloseable {
     }
 
     private void plan(Variant variant, Map<String, Long> dims) {
-        variant.plans.release(stage(variant, Bindings.types(variant.prepared, dims)));
+        variant.plans.release(stage(variant, Bindings.types(variant.prepared.graph(), dims)));
     }
 
     /** What a run must give: names and types, dims that may vary by name. */
     public List<Value> inputs() {
-        return base.prepared.inputs();
+        return base.prepared.graph().inputs();
     }
 
     /** What a run may give besides: the model has a value for each. */
@@ -172,7 +174,7 @@ public final class CompiledModel implements AutoCloseable {
     /** The results' names and what is known of their types before a run. */
     public Map<String, TensorType> outputs() {
         Map<String, TensorType> types = new LinkedHashMap<>();
-        base.prepared.outputs().forEach((name, value) -> types.put(name, value.type()));
+        base.prepared.graph().outputs().forEach((name, value) -> types.put(name, value.type()));
         return types;
     }
 
@@ -274,7 +276,7 @@ public final class CompiledModel implements AutoCloseable {
             Map<String, Tensor> inputs,
             boolean stay,
             Map<String, Tensor> targets) {
-        Tensor[] ordered = Bindings.order(variant.prepared, inputs);
+        Tensor[] ordered = Bindings.order(variant.prepared.graph(), inputs);
         List<TensorType> types = new ArrayList<>(ordered.length);
         for (Tensor tensor : ordered) {
             types.add(tensor.type());
@@ -300,16 +302,11 @@ public final class CompiledModel implements AutoCloseable {
 
     /** The plan for those types, in use until it is released. */
     private CompiledStage stage(Variant variant, List<TensorType> types) {
-        return variant.plans.acquire(
-                types,
-                () -> new CompiledStage(
-                        compiler,
-                        device,
-                        weights,
-                        variant.prepared,
-                        Bindings.named(variant.prepared, types),
-                        Map.of(),
-                        options));
+        return variant.plans.acquire(types, () -> {
+            Map<String, TensorType> named = Bindings.named(variant.prepared.graph(), types);
+            Graph serving = variant.prepared.serving(named);
+            return new CompiledStage(compiler, device, weights, serving, named, Map.of(), options);
+        });
     }
 
     void forget(Session session) {

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.lower;
 
 import dev.tenon.core.ir.Claimable;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Node;
@@ -139,13 +140,11 @@ public final class GpuLowering {
     }
 
     private static boolean claims(PlainAttention op, Node whole) {
-        long head = op.packed()
-                ? SizeMath.product("attention", 2, whole.input(0).shape().size(4))
-                : SizeMath.sum(
-                        "attention",
-                        whole.input(0).shape().size(3),
-                        whole.input(2).shape().size(3));
-        return head <= MOST_HEAD_ELEMENTS;
+        Dim key = whole.input(0).shape().dim(op.packed() ? 4 : 3);
+        Dim value = op.packed() ? key : whole.input(2).shape().dim(3);
+        return key.isFixed()
+                && value.isFixed()
+                && SizeMath.sum("attention", key.size(), value.size()) <= MOST_HEAD_ELEMENTS;
     }
 
     private static NoKernel unsupported(Node node) {

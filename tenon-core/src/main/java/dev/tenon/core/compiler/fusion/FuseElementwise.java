@@ -16,8 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * {@code f(g(x), h(y)) → region{g; h; f}(x, y)}: elementwise nodes that feed only one another become one pass over memory. A node joins the group of its consumers when all of them are in one group and it has the group's shape; so the
@@ -38,13 +38,19 @@ public final class FuseElementwise implements Pass {
             inputs.addAll(node.inputs());
         }
 
-        boolean hasRoomFor(Node node) {
+        boolean takes(Node node) {
+            if (!members.getFirst().output().shape().equals(node.output().shape())) {
+                return false;
+            }
             Set<Value> after = new HashSet<>(inputs);
             after.remove(node.output());
             after.addAll(node.inputs());
             return members.size() < MAX_STEPS && after.size() <= MAX_INPUTS;
         }
     }
+
+    /** Stands for consumers that are in no group, or in several. */
+    private static final Group OUTSIDE = new Group();
 
     @Override
     public String name() {
@@ -68,49 +74,30 @@ public final class FuseElementwise implements Pass {
             if (region == null) {
                 return null;
             }
-            Group group = java.util.Objects.requireNonNull(groups.get(node));
+            Group group = Objects.requireNonNull(groups.get(node));
             return into.addAll(region, into.map(List.copyOf(group.inputs)));
         });
         return new DeadCode().apply(fused, context);
     }
 
     private static Map<Node, Group> group(Graph graph) {
-        Map<Value, List<Node>> consumers = new HashMap<>();
-        for (Node node : graph.nodes()) {
-            new LinkedHashSet<>(node.inputs())
-                    .forEach(value -> consumers
-                            .computeIfAbsent(value, key -> new ArrayList<>())
-                            .add(node));
-        }
-        Set<Value> outputs = new HashSet<>(graph.outputs().values());
+        Map<Value, Group> consumers = HashMap.newHashMap(2 * graph.nodes().size());
         Map<Node, Group> groups = new LinkedHashMap<>();
         for (Node node : graph.nodes().reversed()) {
-            if (!isElementwise(node)) {
-                continue;
+            Group group = OUTSIDE;
+            if (isElementwise(node)) {
+                Group common =
+                        graph.uses().isOutput(node.output()) ? OUTSIDE : consumers.getOrDefault(node.output(), OUTSIDE);
+                group = common != OUTSIDE && common.takes(node) ? common : new Group();
+                group.add(node);
+                groups.put(node, group);
             }
-            Group group = outputs.contains(node.output())
-                    ? null
-                    : commonGroup(consumers.getOrDefault(node.output(), List.of()), groups);
-            if (group == null
-                    || !group.hasRoomFor(node)
-                    || !group.members
-                            .getFirst()
-                            .output()
-                            .shape()
-                            .equals(node.output().shape())) {
-                group = new Group();
+            for (Value input : node.inputs()) {
+                Group own = group;
+                consumers.merge(input, own, (before, _) -> before == own ? own : OUTSIDE);
             }
-            group.add(node);
-            groups.put(node, group);
         }
         return groups;
-    }
-
-    private static @Nullable Group commonGroup(List<Node> consumers, Map<Node, Group> groups) {
-        Group common = consumers.isEmpty() ? null : groups.get(consumers.getFirst());
-        return common != null && consumers.stream().allMatch(consumer -> groups.get(consumer) == common)
-                ? common
-                : null;
     }
 
     private static boolean isElementwise(Node node) {
@@ -123,7 +110,7 @@ public final class FuseElementwise implements Pass {
         List<Region.Step> steps = new ArrayList<>();
         for (Node node : group.members.reversed()) {
             List<Integer> arguments = node.inputs().stream()
-                    .map(value -> java.util.Objects.requireNonNull(positions.get(value)))
+                    .map(value -> Objects.requireNonNull(positions.get(value)))
                     .toList();
             steps.add(new Region.Step((Elementwise) node.op(), arguments));
             positions.put(node.output(), group.inputs.size() + steps.size() - 1);

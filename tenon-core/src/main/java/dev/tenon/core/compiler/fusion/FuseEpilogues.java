@@ -50,7 +50,7 @@ public final class FuseEpilogues implements Pass {
     private static @Nullable List<Value> fuseActivation(Node node, Unary activation, Rewriter into) {
         Node producer = producer(node.input(0), into);
         if (producer == null
-                || !node.output().type().equals(node.input(0).type())
+                || !node.output().type().mustEqual(node.input(0).type())
                 || !node.output().dtype().isFloat()) {
             return null;
         }
@@ -65,7 +65,7 @@ public final class FuseEpilogues implements Pass {
     private static @Nullable List<Value> fuseAddition(Node node, Value sum, Value added, Rewriter into) {
         Node producer = producer(sum, into);
         if (producer == null
-                || !node.output().type().equals(sum.type())
+                || !node.output().type().mustEqual(sum.type())
                 || !sum.dtype().isFloat()) {
             return null;
         }
@@ -89,7 +89,7 @@ public final class FuseEpilogues implements Pass {
             return into.addAll(contraction.with(epilogue.withBias()), operands);
         }
         // an addend made by another contraction could absorb this one as well: either order is right
-        if (added.shape().equals(sum.shape()) && !added.equals(sum)) {
+        if (added.shape().mustEqual(sum.shape()) && !added.equals(sum)) {
             operands.add(into.map(added));
             return into.addAll(contraction.with(epilogue.withResidual()), operands);
         }

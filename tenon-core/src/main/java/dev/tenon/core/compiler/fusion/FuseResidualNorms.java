@@ -34,6 +34,10 @@ public final class FuseResidualNorms implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        boolean any = graph.nodes().stream().anyMatch(FuseResidualNorms::isCandidate);
+        if (!any) {
+            return graph;
+        }
         Walk walk = new Walk(graph, context);
         return Rewriter.rewrite(graph, walk::rewrite);
     }
@@ -51,7 +55,7 @@ public final class FuseResidualNorms implements Pass {
             this.context = context;
             for (Node node : graph.nodes()) {
                 pending.addAll(node.outputs());
-                if (fused(node.op(), false) != null && isSum(Match.producer(node.input(0)))) {
+                if (isCandidate(node)) {
                     norms.putIfAbsent(node.input(0), node);
                 }
             }
@@ -99,6 +103,11 @@ public final class FuseResidualNorms implements Pass {
             List<Value> results = into.addAll(op, operands);
             return context.claimed(results.getFirst()) ? results : null;
         }
+    }
+
+    /** Whether a node is the norm of a sum. */
+    private static boolean isCandidate(Node node) {
+        return fused(node.op(), false) != null && isSum(Match.producer(node.input(0)));
     }
 
     /** The norm as one of a sum; null for anything else, and for one without scale or bias, which residual norms have. */

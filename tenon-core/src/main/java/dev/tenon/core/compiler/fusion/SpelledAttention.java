@@ -77,8 +77,13 @@ public final class SpelledAttention implements Pass {
                 && op.transposeB() == transposedB
                 && op.epilogue().isEmpty()
                 && node.output().dtype().isFloat()
-                && node.output().shape().isConcrete()
-                && node.inputs().stream().allMatch(input -> input.shape().rank() == RANK);
+                && isRank4(node.output().shape())
+                && isRank4(node.input(0).shape())
+                && isRank4(node.input(1).shape());
+    }
+
+    private static boolean isRank4(Shape shape) {
+        return shape.isRanked() && shape.rank() == RANK;
     }
 
     /** Takes apart {@code matmul * scale + mask}. */
@@ -128,10 +133,12 @@ public final class SpelledAttention implements Pass {
         Shape k = scores.product.input(1).shape();
         Shape v = product.input(1).shape();
         Shape all = scores.product.output().shape();
-        boolean sameHeads = q.range(0, 2).equals(k.range(0, 2)) && q.range(0, 2).equals(v.range(0, 2));
+        boolean sameHeads =
+                q.range(0, 2).mustEqual(k.range(0, 2)) && q.range(0, 2).mustEqual(v.range(0, 2));
         boolean maskFits = scores.mask == null
-                || (scores.mask.shape().rank() <= RANK
-                        && Shape.broadcast(all, scores.mask.shape()).equals(all));
+                || (scores.mask.shape().isRanked()
+                        && scores.mask.shape().rank() <= RANK
+                        && Shape.broadcast(all, scores.mask.shape()).mustEqual(all));
         return sameHeads && maskFits;
     }
 }

@@ -6,10 +6,11 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Uses;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,20 +31,21 @@ public final class Rewriter implements Ops {
 
     private final Graph source;
     private final GraphBuilder builder;
+    /** Values of the source that are not kept, and what stands for them. */
     private final Map<Value, Value> mapped = new HashMap<>();
-    private final Map<Value, Integer> uses = new HashMap<>();
-    private final Set<Value> outputs;
+
+    private final Uses uses;
     private String current = "";
     private boolean changed;
     private @Nullable List<Value> copied;
 
     private Rewriter(Graph source) {
         this.source = source;
-        this.builder = new GraphBuilder(source.name());
-        this.outputs = new HashSet<>(source.outputs().values());
+        this.builder = new GraphBuilder(source);
+        this.uses = source.uses();
     }
 
-    /** The graph after one walk; the very same object when nothing changed. */
+    /** The graph after one walk; the very same object when nothing changed. Nodes that nothing changed are shared. */
     public static Graph rewrite(Graph source, Rewrite rewrite) {
         return new Rewriter(source).run(rewrite, Set.of());
     }
@@ -55,15 +57,8 @@ public final class Rewriter implements Ops {
 
     @SuppressWarnings("ReferenceEquality") // a node was kept when its results are the very list that copy() gave
     private Graph run(Rewrite rewrite, Set<String> copiedOutputs) {
-        Set<Node> live = countUses();
-        source.inputs().forEach(value -> mapped.put(value, builder.input(value.name(), value.type())));
-        source.parameters()
-                .forEach(value -> mapped.put(
-                        value,
-                        builder.parameter(
-                                value.name(), value.dtype(), value.shape().sizes())));
         for (Node node : source.nodes()) {
-            if (!live.contains(node)) {
+            if (!uses.isLive(node)) {
                 changed = true;
                 continue;
             }
@@ -72,9 +67,7 @@ public final class Rewriter implements Ops {
             List<Value> replaced = rewrite.apply(node, this);
             List<Value> results = replaced != null ? replaced : copy(node);
             changed |= results != copied;
-            for (int i = 0; i < results.size(); i++) {
-                mapped.put(node.outputs().get(i), results.get(i));
-            }
+            stand(results, node.outputs());
         }
         if (!changed && copiedOutputs.isEmpty()) {
             return source;
@@ -86,57 +79,58 @@ public final class Rewriter implements Ops {
                                 ? builder.add(name, new Copy(), List.of(map(value)))
                                         .getFirst()
                                 : map(value)));
-        return builder.build();
+        return builder.buildUnverified();
     }
 
-    private Set<Node> countUses() {
-        Set<Node> live = new HashSet<>();
-        Set<Value> needed = new HashSet<>(outputs);
-        for (Node node : source.nodes().reversed()) {
-            if (node.outputs().stream().anyMatch(needed::contains)) {
-                live.add(node);
-                needed.addAll(node.inputs());
-                node.inputs().forEach(value -> uses.merge(value, 1, Integer::sum));
+    @SuppressWarnings("ReferenceEquality") // a value that is kept stands for itself
+    private void stand(List<Value> results, List<Value> old) {
+        for (int i = 0; i < results.size(); i++) {
+            if (results.get(i) != old.get(i)) {
+                mapped.put(old.get(i), results.get(i));
             }
         }
-        return live;
     }
 
-    /** Copies a node as it is, onto the new values of its inputs. */
+    /** Takes a node over as it is, onto the new values of its inputs. */
+    @SuppressWarnings("ReferenceEquality") // the same values, not equal ones
     public List<Value> copy(Node node) {
-        copied = builder.add(
-                node.name(),
-                node.op(),
-                map(node.inputs()),
-                node.outputs().stream().map(Value::name).toList());
+        List<Value> operands = map(node.inputs());
+        if (operands == node.inputs()) {
+            copied = builder.keep(node);
+        } else {
+            copied = builder.addAgain(node, operands);
+        }
         return copied;
     }
 
     /** The new value that stands for one of the source's. */
     public Value map(Value old) {
-        Value known = mapped.get(old);
-        if (known != null) {
-            return known;
-        }
-        if (old.origin() instanceof Value.Origin.Constant(ConstantData data)) {
-            Value constant = builder.constant(old.name(), data);
-            mapped.put(old, constant);
-            return constant;
-        }
-        throw new IllegalStateException(old + " has no counterpart yet");
+        return mapped.getOrDefault(old, old);
     }
 
+    /** The new values that stand for those of the source; the very same list where all are kept. */
+    @SuppressWarnings("ReferenceEquality") // the same values, not equal ones
     public List<Value> map(List<Value> old) {
-        return old.stream().map(this::map).toList();
+        if (mapped.isEmpty()) {
+            return old;
+        }
+        for (int i = 0; i < old.size(); i++) {
+            if (map(old.get(i)) != old.get(i)) {
+                Value[] all = new Value[old.size()];
+                Arrays.setAll(all, at -> map(old.get(at)));
+                return List.of(all);
+            }
+        }
+        return old;
     }
 
     /** Whether exactly one node uses a value of the source, once, and it is no output of the graph: then a rewrite of that node may absorb it. */
     public boolean isPrivate(Value old) {
-        return uses.getOrDefault(old, 0) == 1 && !outputs.contains(old);
+        return uses.isPrivate(old);
     }
 
     public boolean isOutput(Value old) {
-        return outputs.contains(old);
+        return uses.isOutput(old);
     }
 
     @Override

@@ -38,6 +38,6 @@ final class ArithmeticIdentities implements Rule {
     }
 
     private static @Nullable List<Value> keep(Value kept, Node node, Rewriter into) {
-        return kept.type().equals(node.output().type()) ? List.of(into.map(kept)) : null;
+        return kept.type().mustEqual(node.output().type()) ? List.of(into.map(kept)) : null;
     }
 }

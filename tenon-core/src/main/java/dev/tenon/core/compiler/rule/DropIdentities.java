@@ -9,8 +9,10 @@ import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.movement.BitCast;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.reduction.Reduce;
@@ -21,15 +23,16 @@ import org.jspecify.annotations.Nullable;
 final class DropIdentities implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
-        if (node.inputs().isEmpty()
-                || !node.output().type().equals(node.input(0).type())) {
-            return null;
-        }
-        return isIdentity(node.op(), node) ? List.of(into.map(node.input(0))) : null;
+        // the cheaper question first: most nodes are of other operations
+        return !node.inputs().isEmpty()
+                        && isIdentity(node.op(), node)
+                        && node.output().type().mustEqual(node.input(0).type())
+                ? List.of(into.map(node.input(0)))
+                : null;
     }
 
     private static boolean isIdentity(Op op, Node node) {
-        // with the type unchanged, what is left to check is the order of the elements
+        // whether the order of the elements is unchanged where the type is
         if (op instanceof Concat) {
             return node.inputs().size() == 1;
         }
@@ -50,7 +53,9 @@ final class DropIdentities implements Rule {
                 || op instanceof Cast
                 || op instanceof BitCast
                 || op instanceof Reshape
-                || op instanceof Expand;
+                || op instanceof ReshapeTo
+                || op instanceof Expand
+                || op instanceof ExpandTo;
     }
 
     private static boolean keepsElements(Reduce reduce) {

@@ -15,7 +15,7 @@ final class PowerToProduct implements Rule {
     public @Nullable List<Value> apply(Node node, Rewriter into) {
         if (!(node.op() instanceof Binary(var fn))
                 || fn != BinaryFn.POW
-                || !node.input(0).type().equals(node.output().type())) {
+                || !node.input(0).type().mustEqual(node.output().type())) {
             return null;
         }
         Value x = into.map(node.input(0));

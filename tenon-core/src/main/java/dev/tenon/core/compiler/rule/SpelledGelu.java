@@ -27,7 +27,7 @@ final class SpelledGelu implements Rule {
         List<Value> factors = new ArrayList<>();
         collect(node.output(), node, into, factors);
         Value x = factors.size() == 3 ? argument(factors) : null;
-        return x != null && x.type().equals(node.output().type())
+        return x != null && x.type().mustEqual(node.output().type())
                 ? List.of(into.unary(UnaryFn.GELU, into.map(x)))
                 : null;
     }

@@ -62,7 +62,7 @@ final class SpelledLayerNorm implements Rule {
         }
         Double epsilon = epsilon(quotient.b(), deviation);
         Value x = difference.a();
-        if (epsilon == null || !x.type().equals(normalised.type())) {
+        if (epsilon == null || !x.type().mustEqual(normalised.type())) {
             return null;
         }
         LayerNorm norm = new LayerNorm(x.shape().rank() - 1, epsilon, true, true);
@@ -97,6 +97,7 @@ final class SpelledLayerNorm implements Rule {
                 && node.op() instanceof Reduce(ReduceFn fn, List<Integer> axes, boolean keepDims)
                 && fn == ReduceFn.MEAN
                 && keepDims
+                && of.shape().isRanked()
                 && node.input(0).equals(of)
                 && axes.equals(List.of(of.shape().rank() - 1));
     }
@@ -105,10 +106,10 @@ final class SpelledLayerNorm implements Rule {
     private static boolean isLastAxis(Value value, Value of) {
         Shape shape = value.shape();
         return shape.isConcrete()
-                && of.shape().isConcrete()
+                && of.shape().isRanked()
                 && shape.rank() >= 1
                 && shape.rank() <= of.shape().rank()
-                && shape.elements() == of.shape().size(of.shape().rank() - 1)
+                && of.shape().dim(of.shape().rank() - 1).is(shape.elements())
                 && shape.size(shape.rank() - 1) == shape.elements();
     }
 

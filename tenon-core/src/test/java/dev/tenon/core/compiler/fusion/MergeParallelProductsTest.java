@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -108,7 +109,7 @@ final class MergeParallelProductsTest {
     void joinedConstantsAreMadeOnce() {
         Graph graph = attention(1);
         Compiler compiler = compiler(node -> node.op() instanceof PlainAttention);
-        Graph prepared = compiler.prepare(graph, Map.of());
+        Prepared prepared = compiler.prepare(graph, Map.of());
         Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 2, 5, 8));
         Graph one = compiler.plan(prepared, types, Map.of()).plan().graph();
         Graph other = compiler.plan(prepared, types, Map.of()).plan().graph();

@@ -1,0 +1,53 @@
+package dev.tenon.core.compiler;
+
+import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What every plan of a model starts from, made once.
+ *
+ * @param graph serves every binding of the named dims
+ * @param reduced the same with what passes could do before the dims have numbers; serves those within the limits
+ * @param limits the greatest numbers of some names with which {@code reduced} serves; of any name the least is 1
+ */
+public record Prepared(Graph graph, Graph reduced, Map<String, Long> limits) {
+    public Prepared {
+        limits = Map.copyOf(limits);
+    }
+
+    /** The graph that serves those types of the inputs, by name. */
+    public Graph serving(Map<String, TensorType> types) {
+        for (Value input : graph.inputs()) {
+            TensorType type = types.get(input.name());
+            if (type != null && !isWithinLimits(input, type)) {
+                return graph;
+            }
+        }
+        return reduced;
+    }
+
+    private boolean isWithinLimits(Value input, TensorType type) {
+        if (!input.shape().isRanked()) {
+            return true;
+        }
+        for (int axis = 0; axis < input.shape().rank(); axis++) {
+            if (input.shape().dim(axis) instanceof Dim.Named(String name)) {
+                long size = type.shape().size(axis);
+                Long limit = limits.get(name);
+                if (size == 0 || (limit != null && size > limit)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** The same inputs and those outputs alone, as {@link Graph#selecting}. */
+    public Prepared selecting(List<String> outputs) {
+        return new Prepared(graph.selecting(outputs), reduced.selecting(outputs), limits);
+    }
+}
