@@ -7,10 +7,8 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
-import dev.tenon.core.options.Precision;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
-import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
 import dev.tenon.cuda.check.KernelStage;
@@ -154,7 +152,7 @@ class LoweredOpsTest {
                 new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
         try (GpuContext context = driver.open(0);
                 KernelStage stage = new KernelStage(context, compiler)) {
-            work.accept(stage, new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT));
+            work.accept(stage, StepRun.withoutLibraries(stage));
         }
     }
 }
