@@ -7,7 +7,6 @@ module dev.tenon.core {
     exports dev.tenon.core.build;
     exports dev.tenon.core.compiler;
     exports dev.tenon.core.compiler.memory;
-    exports dev.tenon.core.compiler.rewrite;
     exports dev.tenon.core.error;
     exports dev.tenon.core.ir;
     exports dev.tenon.core.ir.fn;

@@ -1,21 +1,37 @@
 /** The CUDA backend: the ports to a GPU platform, kernels and their specs, the kernel cache. */
+@SuppressWarnings("module") // the modules named in qualified exports are compiled after this one
 module dev.tenon.cuda {
     requires static org.jspecify;
     requires transitive dev.tenon.collective;
     requires transitive dev.tenon.core;
     requires dev.tenon.nativelib;
 
-    exports dev.tenon.cuda.backend;
-    exports dev.tenon.cuda.blas;
+    exports dev.tenon.cuda.backend to
+            dev.tenon.cuda.ptx,
+            dev.tenon.emulator;
+    exports dev.tenon.cuda.blas to
+            dev.tenon.cuda.check;
     exports dev.tenon.cuda.collective;
-    exports dev.tenon.cuda.compile;
-    exports dev.tenon.cuda.driver;
-    exports dev.tenon.cuda.kernel;
-    exports dev.tenon.cuda.lower;
+    exports dev.tenon.cuda.compile to
+            dev.tenon.cli,
+            dev.tenon.cuda.check,
+            dev.tenon.cuda.ptx,
+            dev.tenon.emulator;
+    exports dev.tenon.cuda.driver to
+            dev.tenon.cli,
+            dev.tenon.cuda.check;
+    exports dev.tenon.cuda.kernel to
+            dev.tenon.cli,
+            dev.tenon.cuda.check,
+            dev.tenon.cuda.ptx,
+            dev.tenon.emulator;
+    exports dev.tenon.cuda.lower to
+            dev.tenon.cuda.check;
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
-    exports dev.tenon.cuda.store;
-    exports dev.tenon.cuda.timing;
+    exports dev.tenon.cuda.timing to
+            dev.tenon.cli,
+            dev.tenon.emulator;
 
     uses dev.tenon.core.backend.Backend;
     uses dev.tenon.cuda.compile.PtxBundle;

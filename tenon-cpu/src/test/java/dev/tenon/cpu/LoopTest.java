@@ -22,6 +22,7 @@ import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.Await;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -238,7 +239,7 @@ class LoopTest {
                     thrown.add(e);
                 }
             });
-            Thread.sleep(200);
+            Await.until("a plan of the loop", () -> !model.report().plans().isEmpty());
             assertThat(thread.isAlive()).isTrue();
             thread.interrupt();
             thread.join();

@@ -25,6 +25,7 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Models, sessions and plans: what they hold, what they share, how they end. */
@@ -233,6 +235,7 @@ final class ModelLifeTest {
             Engine runtime = Engine.open(Target.cpu());
             CompiledModel model = runtime.compile(LINEAR, W, CompileOptions.defaults());
             AtomicBoolean wrong = new AtomicBoolean();
+            AtomicInteger runs = new AtomicInteger();
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 threads.add(Thread.ofPlatform().start(() -> {
@@ -240,6 +243,7 @@ final class ModelLifeTest {
                         while (true) {
                             float[] y = session.run(rows(200)).get("y").toFloats();
                             wrong.compareAndSet(false, y[0] != 13 || y[1] != 16);
+                            runs.incrementAndGet();
                         }
                     } catch (ClosedException e) {
                         // as it should end
@@ -248,7 +252,8 @@ final class ModelLifeTest {
                     }
                 }));
             }
-            Thread.sleep(5L * round);
+            int before = 10 * round;
+            Await.until(before + " runs", () -> runs.get() >= before);
             runtime.close();
             for (Thread thread : threads) {
                 thread.join(10_000);

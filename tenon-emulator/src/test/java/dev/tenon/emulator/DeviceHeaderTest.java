@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** The emulator's header offers all that the GPU's does; and the list of resources is the folder. */
@@ -46,9 +47,7 @@ class DeviceHeaderTest {
     @Test
     void theListOfResourcesIsTheFolder() throws IOException {
         Path folder = Path.of("src/main/resources/dev/tenon/emulator");
-        if (!Files.isDirectory(folder)) {
-            return; // not started from the module's folder
-        }
+        Assumptions.assumeTrue(Files.isDirectory(folder), "not started from the module's folder");
         try (Stream<Path> files = Files.walk(folder)) {
             Set<String> there = files.filter(Files::isRegularFile)
                     .map(file -> folder.relativize(file).toString())

@@ -111,7 +111,7 @@ class JoiningTest {
             } catch (TenonException e) {
                 System.out.println(e);
                 if (e instanceof CollectiveTimeoutException && !arguments[0].equals("leave")) {
-                    Thread.sleep(2 * LATE_MILLIS);
+                    Thread.sleep(2 * LATE_MILLIS); // the process lives until the late communicator has come
                 }
             } finally {
                 contexts.forEach(GpuContext::close);

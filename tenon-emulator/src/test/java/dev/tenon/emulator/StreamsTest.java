@@ -164,7 +164,7 @@ class StreamsTest {
             KernelArguments arguments =
                     new KernelArguments(arena).add(x).add(x).add(1f).add(1f).add(1);
             stream.launch(harness.module.function("affine"), ONE, arguments);
-            Thread.sleep(2);
+            Thread.sleep(2); // a virtual thread goes on on another carrier
             stream.copyToHost(x, 0, MemorySegment.ofArray(host));
             return host[0];
         }

@@ -15,6 +15,7 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
@@ -238,7 +239,7 @@ final class Ranks {
     private static void late(Communicator rank) {
         if (rank.rank() == 0) {
             try {
-                Thread.sleep(2000);
+                Thread.sleep(2000); // longer than the others wait
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -254,7 +255,7 @@ final class Ranks {
     /** One thread waits in an operation, another closes: the operation ends first. */
     private static void closing(Communicator rank) throws InterruptedException {
         if (rank.rank() == 0) {
-            Thread.sleep(1500);
+            Thread.sleep(1500); // comes late, so that the others wait
             rank.barrier();
             rank.close();
             return;
@@ -267,7 +268,7 @@ final class Ranks {
                 failure.set(e);
             }
         });
-        Thread.sleep(500);
+        Await.waiting(waiting);
         rank.close();
         waiting.join();
         assertThat(failure.get()).isNull();

@@ -104,7 +104,7 @@ final class ThreadCasesTest {
                     try (Session own = model.newSession()) {
                         for (int run = 0; run < 3; run++) {
                             runs(number % 4 == 0 ? shared : own, number, 1);
-                            Thread.sleep(1);
+                            Thread.sleep(1); // what the case is about: the thread lets go of its carrier
                         }
                     }
                     return null;

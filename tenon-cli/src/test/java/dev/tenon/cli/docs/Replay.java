@@ -11,7 +11,6 @@ import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.core.options.Precision;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -19,7 +18,6 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
-import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.check.KernelStage;
 import dev.tenon.cuda.check.StepRun;
 import dev.tenon.cuda.compile.CachingCompiler;
@@ -132,7 +130,7 @@ final class Replay {
                 KernelStage stage = new KernelStage(
                         context,
                         new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version))) {
-            StepRun run = new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
+            StepRun run = StepRun.withoutLibraries(stage);
             for (OpCase one : newCases()) {
                 if (one.op() instanceof Primitive
                         && EMULATED.contains(one.inputs().getFirst().dtype())) {

@@ -17,6 +17,7 @@ import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.DeadRankException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.testkit.Await;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
@@ -24,6 +25,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -114,10 +117,14 @@ final class FailuresTest {
 
     @Test
     void abort() {
+        Queue<Thread> others = new ConcurrentLinkedQueue<>();
         try (InProcessGroup group = Groups.open(3, Algorithm.AUTO)) {
             assertThatThrownBy(() -> group.run(rank -> {
-                        if (rank.rank() == 0) {
-                            Thread.sleep(50);
+                        if (rank.rank() != 0) {
+                            others.add(Thread.currentThread());
+                        } else {
+                            Await.until("the other ranks", () -> others.size() == 2);
+                            others.forEach(Await::waiting);
                             rank.abort("enough");
                         }
                         rank.barrier();
@@ -140,9 +147,8 @@ final class FailuresTest {
                             .hasMessageContaining("interrupted");
                     assertThat(Thread.interrupted()).as("still told").isTrue();
                 } else {
-                    while (sleeper.get() == null || sleeper.get().getState() == Thread.State.RUNNABLE) {
-                        Thread.sleep(1);
-                    }
+                    Await.until("rank 0", () -> sleeper.get() != null);
+                    Await.waiting(sleeper.get());
                     sleeper.get().interrupt();
                     sleeper.get().join(50);
                     assertThatThrownBy(rank::barrier).isInstanceOf(CollectiveException.class);
@@ -203,9 +209,7 @@ final class FailuresTest {
         try (InProcessGroup group = Groups.open(2, Algorithm.AUTO)) {
             Communicator left = group.communicator(0);
             Thread waits = Thread.ofPlatform().start(left::barrier);
-            while (waits.getState() == Thread.State.NEW || waits.getState() == Thread.State.RUNNABLE) {
-                Thread.sleep(1);
-            }
+            Await.waiting(waits);
             assertThatThrownBy(left::barrier)
                     .isInstanceOf(InputException.class)
                     .hasMessageContaining("rank 0 is in an operation on thread");

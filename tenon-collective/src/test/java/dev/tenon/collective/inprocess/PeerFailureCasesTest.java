@@ -8,6 +8,7 @@ import dev.tenon.collective.Communicator;
 import dev.tenon.collective.ReduceOp;
 import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -157,7 +158,7 @@ final class PeerFailureCasesTest {
                     }
                 }));
             }
-            Thread.sleep(50);
+            threads.forEach(Await::waiting);
             long start = System.nanoTime();
             group.communicator(0).close();
             if (all) {

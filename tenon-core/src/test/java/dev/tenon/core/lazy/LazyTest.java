@@ -3,6 +3,7 @@ package dev.tenon.core.lazy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.testkit.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -10,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -83,8 +85,13 @@ final class LazyTest {
                 throw new IllegalStateException("planted");
             }));
             await(inside);
-            Future<Object> waiter = threads.submit(() -> attempt(map, () -> "not asked"));
-            Thread.sleep(20);
+            AtomicReference<Thread> waits = new AtomicReference<>();
+            Future<Object> waiter = threads.submit(() -> {
+                waits.set(Thread.currentThread());
+                return attempt(map, () -> "not asked");
+            });
+            Await.until("a second thread", () -> waits.get() != null);
+            Await.waiting(waits.get());
             go.countDown();
             assertThat(maker.get()).isInstanceOf(IllegalStateException.class);
             assertThat(waiter.get()).isSameAs(maker.get());
@@ -133,6 +140,7 @@ final class LazyTest {
         }
     }
 
+    /** Making a value takes a while. */
     private static void pause() {
         try {
             Thread.sleep(30);

@@ -134,7 +134,7 @@ public final class FaultTrials {
         Engine open = step(
                 () -> Engine.open(device.backend(), 0, EngineOptions.defaults().withThreads(2)));
         engine = open;
-        CompiledModel compiled = step(() -> open.compile(model.graph(), Weights.none(), mode.options()));
+        CompiledModel compiled = step(() -> compile(open));
         Session session = step(compiled::newSession);
         for (int rows : ROWS) {
             Map<String, Tensor> outputs =
@@ -147,10 +147,24 @@ public final class FaultTrials {
         }
         close(session::close);
         close(compiled::close);
-        MemoryReport memory = open.memory();
-        require(memory.total() == 0 && memory.host() == 0, "a closed model holds " + memory);
+        requireNothing(open, "a closed model");
         close(open::close);
         awaitNothingHeld();
+    }
+
+    /** Compiles; where that fails, the engine holds as little as before. */
+    private CompiledModel compile(Engine open) {
+        try {
+            return open.compile(model.graph(), Weights.none(), mode.options());
+        } catch (TenonException e) {
+            requireNothing(open, "a compilation that failed");
+            throw e;
+        }
+    }
+
+    private static void requireNothing(Engine open, String what) {
+        MemoryReport memory = open.memory();
+        require(memory.total() == 0 && memory.host() == 0, what + " holds " + memory);
     }
 
     private void close(Runnable close) {

@@ -10,7 +10,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -108,7 +110,22 @@ public final class House {
 
     /** That files, methods and signatures are short: see {@link SourceLimits}. */
     public House hasShortSources(SourceLimits limits) throws IOException {
-        assertThat(limits.check(sources())).as("too long").isEmpty();
+        return hasShortSources(limits, Map.of());
+    }
+
+    /** The same, with limits of their own for the files of some packages, by their names relative to the root. */
+    public House hasShortSources(SourceLimits limits, Map<String, SourceLimits> others) throws IOException {
+        List<Path> usual = new ArrayList<>(sources());
+        for (Map.Entry<String, SourceLimits> other : others.entrySet()) {
+            Path folder = SOURCES.resolve((root + "." + other.getKey()).replace('.', '/'));
+            List<Path> files = usual.stream()
+                    .filter(file -> folder.equals(file.getParent()))
+                    .toList();
+            assertThat(files).as(folder.toString()).isNotEmpty();
+            assertThat(other.getValue().check(files)).as("too long").isEmpty();
+            usual.removeAll(files);
+        }
+        assertThat(limits.check(usual)).as("too long").isEmpty();
         return this;
     }
 

@@ -53,7 +53,12 @@ public record SourceLimits(int lines, int methodLines, int parameters) {
         return new SourceLimits(400, 90, Integer.MAX_VALUE);
     }
 
-    /** What of the files is longer. */
+    /** The same with another number of parameters. */
+    public SourceLimits withParameters(int most) {
+        return new SourceLimits(lines, methodLines, most);
+    }
+
+    /** What of the files is longer than its limit. */
     List<String> check(List<Path> files) throws IOException {
         List<String> found = new ArrayList<>();
         for (Path file : files) {

@@ -3,6 +3,7 @@ package dev.tenon.cpu.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.testkit.Await;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,12 @@ class WorkerPoolTest {
                 }
             }
         }
+    }
+
+    private static List<Thread> workers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("tenon-cpu-"))
+                .toList();
     }
 
     @Test
@@ -136,10 +143,10 @@ class WorkerPoolTest {
     }
 
     @Test
-    void aParkedPoolWakesUp() throws InterruptedException {
+    void aParkedPoolWakesUp() {
         try (WorkerPool pool = new WorkerPool(2)) {
             for (int round = 0; round < 20; round++) {
-                Thread.sleep(5); // longer than workers spin
+                workers().forEach(Await::waiting);
                 AtomicLong sum = new AtomicLong();
                 pool.run(frame(pool), (_, from, to, _) -> sum.addAndGet(to - from), 1000, 1);
                 assertThat(sum.get()).isEqualTo(1000);

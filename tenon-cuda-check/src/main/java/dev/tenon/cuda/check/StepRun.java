@@ -53,6 +53,11 @@ public final class StepRun {
         this(stage, blas, precision, RegionForm.BY_SIZE);
     }
 
+    /** Runs strict steps on a device for which there are no libraries of matrix products. */
+    public static StepRun withoutLibraries(KernelStage stage) {
+        return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
+    }
+
     private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
         this.regions = regions;
         this.stage = stage;

@@ -63,7 +63,7 @@ class GpuFailuresTest {
                 GpuGroup group = gpus.group(options(oneShot))) {
             DeviceSlice data = gpus.upload(1, DType.F32, new double[100]);
             group.communicator(1).allReduce(data, data, ReduceOp.SUM);
-            Thread.sleep(SHORT.plusSeconds(2));
+            Thread.sleep(SHORT.plusSeconds(2)); // the watchdog's time, in which no thread asks
             assertThatThrownBy(() -> group.communicator(0).barrier())
                     .isInstanceOf(CollectiveTimeoutException.class)
                     .hasMessageContaining("rank 1 of 2");
@@ -78,7 +78,7 @@ class GpuFailuresTest {
             gpus.parallel(rank -> {
                 GpuCommunicator own = group.communicator(rank);
                 if (rank == 1) {
-                    Thread.sleep(500);
+                    Thread.sleep(500); // rank 0 likely waits by then; an earlier abort must end alike
                     own.abort("no more");
                 } else {
                     DeviceSlice data = gpus.upload(0, DType.F32, new double[100]);

@@ -7,6 +7,7 @@ import dev.tenon.core.error.CollectiveTimeoutException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.testkit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** How processes find each other; ranks are threads here. Needs no GPU. */
@@ -42,13 +44,14 @@ class RendezvousTest {
     private static CompletableFuture<byte[]> rank(int rank, int world, int port, Supplier<byte[]> maker, int millis) {
         RankEnvironment here = new RankEnvironment(rank, world, rank, "127.0.0.1", port);
         CompletableFuture<byte[]> result = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
+        Thread starts = Thread.ofPlatform().daemon().start(() -> {
             try {
                 result.complete(Rendezvous.share(here, maker, in(millis)));
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
         });
+        Await.until("rank " + rank + " meets the others", () -> starts.getState() != Thread.State.NEW);
         return result;
     }
 
@@ -60,7 +63,6 @@ class RendezvousTest {
         List<CompletableFuture<byte[]>> ranks = new ArrayList<>();
         for (int rank = 3; rank >= 0; rank--) { // rank 0 comes last
             ranks.add(rank(rank, 4, port, rank == 0 ? () -> bytes : NONE, 20_000));
-            Thread.sleep(50);
         }
         for (CompletableFuture<byte[]> one : ranks) {
             assertThat(one.get()).isEqualTo(bytes);
@@ -77,7 +79,7 @@ class RendezvousTest {
                     stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
                     break;
                 } catch (IOException e) {
-                    Thread.sleep(20);
+                    Thread.sleep(20); // between attempts: the port opens when rank 0 listens
                 }
             }
         }
@@ -141,9 +143,7 @@ class RendezvousTest {
 
     @Test
     void withoutTheLibraryThereIsAReason() {
-        if (GpuGroup.unavailable().isEmpty()) {
-            return; // there is NCCL
-        }
+        Assumptions.assumeFalse(GpuGroup.unavailable().isEmpty(), "NCCL is here");
         assertThat(GpuGroup.unavailable()).contains("libnccl.so.2");
         assertThatThrownBy(() -> GpuGroup.open(
                         dev.tenon.cuda.platform.GpuPlatforms.named("cuda"), List.of(), GpuCollectiveOptions.defaults()))

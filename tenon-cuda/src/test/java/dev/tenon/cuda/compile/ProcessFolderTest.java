@@ -24,7 +24,7 @@ final class ProcessFolderTest {
             Files.createDirectories(made.resolve("1-build/include"));
             Files.writeString(made.resolve("1-build/include/a.cu"), "text");
             System.gc(); // a lock that only a dropped channel held would end here
-            Thread.sleep(200);
+            Thread.sleep(200); // time for a cleaner to close such a channel: there must be none to wait for
             System.out.println(made);
             System.out.flush();
             Thread.sleep(60_000);

@@ -7,6 +7,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.testkit.Await;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
@@ -21,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -54,7 +56,7 @@ class ContextTest {
                             DeviceBuffer y = gpu.context.allocate(16)) {
                         stream.copyToDevice(MemorySegment.ofArray(new float[] {1, 2, 3, 4}), x, 0);
                         stream.beginCapture();
-                        Thread.sleep(2);
+                        Thread.sleep(2); // each sleep lets the thread go on on another carrier
                         gpu.axpb(stream, x, y, a, 1);
                         Thread.sleep(2);
                         try (var graph = stream.endCapture();
@@ -81,7 +83,7 @@ class ContextTest {
                 try (GpuStream stream = gpu.context.newStream();
                         DeviceBuffer x = gpu.context.allocate(16);
                         DeviceBuffer y = gpu.context.allocate(16)) {
-                    Thread.sleep(sleep);
+                    Thread.sleep(sleep); // each sleep lets a virtual thread go on on another carrier
                     stream.copyToDevice(MemorySegment.ofArray(new float[] {1, 2, 3, 4}), x, 0);
                     Thread.sleep(sleep);
                     gpu.axpb(stream, x, y, 1, b);
@@ -209,6 +211,7 @@ class ContextTest {
     void closingWaitsForCallsInFlight() throws Exception {
         for (int run = 0; run < 20; run++) {
             Gpu gpu = Gpu.open();
+            AtomicInteger fills = new AtomicInteger();
             try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
                 List<Future<?>> loops = new ArrayList<>();
                 for (int t = 0; t < 4; t++) {
@@ -217,11 +220,13 @@ class ContextTest {
                             try (DeviceBuffer x = gpu.context.allocate(4096);
                                     GpuStream stream = gpu.context.newStream()) {
                                 stream.fill(x, 0, 4096, (byte) 1);
+                                fills.incrementAndGet();
                             }
                         }
                     }));
                 }
-                Thread.sleep(5 + run);
+                int before = 4 + 10 * run;
+                Await.until(before + " fills", () -> fills.get() >= before);
                 gpu.context.close();
                 for (Future<?> loop : loops) {
                     assertThatThrownBy(loop::get).hasCauseInstanceOf(ClosedException.class);

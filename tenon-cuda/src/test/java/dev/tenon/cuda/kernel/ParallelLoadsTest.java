@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.testkit.Await;
 import dev.tenon.cuda.port.FakeGpu;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,7 +99,7 @@ class ParallelLoadsTest {
             tasks.put("task " + i, () -> {
                 most.accumulateAndGet(running.incrementAndGet(), Math::max);
                 try {
-                    Thread.sleep(20);
+                    Thread.sleep(20); // a task takes a while
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
@@ -136,13 +138,15 @@ class ParallelLoadsTest {
     @Test
     void afterAFailureNothingElseIsBegun() {
         CountDownLatch failed = new CountDownLatch(1);
+        AtomicReference<Thread> failing = new AtomicReference<>();
         compile = suffix -> {
             if (suffix.equals("_f32")) {
+                failing.set(Thread.currentThread());
                 failed.countDown();
                 throw new NativeException("f32 does not compile");
             }
             await(failed);
-            pause(); // until the failure is noted
+            Await.ended(failing.get()); // by then the failure is noted
         };
         List<StepKernels> steps = steps();
         StepKernels.Loaded loaded = StepKernels.load(modules, steps);
@@ -150,23 +154,17 @@ class ParallelLoadsTest {
         assertThatThrownBy(() -> loaded.bind(steps.getFirst())).hasMessage("f32 does not compile");
     }
 
-    private static void pause() {
-        try {
-            Thread.sleep(200);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     @Test
     void ofTwoFailuresTheFirstInOrderIsTold() {
         assumeThat(CORES).isGreaterThan(1);
         CountDownLatch second = new CountDownLatch(1);
+        AtomicReference<Thread> failing = new AtomicReference<>();
         compile = suffix -> {
             if (suffix.equals("_f32")) {
                 await(second);
-                pause();
+                Await.ended(failing.get());
             } else {
+                failing.set(Thread.currentThread());
                 second.countDown();
             }
             throw new NativeException(suffix);

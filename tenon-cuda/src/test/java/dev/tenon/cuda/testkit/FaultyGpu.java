@@ -1,5 +1,6 @@
 package dev.tenon.cuda.testkit;
 
+import dev.tenon.core.backend.Backend;
 import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.OutOfMemoryException;
@@ -74,7 +75,7 @@ public final class FaultyGpu implements GpuPlatform {
     }
 
     /** The platform as a backend that is not on the path. */
-    public GpuBackend backend() {
+    public Backend backend() {
         return new GpuBackend(this, 0) {};
     }
 

@@ -1,0 +1,185 @@
+package dev.tenon.core.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.runtime.Weights;
+import dev.tenon.core.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * Seeded graphs of composites that a device may claim, between products, functions and residual additions, as in a
+ * transformer. Every operation is continuous, so that f32 stays near the interpreter's float64.
+ */
+public final class ClaimedGraphs {
+    /** What each block adds to the error of one operation, generously. */
+    private static final int LENGTH = 20_000;
+
+    private static final int[] BATCHES = {1, 2, 3};
+    private static final int[] TOKENS = {1, 2, 5, 17};
+    private static final int[] HEADS = {1, 2, 3};
+    private static final int[] HEAD_SIZES = {1, 4, 8, 20};
+
+    private final SplittableRandom random;
+    private final GraphBuilder g;
+    private final long batch;
+    private final long tokens;
+    private final long heads;
+    private final long head;
+    private final List<Value> values = new ArrayList<>();
+
+    private ClaimedGraphs(long seed) {
+        random = new SplittableRandom(seed);
+        g = new GraphBuilder("claimed" + seed);
+        batch = pick(BATCHES);
+        tokens = pick(TOKENS);
+        heads = pick(HEADS);
+        head = pick(HEAD_SIZES);
+    }
+
+    /**
+     * Runs the graphs of the seeds from 0 on an engine and compares the results with the interpreter's.
+     *
+     * @return how often each operation ran as one step
+     */
+    public static Map<String, Integer> check(Engine engine, int seeds) {
+        Map<String, Integer> steps = new TreeMap<>();
+        CompileOptions strict = CompileOptions.defaults().withPrecision(Precision.STRICT);
+        for (long seed = 0; seed < seeds; seed++) {
+            Graph graph = new ClaimedGraphs(seed).build();
+            Map<String, NdArray> given = inputs(graph, seed);
+            Map<String, NdArray> expected = Interpreter.run(graph, given);
+            Map<String, Tensor> tensors = new LinkedHashMap<>();
+            given.forEach((name, array) -> tensors.put(name, tensor(array)));
+            try (CompiledModel model = engine.compile(graph, Weights.none(), strict);
+                    Session session = model.newSession()) {
+                Map<String, Tensor> actual = session.run(tensors);
+                assertThat(actual.keySet()).isEqualTo(expected.keySet());
+                actual.forEach((name, tensor) -> Tolerance.of(DType.F32, LENGTH)
+                        .check(graph.toString(), expected.get(name), NdArray.read(tensor.type(), tensor.segment())));
+                model.report()
+                        .plans()
+                        .forEach(plan -> plan.steps().forEach(step -> steps.merge(step.op(), 1, Integer::sum)));
+            }
+        }
+        return steps;
+    }
+
+    private static Tensor tensor(NdArray array) {
+        Tensor tensor = Tensor.zeros(array.type());
+        array.write(tensor.segment());
+        return tensor;
+    }
+
+    /** Numbers of magnitude around 1; a NaN in one graph of four. */
+    private static Map<String, NdArray> inputs(Graph graph, long seed) {
+        SplittableRandom random = new SplittableRandom(~seed);
+        Map<String, NdArray> inputs = new LinkedHashMap<>();
+        for (Value input : graph.inputs()) {
+            NdArray array = numbers(random, input.type());
+            if (seed % 4 == 3) {
+                array.set(random.nextInt(array.size()), Double.NaN);
+            }
+            inputs.put(input.name(), array);
+        }
+        return inputs;
+    }
+
+    private static NdArray numbers(SplittableRandom random, TensorType type) {
+        NdArray array = NdArray.zeros(type);
+        for (int i = 0; i < array.size(); i++) {
+            array.set(i, (float) random.nextDouble(-1, 1));
+        }
+        return array;
+    }
+
+    private Graph build() {
+        for (int i = 0; i < 2; i++) {
+            values.add(g.input("x" + i, TensorType.of(DType.F32, batch, tokens, heads * head)));
+        }
+        int blocks = random.nextInt(2, 6);
+        for (int i = 0; i < blocks; i++) {
+            block();
+        }
+        g.output("y", values.getLast());
+        g.output("z", any());
+        return g.build();
+    }
+
+    private void block() {
+        Value x = any();
+        switch (random.nextInt(5)) {
+            case 0, 1 -> values.add(attention(x));
+            case 2, 3 -> values.addAll(norm(x));
+            default -> values.add(g.unary(random.nextBoolean() ? UnaryFn.TANH : UnaryFn.GELU, product(x, 1)));
+        }
+    }
+
+    private Value attention(Value x) {
+        boolean mask = random.nextBoolean();
+        double scale = 1 / Math.sqrt((double) head);
+        List<Value> operands = new ArrayList<>();
+        boolean packed = random.nextBoolean();
+        if (packed) {
+            operands.add(g.reshape(product(x, 3), batch, tokens, 3, heads, head));
+        } else {
+            for (int i = 0; i < 3; i++) {
+                Value operand = i == 0 ? x : any();
+                operands.add(
+                        g.reshape(random.nextBoolean() ? operand : product(operand, 1), batch, tokens, heads, head));
+            }
+        }
+        if (mask) {
+            operands.add(constant(batch, 1, random.nextBoolean() ? 1 : tokens, tokens));
+        }
+        Value y = g.addAll(new PlainAttention(mask, packed, scale), operands).getFirst();
+        return g.reshape(y, batch, tokens, heads * head);
+    }
+
+    private List<Value> norm(Value x) {
+        boolean centred = random.nextBoolean();
+        List<Value> operands = new ArrayList<>(List.of(x, any(), constant(heads * head)));
+        if (centred) {
+            operands.add(constant(heads * head));
+        }
+        // an epsilon that keeps rows of equal elements from amplifying rounding errors
+        return g.addAll(new ResidualNorm(centred, random.nextBoolean(), 2, 0.1), operands);
+    }
+
+    private Value product(Value x, int parts) {
+        Value weight = constant(heads * head, parts * heads * head);
+        return g.matmul(x, g.mul(weight, 1 / Math.sqrt((double) heads * head)));
+    }
+
+    private Value constant(long... sizes) {
+        return g.constant(numbers(random, TensorType.of(DType.F32, sizes)).toConstant());
+    }
+
+    private Value any() {
+        return values.get(random.nextInt(values.size()));
+    }
+
+    private int pick(int... choices) {
+        return choices[random.nextInt(choices.length)];
+    }
+}
