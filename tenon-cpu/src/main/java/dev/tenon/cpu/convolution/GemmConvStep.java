@@ -110,26 +110,24 @@ final class GemmConvStep extends LoopStep {
         do { // once for no depth too: the sums are then zero
             int rows = Math.min(DEPTH, depth - first);
             windows.pack(source, x, first, rows, firstColumn, columns, workspace, 0, workspace, lineOffset());
-            for (int column = 0; column < columns; column += Gemm.NR) {
-                Gemm.panel(
-                        loops,
-                        channels,
-                        Math.min(Gemm.NR, columns - column),
-                        rows,
-                        filters,
-                        (channel * depth + first) * 4,
-                        depth,
-                        workspace,
-                        4L * column * rows,
-                        target,
-                        (y + column) * 4,
-                        area,
-                        first == 0 ? Loops.ZERO : Loops.ACCUMULATE,
-                        MemorySegment.NULL,
-                        0,
-                        workspace,
-                        edgeOffset());
-            }
+            loops.product(
+                    channels,
+                    columns,
+                    rows,
+                    filters,
+                    (channel * depth + first) * 4,
+                    depth,
+                    workspace,
+                    0,
+                    4L * Gemm.NR * rows,
+                    target,
+                    y * 4,
+                    area,
+                    first == 0 ? Loops.ZERO : Loops.ACCUMULATE,
+                    MemorySegment.NULL,
+                    0,
+                    workspace,
+                    edgeOffset());
             first += DEPTH;
         } while (first < depth);
         for (int row = 0; row < channels; row++) {

@@ -164,27 +164,24 @@ final class GemmConvTransposeStep extends LoopStep {
         do {
             int depth = Math.min(DEPTH, in - from);
             windows.pack(source, product * in * areaIn, from, depth, column, columns, workspace, 0, workspace, 0);
-            for (int j = 0; j < columns; j += Gemm.NR) {
-                Gemm.panel(
-                        loops,
-                        m,
-                        // what is past the last column is never read
-                        Gemm.NR,
-                        depth,
-                        rows,
-                        rowsOffset + 4L * from,
-                        in,
-                        workspace,
-                        4L * j * depth,
-                        workspace,
-                        productsOffset() + 4L * j,
-                        COLUMNS,
-                        from == 0 ? Loops.ZERO : Loops.ACCUMULATE,
-                        MemorySegment.NULL,
-                        0,
-                        workspace,
-                        edgeOffset());
-            }
+            loops.product(
+                    m,
+                    Math.ceilDiv(columns, Gemm.NR) * Gemm.NR, // what is past the last column is never read
+                    depth,
+                    rows,
+                    rowsOffset + 4L * from,
+                    in,
+                    workspace,
+                    0,
+                    4L * Gemm.NR * depth,
+                    workspace,
+                    productsOffset(),
+                    COLUMNS,
+                    from == 0 ? Loops.ZERO : Loops.ACCUMULATE,
+                    MemorySegment.NULL,
+                    0,
+                    workspace,
+                    edgeOffset());
             from += depth;
         } while (from < in);
     }

@@ -107,93 +107,25 @@ public final class Gemm {
         int from = 0;
         do { // once for k = 0 too: C is then what it starts at
             int depth = Math.min(K_BLOCK, k - from);
-            int begin = from == 0 ? start : Loops.ACCUMULATE;
-            for (int column = 0; column < n; column += NR) {
-                panel(
-                        loops,
-                        m,
-                        Math.min(NR, n - column),
-                        depth,
-                        a,
-                        aOffset + 4L * from,
-                        lda,
-                        b,
-                        bOffset + 4L * column * k + 4L * from * NR,
-                        c,
-                        cOffset + 4L * column,
-                        ldc,
-                        begin,
-                        bias,
-                        biasOffset + 4L * column,
-                        edge,
-                        edgeOffset);
-            }
+            loops.product(
+                    m,
+                    n,
+                    depth,
+                    a,
+                    aOffset + 4L * from,
+                    lda,
+                    b,
+                    bOffset + 4L * from * NR,
+                    4L * k * NR,
+                    c,
+                    cOffset,
+                    ldc,
+                    from == 0 ? start : Loops.ACCUMULATE,
+                    bias,
+                    biasOffset,
+                    edge,
+                    edgeOffset);
             from += depth;
         } while (from < k);
-    }
-
-    /** All rows of one panel, of which {@code columns} are written. */
-    public static void panel(
-            Loops loops,
-            int m,
-            int columns,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
-        int most = loops.rows();
-        boolean direct = columns == NR && start == Loops.ZERO;
-        for (int row = 0; row < m; row += most) {
-            int rows = Math.min(most, m - row);
-            long aRow = aOffset + 4L * row * lda;
-            long cRow = cOffset + 4L * row * ldc;
-            if (direct) {
-                loops.tile(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
-                continue;
-            }
-            loops.tile(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
-            if (columns < NR) {
-                copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
-            } else if (start == Loops.BIAS) {
-                loops.addTile(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
-            } else {
-                loops.addTile(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
-            }
-        }
-    }
-
-    private static void copyEdge(
-            int rows,
-            int columns,
-            MemorySegment edge,
-            long edgeOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
-        for (int row = 0; row < rows; row++) {
-            for (int j = 0; j < columns; j++) {
-                float value = edge.get(Loops.F32, edgeOffset + 4L * (row * NR + j));
-                long at = cOffset + 4 * (row * ldc + j);
-                if (start == Loops.ACCUMULATE) {
-                    value += c.get(Loops.F32, at);
-                } else if (start == Loops.BIAS) {
-                    value += bias.get(Loops.F32, biasOffset + 4L * j);
-                }
-                c.set(Loops.F32, at, value);
-            }
-        }
     }
 }

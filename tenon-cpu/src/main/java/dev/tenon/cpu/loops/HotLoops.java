@@ -172,9 +172,9 @@ public final class HotLoops {
     }
 
     private void scalarTile() {
+        MemorySegment none = MemorySegment.NULL;
         for (int rows : new int[] {8, 4, 2, 1}) {
-            scalar.addTile(rows, data, B, data, D, 0, data, C, Gemm.NR);
-            ScalarTile.run(rows, DEPTH, data, A, DEPTH, data, B, data, C, Gemm.NR);
+            PlainProduct.run(rows, Gemm.NR, DEPTH, data, A, DEPTH, data, B, 0, data, C, Gemm.NR, Loops.ZERO, none, 0);
         }
     }
 

@@ -31,49 +31,35 @@ public class Loops {
         return "scalar";
     }
 
-    /** The most rows that a {@link #tile} takes. */
-    int rows() {
-        return ScalarTile.ROWS;
-    }
-
     /**
-     * c[rows, PANEL] = a[rows, k] b[k, PANEL].
+     * C[m, n] = start + A[m, k] B, in one pass over k.
      *
-     * @param rows 1 to {@link #rows}
-     * @param lda elements from a row of a to the next
+     * @param a rows of k consecutive elements, {@code lda} from one to the next
+     * @param b panels as {@link Gemm} describes them, {@code bStride} bytes from one to the next
+     * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
+     * @param start {@link #ZERO}, {@link #ACCUMULATE} or {@link #BIAS}
+     * @param bias for {@link #BIAS}: n elements, one a column; otherwise not read
+     * @param edge {@link Gemm#EDGE_BYTES} of workspace at {@code edgeOffset}
      */
-    void tile(
-            int rows,
+    public void product(
+            int m,
+            int n,
             int k,
             MemorySegment a,
             long aOffset,
             long lda,
             MemorySegment b,
             long bOffset,
+            long bStride,
             MemorySegment c,
             long cOffset,
-            long ldc) {
-        ScalarTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
-    }
-
-    /** c[rows, PANEL] = x[rows, PANEL] + start, whose rows are {@code lds} elements apart, 0 for the same in all rows; start may be c. */
-    void addTile(
-            int rows,
-            MemorySegment x,
-            long xOffset,
-            MemorySegment start,
-            long startOffset,
-            long lds,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
-        for (int row = 0; row < rows; row++) {
-            for (int j = 0; j < Gemm.NR; j++) {
-                float sum = x.get(F32, xOffset + 4L * (row * Gemm.NR + j))
-                        + start.get(F32, startOffset + 4 * (row * lds + j));
-                c.set(F32, cOffset + 4 * (row * ldc + j), sum);
-            }
-        }
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset,
+            MemorySegment edge,
+            long edgeOffset) {
+        PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
     }
 
     /** The sum of the products of two rows. */

@@ -32,44 +32,63 @@ final class VectorLoops extends Loops {
     }
 
     @Override
-    int rows() {
-        return VectorTile.ROWS;
-    }
-
-    @Override
-    void tile(
-            int rows,
+    public void product(
+            int m,
+            int n,
             int k,
             MemorySegment a,
             long aOffset,
             long lda,
             MemorySegment b,
             long bOffset,
+            long bStride,
             MemorySegment c,
             long cOffset,
-            long ldc) {
-        if (HotLoops.get().tile.ready() && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
-            VectorTile.run(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
+            long ldc,
+            int start,
+            MemorySegment bias,
+            long biasOffset,
+            MemorySegment edge,
+            long edgeOffset) {
+        boolean vectors = HotLoops.get().tile.ready() && Segments.isNative(edge);
+        if (vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
+            VectorProduct.run(
+                    m,
+                    n,
+                    k,
+                    a,
+                    aOffset,
+                    lda,
+                    b,
+                    bOffset,
+                    bStride,
+                    c,
+                    cOffset,
+                    ldc,
+                    start,
+                    bias,
+                    biasOffset,
+                    edge,
+                    edgeOffset);
         } else {
-            super.tile(rows, k, a, aOffset, lda, b, bOffset, c, cOffset, ldc);
-        }
-    }
-
-    @Override
-    void addTile(
-            int rows,
-            MemorySegment x,
-            long xOffset,
-            MemorySegment start,
-            long startOffset,
-            long lds,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
-        if (HotLoops.get().tile.ready() && Segments.isNative(x) && Segments.isNative(start) && Segments.isNative(c)) {
-            VectorTile.add(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
-        } else {
-            super.addTile(rows, x, xOffset, start, startOffset, lds, c, cOffset, ldc);
+            super.product(
+                    m,
+                    n,
+                    k,
+                    a,
+                    aOffset,
+                    lda,
+                    b,
+                    bOffset,
+                    bStride,
+                    c,
+                    cOffset,
+                    ldc,
+                    start,
+                    bias,
+                    biasOffset,
+                    edge,
+                    edgeOffset);
         }
     }
 

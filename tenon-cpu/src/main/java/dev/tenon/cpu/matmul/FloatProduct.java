@@ -92,7 +92,7 @@ final class FloatProduct {
         Layout layout = new Layout();
         layout.take(Gemm.EDGE_BYTES);
         aAt = layout.take(aDirect() ? 0 : 4L * rows * k);
-        bAt = layout.take(packed && dtype == DType.F32 ? 0 : 4L * Gemm.NR * k);
+        bAt = layout.take(packed && dtype == DType.F32 ? 0 : 4L * columns * k);
         rawAt = layout.take(dtype == DType.F32 ? 0 : 4L * Math.max(k, Gemm.NR));
         cAt = layout.take(dtype == DType.F32 ? 0 : 4L * rows * columns);
         biasAt = layout.take(bias && dtype != DType.F32 ? 4L * columns : 0);
@@ -192,34 +192,29 @@ final class FloatProduct {
         long leftStride = aDirect() ? of.lda : k;
         MemorySegment start = !bias ? MemorySegment.NULL : f32 ? of.biases : workspace;
         long startOffset = !bias ? 0 : f32 ? 4L * block.column : biasAt;
-        for (int j = 0; j < block.columns; j += Gemm.NR) {
+        boolean direct = packed && f32;
+        for (int j = 0; !direct && j < block.columns; j += Gemm.NR) {
             int width = Math.min(Gemm.NR, block.columns - j);
-            MemorySegment right = of.b;
-            long rightOffset = of.bFrom + 4L * (block.column + j) * k;
-            if (!packed || !f32) {
-                loadPanel(of.b, of.bFrom, block.column + j, width, workspace);
-                right = workspace;
-                rightOffset = bAt;
-            }
-            Gemm.panel(
-                    loops,
-                    block.rows,
-                    width,
-                    k,
-                    left,
-                    leftOffset,
-                    leftStride,
-                    right,
-                    rightOffset,
-                    block.sums,
-                    block.offset + 4L * j,
-                    block.stride,
-                    bias ? Loops.BIAS : Loops.ZERO,
-                    start,
-                    startOffset + 4L * j,
-                    workspace,
-                    edgeAt);
+            loadPanel(of.b, of.bFrom, block.column + j, width, workspace, bAt + 4L * j * k);
         }
+        loops.product(
+                block.rows,
+                block.columns,
+                k,
+                left,
+                leftOffset,
+                leftStride,
+                direct ? of.b : workspace,
+                direct ? of.bFrom + 4L * block.column * k : bAt,
+                4L * k * Gemm.NR,
+                block.sums,
+                block.offset,
+                block.stride,
+                bias ? Loops.BIAS : Loops.ZERO,
+                start,
+                startOffset,
+                workspace,
+                edgeAt);
     }
 
     private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment workspace) {
@@ -245,31 +240,31 @@ final class FloatProduct {
     }
 
     /** A panel of B as f32, zero past its last column. */
-    private void loadPanel(MemorySegment b, long bFrom, int column, int width, MemorySegment workspace) {
+    private void loadPanel(MemorySegment b, long bFrom, int column, int width, MemorySegment workspace, long at) {
         if (packed) {
             long first = bFrom / dtype.bytes() + (long) column * k;
-            Convert.load(dtype, b, first, workspace, bAt, k * Gemm.NR);
+            Convert.load(dtype, b, first, workspace, at, k * Gemm.NR);
             return;
         }
         long rowStride = transposeB ? 1 : n;
         long columnStride = transposeB ? k : 1;
         if (dtype == DType.F32) {
-            Gemm.pack(b, 4 * (bFrom + column * columnStride), rowStride, columnStride, k, width, workspace, bAt);
+            Gemm.pack(b, 4 * (bFrom + column * columnStride), rowStride, columnStride, k, width, workspace, at);
             return;
         }
         if (width < Gemm.NR) {
-            workspace.asSlice(bAt, 4L * k * Gemm.NR).fill((byte) 0);
+            workspace.asSlice(at, 4L * k * Gemm.NR).fill((byte) 0);
         }
         if (!transposeB) {
             for (int i = 0; i < k; i++) {
-                Convert.load(dtype, b, bFrom + (long) i * n + column, workspace, bAt + 4L * i * Gemm.NR, width);
+                Convert.load(dtype, b, bFrom + (long) i * n + column, workspace, at + 4L * i * Gemm.NR, width);
             }
             return;
         }
         for (int j = 0; j < width; j++) {
             Convert.load(dtype, b, bFrom + (long) (column + j) * k, workspace, rawAt, k);
             for (int i = 0; i < k; i++) {
-                workspace.set(Loops.F32, bAt + 4L * (i * Gemm.NR + j), workspace.get(Loops.F32, rawAt + 4L * i));
+                workspace.set(Loops.F32, at + 4L * (i * Gemm.NR + j), workspace.get(Loops.F32, rawAt + 4L * i));
             }
         }
     }

@@ -228,8 +228,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         int depth = 0;
         do {
             int count = Math.min(DEPTH, k - depth);
-            Gemm.panel(
-                    loops,
+            loops.product(
                     rows,
                     NR,
                     count,
@@ -238,6 +237,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
                     k,
                     b,
                     bOffset + 4L * depth * NR,
+                    0,
                     workspace,
                     cAt,
                     NR,
