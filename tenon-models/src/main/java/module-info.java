@@ -5,5 +5,6 @@ module dev.tenon.models {
     requires static org.jspecify;
 
     exports dev.tenon.models.embedding;
+    exports dev.tenon.models.serving;
     exports dev.tenon.models.tokenizer;
 }

@@ -10,7 +10,7 @@ class ArchitectureTest {
     @Test
     void packagesUseThoseBelow() throws IOException {
         House.of("dev.tenon.models")
-                .dependsDownwards("tokenizer", "embedding")
+                .dependsDownwards("tokenizer", "serving", "embedding")
                 .hasSmallPackages()
                 .hasShortSources(SourceLimits.usual());
     }

@@ -26,6 +26,8 @@ public abstract sealed class TenonException extends RuntimeException
                 CollectiveException,
                 DeviceLostException,
                 CaptureException,
+                OverloadException,
+                DeadlineException,
                 ImportException {
     private static final long serialVersionUID = 1L;
     private static final String[] NONE = {};

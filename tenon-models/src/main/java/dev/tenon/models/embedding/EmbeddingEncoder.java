@@ -13,6 +13,7 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
+import dev.tenon.models.serving.BatcherOptions;
 import dev.tenon.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -226,15 +227,33 @@ public final class EmbeddingEncoder implements AutoCloseable {
                 .stream().onClose(texts::close);
     }
 
+    /** Returns a batcher for clients that have one text at a time each: servers. Close it before the encoder. */
+    public EmbeddingBatcher batcher(BatcherOptions options) {
+        return new EmbeddingBatcher(this, options);
+    }
+
     /** Some texts as tokens. */
-    private record Tokens(int count, List<TextPart> parts, List<Integer> cut) {}
+    record Tokens(int count, List<TextPart> parts, List<Integer> cut) {
+        /** Texts one behind another; which were cut is left out. */
+        static Tokens of(List<Tokens> some) {
+            List<TextPart> parts = new ArrayList<>();
+            int before = 0;
+            for (Tokens tokens : some) {
+                for (TextPart part : tokens.parts) {
+                    parts.add(new TextPart(before + part.text(), part.tokens(), part.from()));
+                }
+                before += tokens.count;
+            }
+            return new Tokens(before, parts, List.of());
+        }
+    }
 
     /**
      * Tokenizes on all cores.
      *
      * @param before how many texts came before these
      */
-    private Tokens tokens(List<String> all, long before) {
+    Tokens tokens(List<String> all, long before) {
         Require.elements(all, "texts");
         int tasks = Math.ceilDiv(all.size(), TEXTS_A_TASK);
         List<List<TextPart>> parts = new ArrayList<>(Collections.nCopies(tasks, List.of()));
@@ -256,7 +275,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
                 cut.stream().flatMap(List::stream).toList());
     }
 
-    private Embeddings embed(Tokens tokens, IntConsumer progress) {
+    Embeddings embed(Tokens tokens, IntConsumer progress) {
         PartVectors vectors = new PartVectors(tokens.count());
         List<TextBatch> batches = rule.batches(tokens.parts());
         AtomicInteger done = new AtomicInteger();

@@ -1,0 +1,56 @@
+package dev.tenon.models.serving;
+
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
+import java.time.Duration;
+
+/**
+ * How requests are put together. Immutable.
+ *
+ * @param waiting requests that may wait; further ones are refused
+ * @param requests of a batch at most
+ * @param weight of a batch at most, in the unit of the work: tokens for texts. A single request may have more
+ * @param linger how long a batch waits for company at most. It waits only while fewer requests are there than the last
+ *     batch had, and never longer than a tenth of the time that one took
+ */
+public record BatcherOptions(int waiting, int requests, long weight, Duration linger) {
+    public BatcherOptions {
+        positive("waiting", waiting);
+        positive("requests", requests);
+        positive("weight", weight);
+        if (Require.nonNull(linger, "linger").isNegative()) {
+            throw InputException.of("linger", "argument \"linger\" is " + linger + "; expected 0 or more");
+        }
+    }
+
+    private static void positive(String name, long value) {
+        if (value < 1) {
+            throw InputException.of(name, "argument \"" + name + "\" is " + value + "; expected 1 or more");
+        }
+    }
+
+    /** Returns options for a server: 1024 requests wait, batches of 256 requests or 16384 units, 5 ms of lingering. */
+    public static BatcherOptions defaults() {
+        return new BatcherOptions(1024, 256, 1 << 14, Duration.ofMillis(5));
+    }
+
+    /** Returns these options with at most {@code count} requests waiting. */
+    public BatcherOptions withWaiting(int count) {
+        return new BatcherOptions(count, requests, weight, linger);
+    }
+
+    /** Returns these options with at most {@code count} requests a batch. */
+    public BatcherOptions withRequests(int count) {
+        return new BatcherOptions(waiting, count, weight, linger);
+    }
+
+    /** Returns these options with at most that weight a batch. */
+    public BatcherOptions withWeight(long most) {
+        return new BatcherOptions(waiting, requests, most, linger);
+    }
+
+    /** Returns these options with at most that wait for company. */
+    public BatcherOptions withLinger(Duration most) {
+        return new BatcherOptions(waiting, requests, weight, most);
+    }
+}

@@ -1,0 +1,227 @@
+package dev.tenon.models.serving;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.DeadlineException;
+import dev.tenon.core.error.OverloadException;
+import dev.tenon.core.error.Require;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the requests of many clients together, in the order in which they came, and runs them a batch at a time on a thread
+ * of its own. While one batch runs, the next gathers. A request that is cancelled before its batch begins is left out.
+ *
+ * <p>Thread-safe. Closing refuses further requests and returns when those that wait are done.
+ *
+ * @param <Q> a request
+ * @param <R> its result
+ */
+public final class RequestBatcher<Q, R> implements AutoCloseable {
+    /** Of the last batch's time: how long the next waits for company at most. */
+    private static final int LINGER_SHARE = 10;
+
+    /** What is run. */
+    public interface Work<Q, R> {
+        /** Returns a request's share of a batch's weight. */
+        long weight(Q request);
+
+        /** Returns one result a request, in their order. A failure fails all of them. */
+        List<R> run(List<Q> requests);
+    }
+
+    private final BatcherOptions options;
+    private final Work<Q, R> work;
+    private final Thread thread;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final ArrayDeque<Request<Q, R>> waiting = new ArrayDeque<>();
+    private boolean closed;
+    private int lastSize;
+    private long lastNanos;
+
+    /** A request until its batch begins. */
+    private record Request<Q, R>(Q request, long weight, long deadline, boolean hurried, CompletableFuture<R> result) {
+        boolean isLate(long now) {
+            return hurried && now - deadline > 0;
+        }
+    }
+
+    /** Starts the thread. */
+    public RequestBatcher(String name, BatcherOptions options, Work<Q, R> work) {
+        this.options = Require.nonNull(options, "options");
+        this.work = Require.nonNull(work, "work");
+        this.thread =
+                Thread.ofPlatform().daemon().name(Require.nonNull(name, "name")).start(this::serve);
+    }
+
+    /**
+     * Adds a request without a deadline.
+     *
+     * @return its result; what depends on it runs on the batcher's thread unless it says otherwise, and should be short
+     * @throws OverloadException when too many requests wait
+     * @throws ClosedException after close
+     */
+    public CompletableFuture<R> submit(Q request) {
+        return add(Require.nonNull(request, "request"), null);
+    }
+
+    /**
+     * Adds a request that is given up when its batch has not begun in time: its result is then a
+     * {@link DeadlineException}.
+     */
+    public CompletableFuture<R> submit(Q request, Duration within) {
+        return add(Require.nonNull(request, "request"), Require.nonNull(within, "within"));
+    }
+
+    private CompletableFuture<R> add(Q request, @Nullable Duration within) {
+        long weight = work.weight(request);
+        long deadline = within == null ? 0 : System.nanoTime() + within.toNanos();
+        CompletableFuture<R> result = new CompletableFuture<>();
+        lock.lock();
+        try {
+            if (closed) {
+                throw new ClosedException("the batcher is closed");
+            }
+            if (waiting.size() >= options.waiting()) {
+                throw new OverloadException(
+                        waiting.size() + " requests wait, which is the most; try again later, or allow more",
+                        waiting.size());
+            }
+            waiting.add(new Request<>(request, weight, deadline, within != null, result));
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+        return result;
+    }
+
+    /** Returns how many requests wait now. */
+    public int waiting() {
+        lock.lock();
+        try {
+            return waiting.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void serve() {
+        for (List<Request<Q, R>> batch = next(); batch != null; batch = next()) {
+            run(batch);
+        }
+    }
+
+    /** The next batch; null when this is closed and nothing waits. */
+    private @Nullable List<Request<Q, R>> next() {
+        List<Request<Q, R>> late = new ArrayList<>();
+        List<Request<Q, R>> batch = new ArrayList<>();
+        lock.lock();
+        try {
+            while (batch.isEmpty() && late.isEmpty()) {
+                while (waiting.isEmpty()) {
+                    if (closed) {
+                        return null;
+                    }
+                    changed.awaitUninterruptibly();
+                }
+                linger();
+                take(batch, late);
+            }
+        } finally {
+            lock.unlock();
+        }
+        for (Request<Q, R> request : late) { // outside the lock: what depends on a result runs here
+            request.result.completeExceptionally(
+                    new DeadlineException("the deadline passed before the request's batch began; nothing was done"));
+        }
+        return batch;
+    }
+
+    /** Waits for those who came with the last batch, as clients who ask again at once do. */
+    private void linger() {
+        long nanos = Math.min(options.linger().toNanos(), lastNanos / LINGER_SHARE);
+        while (nanos > 0 && waiting.size() < Math.min(lastSize, options.requests()) && !closed) {
+            try {
+                nanos = changed.awaitNanos(nanos);
+            } catch (InterruptedException e) {
+                return; // no caller has this thread to interrupt; the batch goes as it is
+            }
+        }
+    }
+
+    private void take(List<Request<Q, R>> batch, List<Request<Q, R>> late) {
+        long weight = 0;
+        long now = System.nanoTime();
+        while (!waiting.isEmpty() && batch.size() < options.requests()) {
+            Request<Q, R> first = waiting.getFirst();
+            boolean gone = first.result.isDone();
+            if (!gone && !first.isLate(now)) {
+                if (!batch.isEmpty() && weight + first.weight > options.weight()) {
+                    break;
+                }
+                weight += first.weight;
+                batch.add(first);
+            } else if (!gone) {
+                late.add(first);
+            }
+            waiting.removeFirst();
+        }
+    }
+
+    private void run(List<Request<Q, R>> batch) {
+        if (batch.isEmpty()) {
+            return;
+        }
+        long start = System.nanoTime();
+        List<R> results;
+        try {
+            results = work.run(batch.stream().map(Request::request).toList());
+            if (results.size() != batch.size()) {
+                throw new IllegalStateException(results.size() + " results of " + batch.size() + " requests");
+            }
+        } catch (Throwable e) {
+            batch.forEach(request -> request.result.completeExceptionally(e));
+            return;
+        }
+        lock.lock();
+        try {
+            lastSize = batch.size();
+            lastNanos = System.nanoTime() - start;
+        } finally {
+            lock.unlock();
+        }
+        for (int i = 0; i < results.size(); i++) {
+            batch.get(i).result.complete(results.get(i));
+        }
+    }
+
+    /** Returns when all requests that wait are done. Idempotent. Not from what depends on a result. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        boolean interrupted = false;
+        while (thread.isAlive() && Thread.currentThread() != thread) {
+            try {
+                thread.join(TimeUnit.SECONDS.toMillis(1));
+            } catch (InterruptedException e) {
+                interrupted = true; // nothing may be lost
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package dev.tenon.models.serving;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.DataException;
+import dev.tenon.core.error.DeadlineException;
+import dev.tenon.core.error.OverloadException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class RequestBatcherTest {
+    /** Doubles numbers; each batch waits for a permit. */
+    private static final class Doubling implements RequestBatcher.Work<Integer, Integer> {
+        final List<List<Integer>> batches = Collections.synchronizedList(new ArrayList<>());
+        final Semaphore permits = new Semaphore(0);
+        final Semaphore begun = new Semaphore(0);
+
+        @Override
+        public long weight(Integer request) {
+            return request;
+        }
+
+        @Override
+        public List<Integer> run(List<Integer> requests) {
+            batches.add(requests);
+            begun.release();
+            permits.acquireUninterruptibly();
+            if (requests.contains(13)) {
+                throw new DataException("13 has no result");
+            }
+            return requests.stream().map(x -> 2 * x).toList();
+        }
+    }
+
+    private static final BatcherOptions OPTIONS = new BatcherOptions(8, 4, 100, Duration.ZERO);
+
+    @Test
+    void whatGathersWhileABatchRunsIsTheNextOne() throws Exception {
+        Doubling work = new Doubling();
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            CompletableFuture<Integer> first = batcher.submit(1);
+            work.begun.acquire();
+            List<CompletableFuture<Integer>> others =
+                    IntStream.range(2, 8).mapToObj(batcher::submit).toList();
+            work.permits.release(3);
+            assertThat(first.get()).isEqualTo(2);
+            for (int i = 0; i < others.size(); i++) {
+                assertThat(others.get(i).get()).isEqualTo(2 * (i + 2));
+            }
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(2, 3, 4, 5), List.of(6, 7));
+    }
+
+    @Test
+    void weightBoundsABatchButNotASingleRequest() throws Exception {
+        Doubling work = new Doubling();
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            batcher.submit(1);
+            work.begun.acquire();
+            batcher.submit(60);
+            batcher.submit(50);
+            CompletableFuture<Integer> last = batcher.submit(500);
+            work.permits.release(4);
+            assertThat(last.get()).isEqualTo(1000);
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(60), List.of(50), List.of(500));
+    }
+
+    @Test
+    void tooManyAreRefusedAndNothingIsLost() throws Exception {
+        Doubling work = new Doubling();
+        List<CompletableFuture<Integer>> taken = new ArrayList<>();
+        RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work);
+        batcher.submit(0);
+        work.begun.acquire();
+        for (int i = 0; i < OPTIONS.waiting(); i++) {
+            taken.add(batcher.submit(i));
+        }
+        assertThatThrownBy(() -> batcher.submit(1))
+                .isInstanceOfSatisfying(
+                        OverloadException.class,
+                        refusal -> assertThat(refusal.waiting()).isEqualTo(OPTIONS.waiting()));
+        work.permits.release(10);
+        batcher.close();
+        for (int i = 0; i < taken.size(); i++) {
+            assertThat(taken.get(i)).isCompletedWithValue(2 * i);
+        }
+        assertThatThrownBy(() -> batcher.submit(1)).isInstanceOf(ClosedException.class);
+        batcher.close();
+    }
+
+    @Test
+    void aLateRequestIsNotRunAndACancelledOneIsLeftOut() throws Exception {
+        Doubling work = new Doubling();
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            batcher.submit(1);
+            work.begun.acquire();
+            CompletableFuture<Integer> late = batcher.submit(2, Duration.ofNanos(1));
+            CompletableFuture<Integer> cancelled = batcher.submit(3);
+            CompletableFuture<Integer> inTime = batcher.submit(4, Duration.ofHours(1));
+            cancelled.cancel(false);
+            work.permits.release(2);
+            assertThat(inTime.get()).isEqualTo(8);
+            assertThatThrownBy(late::get)
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(DeadlineException.class);
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(4));
+    }
+
+    @Test
+    void aFailureIsEveryRequestsOfItsBatchAndNoOthers() throws Exception {
+        Doubling work = new Doubling();
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", OPTIONS, work)) {
+            CompletableFuture<Integer> failing = batcher.submit(13);
+            work.permits.release(2);
+            assertThatThrownBy(failing::get).hasCauseInstanceOf(DataException.class);
+            assertThat(batcher.submit(1).get()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void clientsThatComeAgainAtOnceShareBatches() throws Exception {
+        int clients = 16;
+        List<Integer> sizes = Collections.synchronizedList(new ArrayList<>());
+        RequestBatcher.Work<Integer, Integer> work = new RequestBatcher.Work<>() {
+            @Override
+            public long weight(Integer request) {
+                return 1;
+            }
+
+            @Override
+            public List<Integer> run(List<Integer> requests) {
+                sizes.add(requests.size());
+                try {
+                    TimeUnit.MILLISECONDS.sleep(20); // stands for the device's work
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return requests;
+            }
+        };
+        BatcherOptions options = BatcherOptions.defaults().withLinger(Duration.ofSeconds(1));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            CountDownLatch done = new CountDownLatch(clients);
+            for (int i = 0; i < clients; i++) {
+                int number = i;
+                Thread.ofPlatform().start(() -> {
+                    for (int request = 0; request < 10; request++) {
+                        assertThat(batcher.submit(number).join()).isEqualTo(number);
+                    }
+                    done.countDown();
+                });
+            }
+            done.await();
+        }
+        assertThat(sizes.stream().mapToInt(Integer::intValue).sum()).isEqualTo(10 * clients);
+        assertThat(sizes).hasSizeLessThan(clients * 10 / 2);
+    }
+}
