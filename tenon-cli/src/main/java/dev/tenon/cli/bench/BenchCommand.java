@@ -24,6 +24,6 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: model, texts, softmax or allreduce");
+                spec.commandLine(), "say what to measure: model, stream, texts, softmax or allreduce");
     }
 }

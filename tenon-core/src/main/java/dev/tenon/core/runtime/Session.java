@@ -10,6 +10,8 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -22,6 +24,10 @@ public final class Session implements AutoCloseable {
     private final Device.State context;
     private final ReentrantLock turn = new ReentrantLock();
     private final LeakWatch watch;
+    /** Of the run that was asked for last. */
+    private final AtomicReference<CompletableFuture<?>> last =
+            new AtomicReference<>(CompletableFuture.completedFuture(null));
+
     private boolean closed;
     private boolean released;
 
@@ -87,6 +93,29 @@ public final class Session implements AutoCloseable {
      */
     public Map<String, Tensor> runOnDevice(Map<String, Tensor> inputs) {
         return run(inputs, true, List.of(), Map.of());
+    }
+
+    /**
+     * Runs the model on a thread of Tenon's, after the runs that were asked for before.
+     *
+     * @param inputs must not change before the result is there
+     * @return the outputs by name, as of {@link #run(Map)}, or its exception. Cancelled before its run begins, the run is
+     *     left out; one that has begun goes on
+     */
+    public CompletableFuture<Map<String, Tensor>> runAsync(Map<String, Tensor> inputs) {
+        Map<String, Tensor> given = Map.copyOf(Require.entries(inputs, "inputs"));
+        CompletableFuture<Map<String, Tensor>> result = new CompletableFuture<>();
+        Runnable run = () -> {
+            if (!result.isDone()) {
+                try {
+                    result.complete(run(given));
+                } catch (Throwable e) {
+                    result.completeExceptionally(e);
+                }
+            }
+        };
+        var _ = last.getAndSet(result).whenComplete((_, _) -> AsyncRuns.start(run, result));
+        return result;
     }
 
     private Map<String, Tensor> run(

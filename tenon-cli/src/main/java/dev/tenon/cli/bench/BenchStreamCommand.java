@@ -1,0 +1,192 @@
+package dev.tenon.cli.bench;
+
+import dev.tenon.cli.console.DeviceOptions;
+import dev.tenon.cli.console.Json;
+import dev.tenon.cli.console.Progress;
+import dev.tenon.cli.console.Samples;
+import dev.tenon.cli.console.Table;
+import dev.tenon.cli.console.Units;
+import dev.tenon.cli.console.Values;
+import dev.tenon.cli.model.CompileSettings;
+import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.cli.model.ModelInputs;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.runtime.CompiledModel;
+import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Session;
+import dev.tenon.core.tensor.Tensor;
+import dev.tenon.formats.onnx.OnnxModel;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** A model whose sizes change from run to run. */
+@Command(
+        name = "stream",
+        mixinStandardHelpOptions = true,
+        description =
+                "Times runs of a model whose sizes change: the first pass over them, which plans, and later ones.")
+final class BenchStreamCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    CommandSpec spec;
+
+    @Parameters(paramLabel = "MODEL", arity = "0..1", description = "An .onnx file; all-MiniLM-L6-v2 by default.")
+    @Nullable
+    Path model;
+
+    @Option(
+            names = "--shapes-from",
+            split = ",",
+            paramLabel = "DIM=DIST",
+            description = "A distribution for each named dim: a number, A..B evenly, A+exp(M)..B exponentially;"
+                    + " 1..8 for the first and 5+exp(40)..128 for the others by default.")
+    Map<String, String> shapes = new LinkedHashMap<>();
+
+    @Option(
+            names = "--count",
+            paramLabel = "N",
+            converter = Values.Positive.class,
+            description = "Runs of a pass (${DEFAULT-VALUE}).")
+    int count = 200;
+
+    @Option(
+            names = "--passes",
+            paramLabel = "N",
+            converter = Values.Positive.class,
+            description = "Passes over the same sizes, of which the first plans (${DEFAULT-VALUE}).")
+    int passes = 4;
+
+    @Option(names = "--json", description = "One object.")
+    boolean json;
+
+    @Mixin
+    CompileSettings settings = new CompileSettings();
+
+    @Mixin
+    DeviceOptions device = new DeviceOptions();
+
+    @Override
+    public Integer call() {
+        Path file = model != null ? model : DefaultModel.path();
+        long before = System.nanoTime();
+        OnnxModel onnx = OnnxModel.load(file);
+        List<Map<String, Long>> sizes =
+                sizes(new ArrayList<>(ModelInputs.dims(onnx.graph().inputs())));
+        int distinct = new HashSet<>(sizes).size();
+        try (Progress progress = new Progress(spec.commandLine().getErr());
+                Engine engine = Engine.open(device.target(), device.options());
+                CompiledModel compiled = engine.compile(
+                        onnx.graph(), settings.apply(CompileOptions.defaults().withMaxPlans(Math.max(64, distinct))));
+                Session session = compiled.newSession()) {
+            double loading = micros(before);
+            List<double[]> times = new ArrayList<>();
+            for (int pass = 0; pass < passes; pass++) {
+                double[] micros = new double[sizes.size()];
+                for (int i = 0; i < micros.length; i++) {
+                    progress.say("pass " + (pass + 1) + " of " + passes + ": " + i + " of " + micros.length + " …");
+                    Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes.get(i));
+                    long start = System.nanoTime();
+                    session.run(inputs);
+                    micros[i] = micros(start);
+                }
+                times.add(micros);
+            }
+            print(file, engine, loading, times, sizes);
+        }
+        return 0;
+    }
+
+    private static double micros(long start) {
+        return (System.nanoTime() - start) / 1e3;
+    }
+
+    private List<Map<String, Long>> sizes(List<String> dims) {
+        if (!new HashSet<>(dims).containsAll(shapes.keySet())) {
+            throw new InputException("--shapes-from names " + shapes.keySet() + "; the model's named dims are " + dims);
+        }
+        SplittableRandom random = new SplittableRandom(11);
+        List<Map<String, Long>> sizes = new ArrayList<>();
+        List<Distribution> distributions = new ArrayList<>();
+        for (String dim : dims) {
+            String usual = distributions.isEmpty() ? "1..8" : "5+exp(40)..128";
+            distributions.add(Distribution.parse(shapes.getOrDefault(dim, usual)));
+        }
+        for (int i = 0; i < count; i++) {
+            Map<String, Long> one = new LinkedHashMap<>();
+            for (int d = 0; d < dims.size(); d++) {
+                one.put(dims.get(d), distributions.get(d).next(random));
+            }
+            sizes.add(one);
+        }
+        return sizes;
+    }
+
+    /** What each new size took beyond its median when it was known. */
+    private static Samples planning(List<double[]> times, List<Map<String, Long>> sizes) {
+        Set<Map<String, Long>> seen = new HashSet<>();
+        List<Double> micros = new ArrayList<>();
+        for (int i = 0; i < sizes.size(); i++) {
+            if (seen.add(sizes.get(i))) {
+                double[] later = new double[times.size() - 1];
+                for (int pass = 1; pass < times.size(); pass++) {
+                    later[pass - 1] = times.get(pass)[i];
+                }
+                micros.add(Math.max(0, times.getFirst()[i] - Samples.of(later).median()));
+            }
+        }
+        return Samples.of(micros.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    private void print(Path file, Engine engine, double loading, List<double[]> times, List<Map<String, Long>> sizes) {
+        PrintWriter out = spec.commandLine().getOut();
+        List<Double> sums = new ArrayList<>();
+        times.forEach(pass -> sums.add(java.util.Arrays.stream(pass).sum()));
+        Samples planning = times.size() > 1 ? planning(times, sizes) : null;
+        if (json) {
+            Map<String, Object> object = new LinkedHashMap<>();
+            object.put("bench", "stream");
+            object.put("device", engine.target().toString());
+            object.put("card", engine.device().name());
+            object.put("model", String.valueOf(file.getFileName()));
+            object.put("runs", sizes.size());
+            object.put("sizes", new HashSet<>(sizes).size());
+            object.put("load_us", loading);
+            object.put("pass_us", sums);
+            if (planning != null) {
+                object.put("plan_median_us", planning.median());
+                object.put("plan_p95_us", planning.p95());
+                object.put("plan_max_us", planning.max());
+            }
+            Json.print(out, object);
+            return;
+        }
+        Table table = new Table("", "time");
+        table.row("load", Units.duration(loading));
+        for (int pass = 0; pass < sums.size(); pass++) {
+            table.row("pass " + (pass + 1), Units.duration(sums.get(pass)));
+        }
+        if (planning != null) {
+            table.row("a new size, median", Units.duration(planning.median()));
+            table.row("a new size, p95", Units.duration(planning.p95()));
+        }
+        table.print(out);
+        out.println(
+                Units.counted(sizes.size(), "run") + " a pass, " + Units.counted(new HashSet<>(sizes).size(), "size"));
+    }
+}
