@@ -1,7 +1,7 @@
 package dev.tenon.cli.machine;
 
 import dev.tenon.cuda.compile.KernelCompilers;
-import dev.tenon.cuda.compile.PrebuiltPtx;
+import dev.tenon.cuda.compile.Prebuilt;
 import dev.tenon.cuda.port.KernelCompiler;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ final class CompilerChecks {
         if (there.isEmpty()) {
             return "none: a GPU cannot be used";
         }
-        if (there.stream().allMatch(PrebuiltPtx.class::isInstance)) {
+        if (there.stream().allMatch(Prebuilt.class::isInstance)) {
             return there.getFirst().name() + "; nothing compiles, so fused elementwise expressions are interpreted";
         }
         return there.getFirst().name()

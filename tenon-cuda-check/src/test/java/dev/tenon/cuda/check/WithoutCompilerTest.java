@@ -12,7 +12,7 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.testkit.ChildJvm;
-import dev.tenon.cuda.compile.PrebuiltPtx;
+import dev.tenon.cuda.compile.Prebuilt;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.testkit.RequiredGpus;
 import java.util.Map;
@@ -26,7 +26,7 @@ class WithoutCompilerTest {
     @ValueSource(strings = {"nvrtc,nvcc", "nvrtc,nvcc,cublas,cublasLt"})
     void runsOnPrebuiltKernels(String hidden) throws Exception {
         RequiredGpus.device(0);
-        String missing = new PrebuiltPtx().unavailable();
+        String missing = Prebuilt.ptx().unavailable();
         if (!missing.isEmpty()) {
             System.out.println("GPU test of prebuilt kernels skipped: " + missing);
             Assumptions.abort(missing);

@@ -9,11 +9,10 @@ import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.KernelSource;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Puts the PTX of every kernel that is not generated into this artifact; Maven runs it. */
+/** Puts every kernel that is not generated into this artifact, as PTX and as machine code; Maven runs it. */
 public final class BuildPtx {
     private static final List<Architecture> USUAL = List.of(new Architecture(8, 0), new Architecture(9, 0));
 
@@ -33,7 +32,7 @@ public final class BuildPtx {
     /**
      * Builds.
      *
-     * @param args the folder to fill; what for: {@code none}, architectures with commas, for which there must then be an nvcc, or {@code auto} for the usual ones where there is; and a pattern that says which kernels, all by default
+     * @param args the folder to fill; what for: {@code none}, architectures with commas, {@code 80} for PTX and {@code sm_80} for machine code, for which there must then be an nvcc, or {@code auto} for the usual ones where there is; and a pattern that says which kernels, all by default
      * @throws UnsupportedException when architectures are asked for and there is no nvcc
      */
     public static void main(String... args) throws IOException {
@@ -52,14 +51,22 @@ public final class BuildPtx {
             nothing(folder, nvcc.unavailable());
             return;
         }
-        List<Architecture> architectures = auto
-                ? USUAL
-                : Arrays.stream(wanted.split(",")).map(Architecture::parse).toList();
+        List<String> named = auto ? List.of() : List.of(wanted.split(","));
+        List<Architecture> ptx = auto ? USUAL : architectures(named, false);
+        List<Architecture> machineCode = architectures(named, true);
         long start = System.nanoTime();
         List<KernelSource> sources = sources(Pattern.compile(args.length > 2 ? args[2] : ".*"));
-        PtxBuilder.build(sources, architectures, nvcc, KernelCache.standard(), folder);
-        System.out.println(folder + ": " + sources.size() + " kernel files for " + architectures + ", by " + nvcc.name()
-                + ", in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
+        PtxBuilder.build(sources, ptx, machineCode, nvcc, KernelCache.standard(), folder);
+        System.out.println(folder + ": " + sources.size() + " kernel files, PTX for " + ptx + ", machine code for "
+                + machineCode + ", by " + nvcc.name() + ", in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
+    }
+
+    /** Of machine code those named {@code sm_90}, of PTX those named {@code 90}. */
+    private static List<Architecture> architectures(List<String> named, boolean machineCode) {
+        return named.stream()
+                .filter(name -> name.startsWith("sm_") == machineCode)
+                .map(Architecture::parse)
+                .toList();
     }
 
     private static void nothing(Path folder, String reason) throws IOException {

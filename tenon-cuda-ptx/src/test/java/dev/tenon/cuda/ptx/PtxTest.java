@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.compile.KernelCompilers;
-import dev.tenon.cuda.compile.PrebuiltPtx;
+import dev.tenon.cuda.compile.Prebuilt;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelSpec;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class PtxTest {
     /** Skips where the build found no nvcc. */
     static void require() {
-        String missing = new PrebuiltPtx().unavailable();
+        String missing = Prebuilt.ptx().unavailable();
         if (!missing.isEmpty()) {
             System.out.println("test of prebuilt kernels skipped: " + missing);
             Assumptions.abort(missing);

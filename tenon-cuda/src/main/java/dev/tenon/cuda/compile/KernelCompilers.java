@@ -29,12 +29,20 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
         compilers = List.copyOf(compilers);
     }
 
-    /** CUDA's on this machine: NVRTC, PTX built ahead, nvcc; the two that compile with the cache before them. */
+    /**
+     * CUDA's on this machine: machine code built ahead, where there is some; NVRTC; PTX built ahead; nvcc. The two that
+     * compile have the cache before them.
+     */
     public static KernelCompilers cuda(KernelCache cache, Supplier<String> driverVersion) {
-        return new KernelCompilers(List.of(
+        List<KernelCompiler> compilers = new ArrayList<>(List.of(
                 new CachingCompiler(new NvrtcCompiler(), cache, driverVersion),
-                new PrebuiltPtx(),
+                Prebuilt.ptx(),
                 new CachingCompiler(new NvccCompiler(), cache, driverVersion)));
+        Prebuilt machineCode = Prebuilt.machineCode();
+        if (machineCode.unavailable().isEmpty()) {
+            compilers.addFirst(machineCode);
+        }
+        return new KernelCompilers(compilers);
     }
 
     /** The reason for each compiler that is not there, in order. */

@@ -91,20 +91,27 @@ class NvccCompilerTest {
                 Stream.of("75", "80", "90").map(Architecture::parse).toList();
         KernelCache cache = new KernelCache(root.resolve("cache"));
         PtxBuilder.build(
-                List.of(new KernelSource("before.cu", "", Map.of(), List.of())), architectures, nvcc, cache, folder);
-        PtxBuilder.build(List.of(SOURCE), architectures, nvcc, cache, folder);
+                List.of(new KernelSource("before.cu", "", Map.of(), List.of())),
+                architectures,
+                List.of(),
+                nvcc,
+                cache,
+                folder);
+        PtxBuilder.build(List.of(SOURCE), architectures, List.of(), nvcc, cache, folder);
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(4); // nothing of what was built before
         }
         assertThatThrownBy(() -> PtxBuilder.build(
                         List.of(SOURCE, new KernelSource("bad.cu", "int f() { return nowhere; }", Map.of(), List.of())),
                         architectures,
+                        List.of(),
                         nvcc,
                         cache,
                         root.resolve("bad")))
                 .isInstanceOf(NativeException.class)
                 .hasMessageContaining("\"nowhere\" is undefined");
-        PrebuiltPtx prebuilt = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
+        Prebuilt prebuilt =
+                new Prebuilt(Optional.of(name -> Files.newInputStream(folder.resolve(name))), ModuleImage.Format.PTX);
         assertThat(prebuilt.unavailable()).isEmpty();
         assertThat(prebuilt.name()).isEqualTo("prebuilt PTX (" + nvcc.name() + ")");
         assertThat(prebuilt.architectures()).containsExactlyElementsOf(architectures);
@@ -118,8 +125,9 @@ class NvccCompilerTest {
                 .isInstanceOf(UnsupportedException.class)
                 .hasMessageContaining("is there for [sm_75, sm_80, sm_90], which is no code for sm_70");
         Path older = root.resolve("older");
-        PtxBuilder.build(List.of(SOURCE), architectures.subList(0, 2), nvcc, cache, older);
-        PrebuiltPtx without = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(older.resolve(name))));
+        PtxBuilder.build(List.of(SOURCE), architectures.subList(0, 2), List.of(), nvcc, cache, older);
+        Prebuilt without =
+                new Prebuilt(Optional.of(name -> Files.newInputStream(older.resolve(name))), ModuleImage.Format.PTX);
         // launches on a device of 9.0 count on what older code does not have
         assertThatThrownBy(() -> without.compile(SOURCE, Architecture.parse("sm_90")))
                 .isInstanceOf(UnsupportedException.class)
@@ -130,9 +138,32 @@ class NvccCompilerTest {
     }
 
     @Test
+    void machineCodeServesItsMajorNumber(@TempDir Path root) throws Exception {
+        NvccCompiler nvcc = new NvccCompiler();
+        Assumptions.assumeTrue(nvcc.unavailable().isEmpty(), nvcc::unavailable);
+        Path folder = root.resolve("files");
+        List<Architecture> built = List.of(new Architecture(8, 0), new Architecture(8, 9));
+        PtxBuilder.build(List.of(SOURCE), List.of(), built, nvcc, new KernelCache(root.resolve("cache")), folder);
+        Optional<PtxBundle> bundle = Optional.of(name -> Files.newInputStream(folder.resolve(name)));
+        Prebuilt code = new Prebuilt(bundle, ModuleImage.Format.CUBIN);
+        assertThat(code.name()).isEqualTo("prebuilt machine code (" + nvcc.name() + ")");
+        assertThat(code.architectures()).containsExactlyElementsOf(built);
+        for (String device : List.of("sm_80", "sm_86", "sm_89")) {
+            ModuleImage image = code.compile(SOURCE, Architecture.parse(device));
+            assertThat(image.format()).isEqualTo(ModuleImage.Format.CUBIN);
+            assertThat(image.bytes().get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(0x464c457f); // ELF
+        }
+        assertThatThrownBy(() -> code.compile(SOURCE, Architecture.parse("sm_90")))
+                .isInstanceOf(UnsupportedException.class)
+                .hasMessageContaining("is there for [sm_80, sm_89], which is no code for sm_90");
+        assertThat(new Prebuilt(bundle, ModuleImage.Format.PTX).unavailable()).contains("holds none");
+    }
+
+    @Test
     void anArtifactBuiltWithoutNvccSaysSo(@TempDir Path folder) throws Exception {
         PtxBuilder.buildNothing(folder, "there was no nvcc");
-        PrebuiltPtx empty = new PrebuiltPtx(Optional.of(name -> Files.newInputStream(folder.resolve(name))));
+        Prebuilt empty =
+                new Prebuilt(Optional.of(name -> Files.newInputStream(folder.resolve(name))), ModuleImage.Format.PTX);
         assertThat(empty.name()).isEmpty();
         assertThat(empty.unavailable())
                 .isEqualTo("prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx holds none: there was no nvcc");
@@ -140,11 +171,13 @@ class NvccCompilerTest {
 
     @Test
     void withoutTheArtifactItSaysSo() {
-        PrebuiltPtx none = new PrebuiltPtx(Optional.empty());
+        Prebuilt none = new Prebuilt(Optional.empty(), ModuleImage.Format.PTX);
         assertThat(none.unavailable()).contains("tenon-cuda-ptx");
-        assertThat(new PrebuiltPtx(Optional.of(name -> {
-                            throw new java.io.IOException("gone");
-                        }))
+        assertThat(new Prebuilt(
+                                Optional.of(name -> {
+                                    throw new java.io.IOException("gone");
+                                }),
+                                ModuleImage.Format.PTX)
                         .unavailable())
                 .contains("its index cannot be read");
         KernelCompilers all = new KernelCompilers(List.of(none));

@@ -22,27 +22,43 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * PTX that was built ahead, from the optional artifact {@code tenon-cuda-ptx}: for machines with a driver and no compiler. It has what its kernels' sources were when it was built; generated sources it cannot have. Thread-safe.
+ * Kernels that were built ahead, from the optional artifact {@code tenon-cuda-ptx}: machine code, which starts at once, or
+ * PTX, which the driver compiles, for machines with a driver and no compiler. It has what its kernels' sources were when it
+ * was built; generated sources it cannot have. Thread-safe.
  */
-public final class PrebuiltPtx implements KernelCompiler {
-    /** Where the artifact's index lies: a note, then lines of {@code key compute_NN}, one a file {@code key.compute_NN.ptx} beside it. */
+public final class Prebuilt implements KernelCompiler {
+    /** Where the artifact's index lies: a note, then lines of {@code key compute_NN} or {@code key sm_NN}, one a file
+     * {@code key.compute_NN.ptx} or {@code key.sm_NN.cubin} beside it. */
     static final String INDEX = "index";
 
     /** Begins the line that says what built the files, or why there are none. */
     static final String NOTE = "# ";
 
+    private final ModuleImage.Format format;
+    private final String what;
     private final Optional<PtxBundle> bundle;
     private final Map<String, List<Architecture>> index = new TreeMap<>();
     private final String note;
     private final String fault;
 
-    /** The artifact on the module path or class path. */
-    public PrebuiltPtx() {
-        this(ServiceLoader.load(PtxBundle.class, PrebuiltPtx.class.getClassLoader())
-                .findFirst());
+    /** PTX from the artifact on the module path or class path. */
+    public static Prebuilt ptx() {
+        return new Prebuilt(found(), ModuleImage.Format.PTX);
     }
 
-    PrebuiltPtx(Optional<PtxBundle> bundle) {
+    /** Machine code from the artifact on the module path or class path. */
+    public static Prebuilt machineCode() {
+        return new Prebuilt(found(), ModuleImage.Format.CUBIN);
+    }
+
+    private static Optional<PtxBundle> found() {
+        return ServiceLoader.load(PtxBundle.class, Prebuilt.class.getClassLoader())
+                .findFirst();
+    }
+
+    Prebuilt(Optional<PtxBundle> bundle, ModuleImage.Format format) {
+        this.format = format;
+        this.what = format == ModuleImage.Format.PTX ? "prebuilt PTX" : "prebuilt machine code";
         this.bundle = bundle;
         String said = "";
         String broken = "";
@@ -53,29 +69,32 @@ public final class PrebuiltPtx implements KernelCompiler {
                     said = line.substring(NOTE.length());
                 } else {
                     String[] parts = line.split(" ");
-                    index.computeIfAbsent(parts[0], _ -> new ArrayList<>())
-                            .add(Architecture.parse(parts[parts.length - 1]));
+                    boolean machineCode = parts[parts.length - 1].startsWith("sm_");
+                    if (machineCode == (format == ModuleImage.Format.CUBIN)) {
+                        index.computeIfAbsent(parts[0], _ -> new ArrayList<>())
+                                .add(Architecture.parse(parts[parts.length - 1]));
+                    }
                 }
             }
         } catch (IOException | RuntimeException e) {
-            broken = "prebuilt PTX: its index cannot be read: " + e.getMessage();
+            broken = what + ": its index cannot be read: " + e.getMessage();
         }
         note = said;
         fault = broken.isEmpty() && index.isEmpty()
-                ? "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx holds none: " + said
+                ? what + ": the artifact dev.tenon:tenon-cuda-ptx holds none: " + said
                 : broken;
     }
 
     @Override
     public String name() {
-        return unavailable().isEmpty() ? "prebuilt PTX (" + note + ")" : "";
+        return unavailable().isEmpty() ? what + " (" + note + ")" : "";
     }
 
     @Override
     public String unavailable() {
         return bundle.isPresent()
                 ? fault
-                : "prebuilt PTX: the artifact dev.tenon:tenon-cuda-ptx is not there; add it as a dependency";
+                : what + ": the artifact dev.tenon:tenon-cuda-ptx is not there; add it as a dependency";
     }
 
     @Override
@@ -99,28 +118,33 @@ public final class PrebuiltPtx implements KernelCompiler {
         List<Architecture> built = index.getOrDefault(key, List.of());
         Architecture best = built.stream()
                 .filter(one -> one.specific() ? one.equals(architecture) : KernelSources.serves(one, architecture))
+                // machine code runs on later capabilities of its major number alone
+                .filter(one -> format == ModuleImage.Format.PTX || one.major() == architecture.major())
                 .filter(one -> !architecture.specific() || one.specific())
                 .max(Architecture::compareTo)
-                .orElseThrow(() -> new UnsupportedException("prebuilt PTX: " + source.name()
+                .orElseThrow(() -> new UnsupportedException(what + ": " + source.name()
                         + (built.isEmpty()
                                 ? " is not in it, or has changed since it was built"
                                 : " is there for " + built + ", which is no code for " + architecture)));
-        String file = file(key, best);
+        String file = file(key, best, format);
         try {
             byte[] text = bytes(bundle.orElseThrow(), file);
-            MemorySegment room = CacheEntry.room(text.length + 1L); // the driver wants a closing zero
+            // the driver wants a closing zero behind PTX
+            MemorySegment room = CacheEntry.room(text.length + (format == ModuleImage.Format.PTX ? 1L : 0L));
             MemorySegment.copy(text, 0, room, ValueLayout.JAVA_BYTE, 0, text.length);
-            return new ModuleImage(source.name(), ModuleImage.Format.PTX, room, null, "");
+            return new ModuleImage(source.name(), format, room, null, "");
         } catch (IOException e) {
-            throw new NativeException("prebuilt PTX: " + file + " cannot be read: " + e.getMessage(), e);
+            throw new NativeException(what + ": " + file + " cannot be read: " + e.getMessage(), e);
         }
     }
 
-    static String file(String key, Architecture architecture) {
-        return key + "." + architecture.compute() + ".ptx";
+    static String file(String key, Architecture architecture, ModuleImage.Format format) {
+        return format == ModuleImage.Format.PTX
+                ? key + "." + architecture.compute() + ".ptx"
+                : key + "." + architecture.sm() + ".cubin";
     }
 
-    /** What decides about PTX beside the architecture. */
+    /** What decides about code beside the architecture. */
     static String key(KernelSource source) {
         Hash hash = new Hash().add(source.name()).add(source.text());
         DeviceHeader.headers(source).forEach((name, text) -> hash.add(name).add(text));
