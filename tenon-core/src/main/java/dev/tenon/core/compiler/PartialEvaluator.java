@@ -108,11 +108,10 @@ final class PartialEvaluator implements Ops {
     private Value map(Value old) {
         Value known = mapped.get(old);
         if (known == null) {
-            ConstantData data = old.constant();
-            if (data == null) {
+            if (old.constant() == null) {
                 throw new IllegalStateException(old + " is used before it is defined");
             }
-            known = builder.constant(old.name(), data);
+            known = builder.adopt(old);
             mapped.put(old, known);
         }
         return known;
