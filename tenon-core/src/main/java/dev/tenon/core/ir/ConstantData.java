@@ -31,7 +31,8 @@ public sealed interface ConstantData {
 
         @Override
         public int hashCode() {
-            return segment.hashCode();
+            // constants of a file lie at multiples of large powers of two, which a hash table would put in one place
+            return Integer.rotateLeft(segment.hashCode() * 0x9E3779B9, 16);
         }
 
         /** A splat where there are several elements and all are equal; else this. */

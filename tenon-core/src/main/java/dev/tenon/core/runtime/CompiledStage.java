@@ -96,6 +96,9 @@ final class CompiledStage extends Shared {
     @Override
     void addConstants(Set<ConstantData> to) {
         to.addAll(constants);
+        if (stage.rest() == null) {
+            return;
+        }
         loops.forEach(loop -> loop.addConstants(to));
         following.values().forEach(next -> next.addConstants(to));
     }
