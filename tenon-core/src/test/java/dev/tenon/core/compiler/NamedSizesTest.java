@@ -12,7 +12,9 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.control.If;
 import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.SliceBy;
 import java.util.LinkedHashMap;
@@ -143,5 +145,39 @@ final class NamedSizesTest {
                         .get("rows")
                         .type())
                 .isEqualTo(TensorType.of(DType.F32, 4));
+    }
+
+    /** A branch may say of its result what it likes; its names are not those of the graph around it. */
+    @Test
+    void namesWithinBranchesSayNothingOfTheGraph() {
+        Graph rest = GraphBuilder.build("rest", g -> {
+            Value x = g.input("x", DType.F32, Dim.named("n"));
+            TensorType declared = new TensorType(DType.F32, Shape.of(Dim.named("n")));
+            Value behind = g.add(new SliceBy(false, false), x, longs(g, 1), g.add(new ShapeOf(0, Long.MAX_VALUE), x));
+            g.output(
+                    "y",
+                    g.addTyped("", new ReshapeTo(false), List.of(behind, longs(g, -1)), List.of("y"), List.of(declared))
+                            .getFirst());
+        });
+        Graph graph = GraphBuilder.build("branch", g -> {
+            Value x = g.input("x", DType.F32, Dim.named("n"));
+            Value condition = g.cast(g.add(new ShapeOf(0, Long.MAX_VALUE), x), DType.BOOL);
+            Value y = g.add(new If(rest, rest), g.add(Reshape.to(), condition), x);
+            g.output("y", g.add(new ReshapeTo(false), y, g.add(new ShapeOf(0, Long.MAX_VALUE), y)));
+        });
+        Prepared prepared = compiler.prepare(graph, Map.of());
+        assertThat(prepared.reduced().outputs().get("y").shape().isKnown()).isFalse();
+        Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 5));
+        assertThat(compiler.plan(prepared, types, Map.of())
+                        .plan()
+                        .graph()
+                        .outputs()
+                        .get("y")
+                        .type())
+                .isEqualTo(TensorType.of(DType.F32, 4));
+    }
+
+    private static Value longs(GraphBuilder g, long number) {
+        return g.constant(NdArray.ofLongs(number).toConstant());
     }
 }
