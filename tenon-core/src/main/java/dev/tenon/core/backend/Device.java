@@ -20,6 +20,11 @@ public interface Device extends AutoCloseable {
      */
     boolean claims(Node whole);
 
+    /** Whether {@link #claims} is true of any node. */
+    default boolean claimsAny() {
+        return true;
+    }
+
     /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
     Constants newConstants();
 

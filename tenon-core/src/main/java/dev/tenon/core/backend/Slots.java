@@ -2,38 +2,30 @@ package dev.tenon.core.backend;
 
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.memory.Placement;
-import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Value;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 
 /**
  * Numbers for the values of a plan: inputs, constants, then results in the order of nodes. Views have numbers of their
  * own. Immutable.
  */
 public final class Slots {
-    private final List<Value> values;
+    private final Numbering numbering;
     private final List<Placement> placements;
-    private final Map<Value, Integer> numbers = new HashMap<>();
 
-    private Slots(List<Value> values, List<Placement> placements) {
-        this.values = List.copyOf(values);
-        this.placements = List.copyOf(placements);
-        for (Value value : values) {
-            numbers.put(value, numbers.size());
-        }
+    private Slots(Plan plan) {
+        this.numbering = plan.graph().numbering();
+        this.placements = plan.memory().placements();
     }
 
     public static Slots of(Plan plan) {
-        Graph graph = plan.graph();
-        List<Value> values = new ArrayList<>(graph.inputs());
-        values.addAll(graph.constants());
-        graph.nodes().forEach(node -> values.addAll(node.outputs()));
-        return new Slots(values, values.stream().map(plan.memory()::of).toList());
+        return new Slots(plan);
     }
 
     /**
@@ -42,16 +34,12 @@ public final class Slots {
      * @throws IllegalArgumentException for one of another plan, which is a fault of the backend
      */
     public int of(Value value) {
-        Integer number = numbers.get(value);
-        if (number == null) {
-            throw new IllegalArgumentException(value + " is not of this plan");
-        }
-        return number;
+        return numbering.of(value);
     }
 
     /** The values, by number. */
     public List<Value> values() {
-        return values;
+        return numbering.values();
     }
 
     /** Where each value lies, by number. */
@@ -61,12 +49,26 @@ public final class Slots {
 
     /** The numbers of the values that lie at each of {@code count} places: a value and its views share one. */
     public int[][] at(int count, IntFunction<Placement> place) {
-        return IntStream.range(0, count).mapToObj(i -> at(place.apply(i))).toArray(int[][]::new);
+        Map<Placement, Integer> places = HashMap.newHashMap(count);
+        List<List<Integer>> found = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            places.put(place.apply(i), i);
+            found.add(new ArrayList<>());
+        }
+        for (int number = 0; number < placements.size(); number++) {
+            Placement placement = placements.get(number);
+            boolean shared = placement instanceof Placement.Input || placement instanceof Placement.Output;
+            Integer at = shared ? places.get(placement) : null;
+            if (at != null) {
+                found.get(at).add(number);
+            }
+        }
+        return found.stream().map(Slots::array).toArray(int[][]::new);
     }
 
-    private int[] at(Placement place) {
-        return IntStream.range(0, placements.size())
-                .filter(i -> placements.get(i).equals(place))
-                .toArray();
+    private static int[] array(List<Integer> numbers) {
+        int[] all = new int[numbers.size()];
+        Arrays.setAll(all, numbers::get);
+        return all;
     }
 }

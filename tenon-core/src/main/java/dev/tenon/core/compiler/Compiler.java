@@ -52,6 +52,7 @@ public final class Compiler {
             new SpelledForms(),
             new SpelledAttention(),
             new FuseEpilogues(),
+            new FuseElementwise(),
             new DeadCode());
 
     private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
@@ -104,8 +105,8 @@ public final class Compiler {
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
         for (Pass pass : AHEAD) {
-            boolean waits = pass instanceof FuseEpilogues && context.half() != null; // it follows half precision
-            reduced = waits ? reduced : pass.apply(reduced, context);
+            boolean followsHalves = pass instanceof FuseEpilogues || pass instanceof FuseElementwise;
+            reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(prepared, dump("prepare", reduced), sizes.limits());
     }

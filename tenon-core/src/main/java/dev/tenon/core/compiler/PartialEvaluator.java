@@ -108,11 +108,10 @@ final class PartialEvaluator implements Ops {
     private Value map(Value old) {
         Value known = mapped.get(old);
         if (known == null) {
-            ConstantData data = old.constant();
-            if (data == null) {
+            if (old.constant() == null) {
                 throw new IllegalStateException(old + " is used before it is defined");
             }
-            known = builder.constant(old.name(), data);
+            known = builder.adopt(old);
             mapped.put(old, known);
         }
         return known;
@@ -151,11 +150,12 @@ final class PartialEvaluator implements Ops {
 
     private List<Value> keep(Op op, List<Value> operands, List<String> wanted, SymbolicSizes known) {
         List<Value> firsts = operands.stream().map(known::first).toList();
-        TensorType type = op instanceof Deferred deferred ? known.refined(deferred, firsts) : null;
-        List<Value> results = type == null
-                ? builder.add(current, op, firsts, wanted)
-                : builder.addTyped(
-                        current, op, firsts, wanted.isEmpty() ? List.of(op.mnemonic()) : wanted, List.of(type));
+        List<TensorType> types = known.types(op, firsts);
+        List<String> names = new ArrayList<>(wanted);
+        while (names.size() < types.size()) {
+            names.add(op.mnemonic());
+        }
+        List<Value> results = builder.addTyped(current, op, firsts, names, types);
         if (results.size() == 1) {
             known.note(op, firsts, results.getFirst());
             ConstantData constant = known.constant(results.getFirst());

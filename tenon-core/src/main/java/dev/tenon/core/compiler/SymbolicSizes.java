@@ -1,7 +1,9 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Control;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Dim;
@@ -12,6 +14,8 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.op.control.If;
+import dev.tenon.core.ir.op.control.Scan;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.filling.FillTo;
@@ -200,9 +204,30 @@ final class SymbolicSizes {
         return all;
     }
 
+    /** The types of an operation's results, as far as their sizes are known. */
+    List<TensorType> types(Op op, List<Value> operands) {
+        List<TensorType> inferred = op.infer(GraphBuilder.types(operands));
+        if (op instanceof If || op instanceof Scan || op instanceof Control) {
+            return inferred.stream().map(SymbolicSizes::withoutNames).toList();
+        }
+        TensorType refined = op instanceof Deferred deferred ? refined(deferred, operands) : null;
+        return refined == null ? inferred : List.of(refined);
+    }
+
+    /** A type from a graph within an operation: its names are that graph's, and have the numbers of its own inputs. */
+    private static TensorType withoutNames(TensorType type) {
+        if (!type.shape().isRanked()) {
+            return type;
+        }
+        List<Dim> dims = new ArrayList<>();
+        for (Dim dim : type.shape().dims()) {
+            dims.add(dim instanceof Dim.Named ? Dim.unknown() : dim);
+        }
+        return new TensorType(type.dtype(), Shape.of(dims));
+    }
+
     /** The type of a deferred operation's result, as far as its sizes are known; null where nothing is. */
-    @Nullable
-    TensorType refined(Deferred op, List<Value> operands) {
+    private @Nullable TensorType refined(Deferred op, List<Value> operands) {
         Value x = operands.getFirst();
         Shape shape = switch (op) {
             case ReshapeTo(boolean allowZero) -> reshaped(x.shape(), of(operands.get(1)), allowZero);

@@ -29,7 +29,9 @@ public final class Require {
     public static <T> T[] elements(T @Nullable [] values, String argument) {
         T[] all = nonNull(values, argument);
         for (int i = 0; i < all.length; i++) {
-            requireElement(all[i], argument, String.valueOf(i));
+            if (all[i] == null) {
+                requireElement(null, argument, String.valueOf(i));
+            }
         }
         return all;
     }
@@ -43,7 +45,10 @@ public final class Require {
         C all = nonNull(values, argument);
         int i = 0;
         for (Object value : all) {
-            requireElement(value, argument, String.valueOf(i++));
+            if (value == null) {
+                requireElement(null, argument, String.valueOf(i));
+            }
+            i++;
         }
         return all;
     }

@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ShapeException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The elements of a constant, of a concrete type. Dense data lies outside the heap, mapped from a file or allocated, and is never copied to it; it may start at any byte address, aligned to its elements or not. A splat is one element
@@ -20,6 +21,18 @@ public sealed interface ConstantData {
                         "constant " + type + " takes " + type.bytes() + " bytes, got " + segment.byteSize());
             }
             segment = segment.asReadOnly();
+        }
+
+        /** The same memory as the same type; the elements are not compared. */
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Dense dense && segment.equals(dense.segment) && type.equals(dense.type);
+        }
+
+        @Override
+        public int hashCode() {
+            // constants of a file lie at multiples of large powers of two, which a hash table would put in one place
+            return Integer.rotateLeft(segment.hashCode() * 0x9E3779B9, 16);
         }
 
         /** A splat where there are several elements and all are equal; else this. */

@@ -4,6 +4,7 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Require;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -32,6 +33,10 @@ public final class Graph {
     private final Defaults defaults;
     /** Made on first use; a race makes equal ones. */
     private @Nullable Uses uses;
+
+    private @Nullable SequencedSet<Value> constants;
+
+    private @Nullable Numbering numbering;
 
     /**
      * The constants of a graph that a run may replace.
@@ -153,12 +158,29 @@ public final class Graph {
         return known;
     }
 
+    /** Numbers for the values. */
+    public Numbering numbering() {
+        Numbering known = numbering;
+        if (known == null) {
+            known = new Numbering(this);
+            numbering = known;
+        }
+        return known;
+    }
+
     /** The constants that nodes or outputs use, in order of first use. */
     public SequencedSet<Value> constants() {
-        SequencedSet<Value> constants = new LinkedHashSet<>();
-        nodes.forEach(node -> node.inputs().forEach(value -> addConstant(value, constants)));
-        outputs.values().forEach(value -> addConstant(value, constants));
-        return constants;
+        SequencedSet<Value> known = constants;
+        if (known == null) {
+            SequencedSet<Value> found = new LinkedHashSet<>();
+            for (Node node : nodes) {
+                node.inputs().forEach(value -> addConstant(value, found));
+            }
+            outputs.values().forEach(value -> addConstant(value, found));
+            known = Collections.unmodifiableSequencedSet(found);
+            constants = known;
+        }
+        return known;
     }
 
     /** The data of the constants that nodes or outputs use, in order of first use. */
@@ -178,5 +200,61 @@ public final class Graph {
     @Override
     public String toString() {
         return GraphText.print(this);
+    }
+
+    /** Which nodes use the values of a graph, as far as an output needs them. Immutable and thread-safe. */
+    public static final class Uses {
+        private static final Object MANY = new Object();
+
+        /** The node that uses a value once, or {@link #MANY}. */
+        private final Map<Value, Object> users;
+
+        private final Set<Value> outputs;
+        private final boolean allLive;
+
+        Uses(Graph graph) {
+            outputs = new HashSet<>(graph.outputs().values());
+            users = HashMap.newHashMap(2 * graph.nodes().size());
+            boolean all = true;
+            for (Node node : graph.nodes().reversed()) {
+                if (isNeeded(node)) {
+                    for (Value value : node.inputs()) {
+                        users.merge(value, node, (_, _) -> MANY);
+                    }
+                } else {
+                    all = false;
+                }
+            }
+            allLive = all;
+        }
+
+        private boolean isNeeded(Node node) {
+            for (Value value : node.outputs()) {
+                if (users.containsKey(value) || outputs.contains(value)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /** Whether an output needs the node. */
+        public boolean isLive(Node node) {
+            return allLive || isNeeded(node);
+        }
+
+        /** Whether outputs need all nodes. */
+        public boolean allLive() {
+            return allLive;
+        }
+
+        /** Whether exactly one node uses a value, once, and it is no output of the graph. */
+        public boolean isPrivate(Value value) {
+            return users.get(value) instanceof Node && !outputs.contains(value);
+        }
+
+        /** Whether a value is an output of the graph. */
+        public boolean isOutput(Value value) {
+            return outputs.contains(value);
+        }
     }
 }

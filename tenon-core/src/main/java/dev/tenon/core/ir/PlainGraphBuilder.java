@@ -101,6 +101,16 @@ public class PlainGraphBuilder implements OpBuilder {
         return new Value(unique(name), data.type(), new Value.Origin.Constant(data));
     }
 
+    /** A constant of another graph as part of this one: the very value where its name is free here. */
+    public final Value adopt(Value constant) {
+        requireOpen();
+        ConstantData data = constant.constant();
+        if (data == null) {
+            throw InputException.of("constant", constant + " is no constant; expected one");
+        }
+        return names.add(constant.name()) ? constant : constant(constant.name(), data);
+    }
+
     @Override
     public final Value constant(ConstantData data) {
         return constant("const", data);

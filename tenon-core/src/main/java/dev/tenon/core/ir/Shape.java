@@ -183,26 +183,39 @@ public final class Shape {
 
     /** Numpy broadcasting of two shapes. @throws ShapeException naming both where it does not hold */
     public static Shape broadcast(Shape a, Shape b) {
-        int rank =
-                Math.max(Require.nonNull(a, "a").rank(), Require.nonNull(b, "b").rank());
+        List<Dim> left = Require.nonNull(a, "a").dims();
+        List<Dim> right = Require.nonNull(b, "b").dims();
+        int rank = Math.max(left.size(), right.size());
         Dim[] dims = new Dim[rank];
+        boolean asA = left.size() == rank;
+        boolean asB = right.size() == rank;
         for (int i = 1; i <= rank; i++) {
-            Dim x = i <= a.rank() ? a.dim(a.rank() - i) : Dim.of(1);
-            Dim y = i <= b.rank() ? b.dim(b.rank() - i) : Dim.of(1);
-            if (x.is(1)) {
-                dims[rank - i] = y;
-            } else if (y.is(1)) {
-                dims[rank - i] = x;
-            } else if (!x.mayEqual(y)) {
+            Dim x = i <= left.size() ? left.get(left.size() - i) : null;
+            Dim y = i <= right.size() ? right.get(right.size() - i) : null;
+            Dim both = x == null ? y : y == null ? x : broadcast(x, y);
+            if (both == null) {
                 throw new ShapeException("shapes " + a + " and " + b + " do not broadcast: " + x + " against " + y);
-            } else if (x.isFixed() || y.isFixed()) {
-                // a size past 1 on one side settles it: the other is that size or 1
-                dims[rank - i] = x.isFixed() ? x : y;
-            } else {
-                dims[rank - i] = x.equals(y) ? x : Dim.unknown();
             }
+            dims[rank - i] = both;
+            asA &= both.equals(x);
+            asB &= both.equals(y);
         }
-        return of(dims);
+        return asA ? a : asB ? b : of(dims);
+    }
+
+    /** Null where the two cannot broadcast. */
+    private static @Nullable Dim broadcast(Dim x, Dim y) {
+        if (x.is(1)) {
+            return y;
+        } else if (y.is(1)) {
+            return x;
+        } else if (!x.mayEqual(y)) {
+            return null;
+        } else if (x.isFixed() || y.isFixed()) {
+            // a size past 1 on one side settles it: the other is that size or 1
+            return x.isFixed() ? x : y;
+        }
+        return x.equals(y) ? x : Dim.unknown();
     }
 
     /** What both shapes say: dims that are equal stay, others are unknown; no rank where the ranks differ. */
@@ -235,7 +248,20 @@ public final class Shape {
 
     /** Whether the two are the same shape whatever numbers the names get. */
     public boolean mustEqual(Shape other) {
-        return dims != null && equals(other) && !dims.contains(Dim.unknown());
+        return equals(other) && isKnown();
+    }
+
+    /** Whether every dim is a number or a name. */
+    public boolean isKnown() {
+        if (dims == null) {
+            return false;
+        }
+        for (int axis = 0; axis < dims.size(); axis++) {
+            if (dims.get(axis) instanceof Dim.Unknown) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override

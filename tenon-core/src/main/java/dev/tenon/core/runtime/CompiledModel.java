@@ -5,6 +5,7 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.compiler.rewrite.HalfStore;
+import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Require;
 import dev.tenon.core.error.Text;
@@ -100,7 +101,10 @@ public final class CompiledModel implements AutoCloseable {
         this.engine = engine;
         this.device = device;
         this.options = options;
-        this.compiler = new Compiler(options.compiler(), device::claims, halfStore(options.weightType()));
+        this.compiler = new Compiler(
+                options.compiler(),
+                device.claimsAny() ? device::claims : PassContext.CLAIMS_NOTHING,
+                halfStore(options.weightType()));
         this.graph = graph;
         this.given = given;
         this.base = new Variant(compiler.prepare(graph, given.constants()), options);

@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -78,15 +79,26 @@ final class CompiledStage extends Shared {
 
     /** The constants of a plan that its graph does not have: computed for it. */
     private static List<ConstantData> beyond(Graph graph, Graph plan) {
-        Set<ConstantData> given = graph.constantData();
-        return plan.constantData().stream()
-                .filter(constant -> !given.contains(constant))
-                .toList();
+        Set<Value> given = graph.constants();
+        Set<ConstantData> beyond = new LinkedHashSet<>();
+        for (Value value : plan.constants()) {
+            ConstantData data = value.constant();
+            if (data != null && !given.contains(value)) {
+                beyond.add(data);
+            }
+        }
+        if (!beyond.isEmpty()) {
+            beyond.removeAll(graph.constantData());
+        }
+        return List.copyOf(beyond);
     }
 
     @Override
     void addConstants(Set<ConstantData> to) {
         to.addAll(constants);
+        if (stage.rest() == null) {
+            return;
+        }
         loops.forEach(loop -> loop.addConstants(to));
         following.values().forEach(next -> next.addConstants(to));
     }

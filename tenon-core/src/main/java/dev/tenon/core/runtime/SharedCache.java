@@ -92,7 +92,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
 
     /** The bytes of a plan's constants that are not among those seen, which they are from now on. */
     private static long heldBeyond(Set<ConstantData> seen, Shared value) {
-        Set<ConstantData> own = new HashSet<>();
+        Set<ConstantData> own = new HashSet<>(4); // most plans have none
         value.addConstants(own);
         long bytes = 0;
         for (ConstantData constant : own) {

@@ -55,6 +55,11 @@ public final class CpuDevice implements Device {
     }
 
     @Override
+    public boolean claimsAny() {
+        return false;
+    }
+
+    @Override
     public Constants newConstants() {
         return new CpuWeights(memory);
     }

@@ -5,9 +5,9 @@ import dev.tenon.core.backend.Signature;
 import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
+import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.matmul.MatMulLowering;
@@ -15,9 +15,7 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 
 /** Makes programs of plans: a step for each node that does work, and memory for each value. Used for one plan. */
@@ -71,12 +69,13 @@ public final class CpuPlanner implements CpuLoweringContext {
     }
 
     private List<CpuProgram.Place> places() {
-        Set<Value> read = readAsTheyAre(plan.graph());
-        List<CpuProgram.Place> places = new ArrayList<>();
-        for (int i = 0; i < slots.values().size(); i++) {
+        boolean[] read = readAsTheyAre();
+        List<CpuProgram.Place> places = new ArrayList<>(read.length);
+        for (int i = 0; i < read.length; i++) {
             Value value = slots.values().get(i);
-            Value shown = MemoryPlanner.shown(value);
-            ConstantData data = read.contains(shown) ? shown.constant() : null;
+            boolean constant = slots.placements().get(i) instanceof Placement.Constant;
+            Value shown = constant ? MemoryPlanner.shown(value) : value;
+            ConstantData data = constant && read[slots.of(shown)] ? shown.constant() : null;
             places.add(new CpuProgram.Place(
                     slots.placements().get(i),
                     value.type().bytes(),
@@ -85,13 +84,13 @@ public final class CpuPlanner implements CpuLoweringContext {
         return places;
     }
 
-    /** The values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
-    private static Set<Value> readAsTheyAre(Graph graph) {
-        Set<Value> read = new HashSet<>();
-        for (Node node : graph.nodes()) {
+    /** By slot, the values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
+    private boolean[] readAsTheyAre() {
+        boolean[] read = new boolean[slots.values().size()];
+        for (Node node : plan.graph().nodes()) {
             for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
                 if (!MatMulLowering.packs(node, i)) {
-                    read.add(MemoryPlanner.shown(node.input(i)));
+                    read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
                 }
             }
         }

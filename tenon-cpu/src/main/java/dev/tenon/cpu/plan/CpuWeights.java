@@ -31,7 +31,12 @@ public final class CpuWeights implements Device.Constants {
      * Equal data is the same memory of the same type (or an equal splat), so a weight that two nodes use is packed
      * once.
      */
-    private record Key(ConstantData data, String layout) {}
+    private record Key(ConstantData data, String layout) {
+        @Override
+        public int hashCode() {
+            return data.hashCode() * 31 + layout.hashCode();
+        }
+    }
 
     /** Constants of a mapped file above this size are used where they lie. */
     private static final long MAPPED_BYTES = 4 << 20;

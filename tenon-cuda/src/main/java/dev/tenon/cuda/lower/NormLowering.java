@@ -129,6 +129,9 @@ final class NormLowering {
     /** Whether {@link #lower(ResidualNorm, Node, GpuLoweringContext)} takes a node of concrete types. */
     static boolean claims(ResidualNorm op, Node node) {
         Shape shape = node.input(0).shape();
+        if (!shape.range(op.axis(), shape.rank()).isConcrete()) {
+            return false;
+        }
         long cols = shape.elements(op.axis(), shape.rank());
         return TypeCodes.has(node.input(0).dtype())
                 && cols <= ResidualNormKernels.mostCols(node.input(0).dtype())

@@ -61,11 +61,11 @@ public final class FuseElementwise implements Pass {
     public Graph apply(Graph graph, PassContext context) {
         Map<Node, Group> groups = group(graph);
         Map<Node, Region> regions = new HashMap<>();
-        for (Group group : new HashSet<>(groups.values())) {
-            if (group.members.size() > 1) {
-                regions.put(group.members.getFirst(), region(group));
+        groups.forEach((node, group) -> {
+            if (group.members.size() > 1 && group.members.getFirst().equals(node)) {
+                regions.put(node, region(group));
             }
-        }
+        });
         if (regions.isEmpty()) {
             return graph;
         }
@@ -101,7 +101,7 @@ public final class FuseElementwise implements Pass {
     }
 
     private static boolean isElementwise(Node node) {
-        return node.op() instanceof Elementwise && node.output().shape().isConcrete();
+        return node.op() instanceof Elementwise && node.output().shape().isKnown();
     }
 
     private static Region region(Group group) {

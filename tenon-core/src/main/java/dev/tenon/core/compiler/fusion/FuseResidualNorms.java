@@ -34,6 +34,9 @@ public final class FuseResidualNorms implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (context.claimsNothing()) {
+            return graph;
+        }
         boolean any = graph.nodes().stream().anyMatch(FuseResidualNorms::isCandidate);
         if (!any) {
             return graph;

@@ -31,6 +31,9 @@ public final class MergeParallelProducts implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (context.claimsNothing()) {
+            return graph;
+        }
         return Rewriter.rewrite(graph, (node, into) -> merge(node, into, context));
     }
 

@@ -40,6 +40,9 @@ public final class SpelledAttention implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (context.claimsNothing()) {
+            return graph;
+        }
         Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, into, context));
         return fused == graph ? graph : new Canonicalise().apply(fused, context);
     }

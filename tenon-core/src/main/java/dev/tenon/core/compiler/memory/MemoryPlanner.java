@@ -2,6 +2,7 @@ package dev.tenon.core.compiler.memory;
 
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
@@ -15,11 +16,8 @@ import dev.tenon.core.ir.op.movement.BitCast;
 import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,14 +47,26 @@ public final class MemoryPlanner {
 
     private final Graph graph;
     private final boolean share;
-    private final Map<Value, Value> roots = new HashMap<>();
-    private final Map<Value, Integer> lastUse = new HashMap<>();
-    private final Map<Value, Placement> fixed = new LinkedHashMap<>();
-    private final Map<Value, Block> blocks = new LinkedHashMap<>();
+    private final Numbering numbering;
+    /** By the number of a value: that of the value whose memory it shows. */
+    private final int[] roots;
+    /** By the number of such a value: the last step that needs it. */
+    private final int[] lastUse;
+
+    private final @Nullable Placement[] fixed;
+    private final @Nullable Block[] blocks;
+    private final List<Block> distinct = new ArrayList<>();
+    private long unplanned;
 
     private MemoryPlanner(Graph graph, boolean share) {
         this.graph = graph;
         this.share = share;
+        this.numbering = graph.numbering();
+        int count = numbering.values().size();
+        this.roots = new int[count];
+        this.lastUse = new int[count];
+        this.fixed = new @Nullable Placement[count];
+        this.blocks = new @Nullable Block[count];
     }
 
     public static MemoryPlan plan(Graph graph) {
@@ -96,62 +106,59 @@ public final class MemoryPlanner {
         findRoots();
         placeGiven();
         placeResults();
-        List<Block> distinct = new ArrayList<>(new HashSet<>(blocks.values()));
         long arena = assignOffsets(distinct);
-        Map<Value, Placement> placements = new HashMap<>();
-        roots.forEach((value, root) -> {
-            Placement placement = fixed.get(root);
-            Block block = blocks.get(root);
-            placements.put(
-                    value, placement != null ? placement : arenaPlacement(java.util.Objects.requireNonNull(block)));
-        });
-        long unplanned = blocks.keySet().stream()
-                .mapToLong(value -> aligned(value.type().bytes()))
-                .reduce(0, (a, b) -> SizeMath.sum("memory plan", a, b));
-        return new MemoryPlan(placements, arena, unplanned);
-    }
-
-    private static Placement arenaPlacement(Block block) {
-        return new Placement.Arena(block.offset, block.bytes);
+        List<Placement> placements = new ArrayList<>(roots.length);
+        for (int root : roots) {
+            Placement placement = fixed[root];
+            if (placement == null) {
+                Block block = Objects.requireNonNull(blocks[root]);
+                placement = new Placement.Arena(block.offset, block.bytes);
+            }
+            placements.add(placement);
+        }
+        return new MemoryPlan(numbering, placements, arena, unplanned);
     }
 
     /** Follows views to the value whose memory they show, and notes when each such value is last needed. */
     private void findRoots() {
-        graph.inputs().forEach(value -> roots.put(value, value));
-        graph.constants().forEach(value -> roots.put(value, value));
+        for (int number = 0; number < roots.length; number++) {
+            roots[number] = number;
+        }
         for (int step = 0; step < graph.nodes().size(); step++) {
             Node node = graph.nodes().get(step);
             for (Value input : node.inputs()) {
-                lastUse.put(root(input), step);
+                lastUse[root(input)] = step;
             }
+            boolean view = isView(node.op());
             for (Value output : node.outputs()) {
-                Value root = isView(node.op()) ? root(node.input(0)) : output;
-                roots.put(output, root);
-                lastUse.put(root, step); // a result that nobody reads still owns memory while its step runs
+                int number = numbering.of(output);
+                int root = view ? root(node.input(0)) : number;
+                roots[number] = root;
+                lastUse[root] = step; // a result that nobody reads still owns memory while its step runs
             }
         }
     }
 
-    private Value root(Value value) {
-        Value root = roots.get(value);
-        if (root == null) {
-            throw new IllegalStateException(value + " is used before it is defined");
-        }
-        return root;
+    private int root(Value value) {
+        return roots[numbering.of(value)];
     }
 
     private void placeGiven() {
         for (int i = 0; i < graph.inputs().size(); i++) {
-            fixed.put(graph.inputs().get(i), new Placement.Input(i));
+            fixed[i] = new Placement.Input(i);
         }
-        graph.constants().forEach(value -> fixed.put(value, new Placement.Constant()));
+        for (int i = 0; i < graph.constants().size(); i++) {
+            fixed[graph.inputs().size() + i] = new Placement.Constant();
+        }
         int index = 0;
         for (Value output : graph.outputs().values()) {
-            Placement before = fixed.put(root(output), new Placement.Output(index++));
+            int root = root(output);
+            Placement before = fixed[root];
             if (before != null) {
                 throw new IllegalStateException(
                         "output " + output + " shares its memory with " + before + "; OutputCopies has not run");
             }
+            fixed[root] = new Placement.Output(index++);
         }
     }
 
@@ -162,19 +169,25 @@ public final class MemoryPlanner {
                 continue;
             }
             for (Value output : node.outputs()) {
-                if (fixed.containsKey(output)) {
-                    continue;
-                }
-                int end = java.util.Objects.requireNonNull(lastUse.get(output));
-                Block reused = share && node.outputs().size() == 1 ? overwritable(node, step) : null;
-                if (reused != null) {
-                    reused.end = end;
-                    blocks.put(output, reused);
-                } else {
-                    blocks.put(output, new Block(aligned(output.type().bytes()), step, end));
+                int number = numbering.of(output);
+                if (fixed[number] == null) {
+                    place(node, output, number, step);
                 }
             }
         }
+    }
+
+    private void place(Node node, Value output, int number, int step) {
+        long bytes = aligned(output.type().bytes());
+        unplanned = SizeMath.sum("memory plan", unplanned, bytes);
+        Block block = share && node.outputs().size() == 1 ? overwritable(node, step) : null;
+        if (block == null) {
+            block = new Block(bytes, step, lastUse[number]);
+            distinct.add(block);
+        } else {
+            block.end = lastUse[number];
+        }
+        blocks[number] = block;
     }
 
     /** The block of an input that dies at this step and that the result may be written over. */
@@ -184,7 +197,7 @@ public final class MemoryPlanner {
         }
         Value output = node.output();
         for (Value input : node.inputs()) {
-            Block block = blocks.get(root(input));
+            Block block = blocks[root(input)];
             if (block != null
                     && block.end == step
                     && input.shape().equals(output.shape())
@@ -199,7 +212,7 @@ public final class MemoryPlanner {
     /** Whether every input in that block is read element by element: one that is broadcast would be read after it was overwritten. */
     private boolean onlyPlainUses(Node node, Block block, Value output) {
         return node.inputs().stream()
-                .filter(input -> blocks.get(root(input)) == block)
+                .filter(input -> blocks[root(input)] == block)
                 .allMatch(input -> input.shape().equals(output.shape())
                         && input.dtype().bits() == output.dtype().bits());
     }

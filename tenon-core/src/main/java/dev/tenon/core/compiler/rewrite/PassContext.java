@@ -13,9 +13,17 @@ import org.jspecify.annotations.Nullable;
  * @param constants what passes make out of the model's constants
  */
 public record PassContext(Predicate<Node> claims, @Nullable HalfStore half, ConstantStore constants) {
+    /** The claims of a backend that runs nothing whole. */
+    public static final Predicate<Node> CLAIMS_NOTHING = node -> false;
+
     /** For a model of which nothing was made yet. */
     public PassContext(Predicate<Node> claims, @Nullable HalfStore half) {
         this(claims, half, new ConstantStore());
+    }
+
+    /** Whether the backend is known to run nothing whole, so that nothing need be built to ask. */
+    public boolean claimsNothing() {
+        return claims.equals(CLAIMS_NOTHING);
     }
 
     /** Whether the backend runs the node that makes a value whole. */

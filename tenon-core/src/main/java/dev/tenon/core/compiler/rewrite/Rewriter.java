@@ -6,7 +6,6 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
-import dev.tenon.core.ir.Uses;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.Arrays;
@@ -34,7 +33,7 @@ public final class Rewriter implements Ops {
     /** Values of the source that are not kept, and what stands for them. */
     private final Map<Value, Value> mapped = new HashMap<>();
 
-    private final Uses uses;
+    private final Graph.Uses uses;
     private String current = "";
     private boolean changed;
     private @Nullable List<Value> copied;

@@ -42,7 +42,8 @@ public record ReshapeTo(boolean allowZero) implements Deferred {
         if (inputs.size() != 2 || !inputs.get(1).shape().isRanked()) {
             return Deferred.super.infer(inputs);
         }
-        DType type = dtypes(inputs.stream().map(TensorType::dtype).toList()).getFirst();
+        DType type =
+                dtypes(List.of(inputs.get(0).dtype(), inputs.get(1).dtype())).getFirst();
         return List.of(new TensorType(
                 type, Rules.rankFrom(mnemonic(), "sizes", inputs.get(1).shape())));
     }
