@@ -37,8 +37,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every case of the test kit for the operations that move, select, slide windows, recur or quantise: what they write past
- * their outputs is found, too.
+ * Every case of the test kit for the operations that move, select, slide windows, recur or quantise: what they write
+ * past their outputs is found, too.
  */
 class MemoryOpsTest {
     private static final Set<Class<?>> OPS = Set.of(

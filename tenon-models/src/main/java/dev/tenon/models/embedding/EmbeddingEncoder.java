@@ -2,6 +2,7 @@ package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
@@ -62,11 +63,15 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws UnsupportedException as {@link #load(Path, Path, Target, EncoderOptions)}
      */
     public static EmbeddingEncoder load(Path model, Target target) {
-        return load(model, target, EncoderOptions.defaults());
+        Require.nonNull(model, "model");
+        return load(model, Require.nonNull(target, "target"), EncoderOptions.defaults());
     }
 
     /** Loads a model as {@link #load(Path, Target)} does, under options. */
     public static EmbeddingEncoder load(Path model, Target target, EncoderOptions options) {
+        Require.nonNull(model, "model");
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
         return load(model, tokenizerBeside(model), target, options);
     }
 
@@ -79,6 +84,10 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException when the options do not fit the model
      */
     public static EmbeddingEncoder load(Path model, Path tokenizer, Target target, EncoderOptions options) {
+        Require.nonNull(model, "model");
+        Require.nonNull(tokenizer, "tokenizer");
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
         Path file = ModelFiles.model(model);
         Tokenizer words;
         try {
@@ -101,7 +110,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
 
     /** Returns where the tokenizer of a model file, or of the model in a folder, lies. @throws ImportException naming the places looked at */
     public static Path tokenizerBeside(Path model) {
-        return ModelFiles.tokenizer(ModelFiles.model(model));
+        return ModelFiles.tokenizer(ModelFiles.model(Require.nonNull(model, "model")));
     }
 
     /**
@@ -110,12 +119,12 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException when a text is blank, naming its index, or a vector has fewer dimensions than were asked for
      */
     public float[][] encode(List<String> texts) {
-        return embed(texts).vectors().toArray(new float[0][]);
+        return embed(Require.elements(texts, "texts")).vectors().toArray(new float[0][]);
     }
 
     /** Returns the vector of one text. */
     public float[] encode(String text) {
-        return encode(List.of(text))[0];
+        return encode(List.of(Require.nonNull(text, "text")))[0];
     }
 
     /**
@@ -124,6 +133,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException as {@link #encode(List)}
      */
     public Embeddings embed(List<String> all) {
+        Require.elements(all, "all");
         List<TextPart> parts = new ArrayList<>();
         List<Integer> cut = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
