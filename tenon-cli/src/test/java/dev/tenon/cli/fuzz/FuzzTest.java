@@ -41,7 +41,10 @@ final class FuzzTest {
         assertThat(fuzzer.count()).isGreaterThan(100);
     }
 
-    /** By hand: the target, the first file's number, how many files, for how many seconds at most, and the folder of seeds for models. Prints what became of them and every finding. */
+    /**
+     * By hand: the target, the first file's number, how many files, for how many seconds at most, and the folder of
+     * seeds for models. Prints what became of them and every finding.
+     */
     static final class Campaign {
         private Campaign() {}
 

@@ -25,7 +25,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
+ * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is
+ * computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
  * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier runs after each pass.
  *
  * <p>Thread-safe.
@@ -49,7 +50,9 @@ public final class Compiler {
     private final CompilerOptions options;
     private final PassContext context;
 
-    /** @param claims whether the backend runs a node of concrete types whole, rather than the pieces that stand for it */
+    /**
+     * @param claims whether the backend runs a node of concrete types whole, rather than the pieces that stand for it
+     */
     public Compiler(CompilerOptions options, Predicate<Node> claims) {
         this(options, claims, null);
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation on given inputs. Every backend runs every case and compares with the float64 reference, which is computed
- * once. Thread-safe.
+ * One operation on given inputs. Every backend runs every case and compares with the float64 reference, which is
+ * computed once. Thread-safe.
  */
 public final class OpCase {
     private final String name;
@@ -22,8 +22,8 @@ public final class OpCase {
      * Makes a case.
      *
      * @param given rounded to their types
-     * @param reductionLength how many rounded terms an element of the result sums up, for the tolerance; 0 where results
-     *     are exact, bit for bit
+     * @param reductionLength how many rounded terms an element of the result sums up, for the tolerance; 0 where
+     *     results are exact, bit for bit
      */
     public OpCase(String name, Op op, List<NdArray> given, long reductionLength) {
         this.name = name;
@@ -80,7 +80,11 @@ public final class OpCase {
         return expected;
     }
 
-    /** Compares results with the reference. @throws AssertionError naming the case and the first element that differs */
+    /**
+     * Compares results with the reference.
+     *
+     * @throws AssertionError naming the case and the first element that differs
+     */
     public void verify(List<NdArray> actual) {
         List<NdArray> wanted = expected();
         if (wanted.size() != actual.size()) {

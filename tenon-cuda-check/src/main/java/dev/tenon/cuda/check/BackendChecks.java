@@ -34,7 +34,10 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
 
-/** What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs and throws an AssertionError. */
+/**
+ * What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs
+ * and throws an AssertionError.
+ */
 public final class BackendChecks {
     /**
      * One promise.

@@ -24,7 +24,10 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/** What collectives on a runtime's tensors promise: sums that sessions made and sessions read, without a wait in between, and memory that goes when it may. Each check opens what it needs and throws an AssertionError. */
+/**
+ * What collectives on a runtime's tensors promise: sums that sessions made and sessions read, without a wait in
+ * between, and memory that goes when it may. Each check opens what it needs and throws an AssertionError.
+ */
 public final class TensorChecks {
     /**
      * One promise.
@@ -94,7 +97,9 @@ public final class TensorChecks {
         }
     }
 
-    /** x = mean over ranks of x / 2, again and again: freed memory is handed out anew while work may still be under way. */
+    /**
+     * x = mean over ranks of x / 2, again and again: freed memory is handed out anew while work may still be under way.
+     */
     private static void chain(String backend, int world) {
         int length = 4099;
         try (TensorWorld all = new TensorWorld(backend, world)) {

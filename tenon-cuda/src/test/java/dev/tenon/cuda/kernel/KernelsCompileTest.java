@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every kernel file compiles for real hardware, where a compiler is at hand, in one variant. {@code -Dtenon.kernels=all}
- * adds a second variant for an old architecture; {@code tenon kernels check} compiles all, which takes minutes.
+ * Every kernel file compiles for real hardware, where a compiler is at hand, in one variant.
+ * {@code -Dtenon.kernels=all} adds a second variant for an old architecture; {@code tenon kernels check} compiles all,
+ * which takes minutes.
  */
 class KernelsCompileTest {
     @Test

@@ -1,6 +1,10 @@
 package dev.tenon.nativelib.mpi;
 
-/** Open MPI's predefined handles: the addresses of data in the library. @throws dev.tenon.core.error.NativeException from every method when there is no Open MPI */
+/**
+ * Open MPI's predefined handles: the addresses of data in the library.
+ *
+ * @throws dev.tenon.core.error.NativeException from every method when there is no Open MPI
+ */
 public final class MpiHandles {
     /** In place of a source: it is where the result goes. */
     public static final long IN_PLACE = 1;

@@ -6,8 +6,10 @@ import java.util.Map;
 /**
  * A place for every value of a plan's graph.
  *
- * <p>A backend may rely on this: an output of a node never overlaps one of its inputs, but for two cases. The output of a {@link MemoryPlanner#isView view} has its input's place, and the backend does nothing for it. The output of an
- * {@link MemoryPlanner#mayOverwrite elementwise} node may have exactly the place of an input with the same shape and element width, so such kernels must read an element before they write it.
+ * <p>A backend may rely on this: an output of a node never overlaps one of its inputs, but for two cases. The output of
+ * a {@link MemoryPlanner#isView view} has its input's place, and the backend does nothing for it. The output of an
+ * {@link MemoryPlanner#mayOverwrite elementwise} node may have exactly the place of an input with the same shape and
+ * element width, so such kernels must read an element before they write it.
  *
  * @param arenaBytes size of the arena
  * @param unplannedBytes what the arena would take if no two values shared memory
