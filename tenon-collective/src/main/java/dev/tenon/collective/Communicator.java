@@ -16,7 +16,8 @@ import java.time.Duration;
  * <p>Tensors count as their elements, whatever their shape. One in host memory is host memory to every communicator.
  * One in a device's memory goes to a communicator of that device, whose work on it comes after all earlier work on it;
  * runs that read it, reading it on the host, and giving its memory back when it is closed come after the collective,
- * without a wait of the caller's. Should that come to nothing, whoever reads the tensor is told.
+ * without a wait of the caller's. Should the collective fail, reading the tensor is an error that
+ * says so.
  *
  * <p>Every wait ends: after {@link #timeout()} at the latest, or when another rank fails. When ranks ask for different
  * things, each of them gets a {@link dev.tenon.core.error.CollectiveMismatchException} before any element moves; see

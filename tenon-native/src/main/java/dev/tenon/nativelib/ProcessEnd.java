@@ -39,7 +39,7 @@ public final class ProcessEnd {
                 0L);
     }
 
-    /** On a thread of its own: it waits for whoever holds a stream. */
+    /** On a thread of its own: it waits for the holder of a stream. */
     private static void flush(MemorySegment function) {
         Thread flushing =
                 Thread.ofPlatform().daemon().start(() -> call(function, Downcalls.status(Downcalls.LONG), 0L));

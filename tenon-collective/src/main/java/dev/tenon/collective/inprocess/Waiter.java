@@ -31,7 +31,7 @@ final class Waiter {
     }
 
     /**
-     * Waits for a condition that whoever makes it true announces with {@link #wake}.
+     * Waits for a condition; the thread that makes it true announces it with {@link #wake}.
      *
      * @param deadline on the clock of {@link System#nanoTime}
      * @return whether it holds; false at the deadline, when the group is over, or when the thread was interrupted,

@@ -104,7 +104,7 @@ public final class Engine implements AutoCloseable {
 
     /**
      * Whether runs like those up to now will go on as they do. The CPU backend starts on plain loops and takes vector
-     * loops into use when the JVM has compiled them, within seconds: whoever measures waits for this.
+     * loops into use when the JVM has compiled them, within seconds: a measurement waits for this.
      */
     public boolean settled() {
         return device.settled();
@@ -137,7 +137,7 @@ public final class Engine implements AutoCloseable {
 
     /**
      * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied
-     * once. Whoever asks for it closes it. Of a tensor that lies there already, and on the CPU, the tensor itself.
+     * once. The caller closes it. Of a tensor that lies there already, and on the CPU, the tensor itself.
      *
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */
@@ -149,7 +149,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Zeros in the device's memory, where it has one of its own: what a collective is to fill. Whoever asks for it
+     * Zeros in the device's memory, where it has one of its own: what a collective is to fill. The caller
      * closes it.
      *
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it

@@ -58,7 +58,7 @@ public final class TensorChecks {
                 new Check("two groups, each on streams of its own, take turns on a tensor", 1, TensorChecks::twoGroups),
                 new Check("one thread for all ranks", 1, TensorChecks::together),
                 new Check("runtimes may be closed before the group", 1, TensorChecks::runtimesFirst),
-                new Check("a sum that fails is an error for whoever reads it", 2, TensorChecks::missingRank));
+                new Check("a sum that fails is an error for its readers", 2, TensorChecks::missingRank));
     }
 
     /** Small whole numbers, whose sums are exact. */
