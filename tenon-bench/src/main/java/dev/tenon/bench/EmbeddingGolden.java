@@ -18,11 +18,13 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Writes the vectors that LangChain4j's in-process models give for awkward texts, which the golden tests compare with Tenon's.
+ * Writes the vectors that LangChain4j's in-process models give for awkward texts, which the golden tests compare with
+ * Tenon's.
  *
- * <p>Arguments: {@code MODEL.onnx TOKENIZER.json cls|mean OUT.jsonl [split]}. A line is {@code {"text": …, "vector": …}}, the vector as base64
- * of little-endian floats. LangChain4j's tokenizer cuts at the tokenizer file's limit, or else at 512 tokens, so that its splitting of longer
- * texts into parts of 510 tokens never comes into play; with {@code split} its encoder gets a tokenizer that does not cut.
+ * <p>Arguments: {@code MODEL.onnx TOKENIZER.json cls|mean OUT.jsonl [split]}. A line is
+ * {@code {"text": …, "vector": …}}, the vector as base64 of little-endian floats. LangChain4j's tokenizer cuts at the
+ * tokenizer file's limit, or else at 512 tokens, so that its splitting of longer texts into parts of 510 tokens never
+ * comes into play; with {@code split} its encoder gets a tokenizer that does not cut.
  */
 public final class EmbeddingGolden {
     private EmbeddingGolden() {}

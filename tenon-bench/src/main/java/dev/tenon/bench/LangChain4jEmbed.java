@@ -2,7 +2,10 @@ package dev.tenon.bench;
 
 import dev.langchain4j.model.embedding.onnx.allminilml6v2.AllMiniLmL6V2EmbeddingModel;
 
-/** The peer of {@code tenon embed --json}: LangChain4j's in-process all-MiniLM-L6-v2, from JVM start to the vector of one text. */
+/**
+ * The peer of {@code tenon embed --json}: LangChain4j's in-process all-MiniLM-L6-v2, from JVM start to the vector of
+ * one text.
+ */
 public final class LangChain4jEmbed {
     private LangChain4jEmbed() {}
 

@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names out of files are data wherever they are shown: no terminal takes an order from one, and none fakes a line or fills a log. */
+/**
+ * Names out of files are data wherever they are shown: no terminal takes an order from one, and none fakes a line or
+ * fills a log.
+ */
 final class HostileTextTest {
     private static final String EVIL = "\u001b[31mEvil\u001b]0;pwn\u0007\nFAKE LOG LINE: ok\u202e";
     private static final String LONG = "n".repeat(1_000_000);

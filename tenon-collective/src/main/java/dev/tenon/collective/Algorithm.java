@@ -8,9 +8,15 @@ public enum Algorithm {
     AUTO,
     /** Scatter-reduce, then all-gather, world − 1 steps each; a rank talks to its neighbours only. */
     RING,
-    /** Ranks show each other their buffers, and whoever runs sums pieces of them, in the ring's order: the same bits as {@link #RING}. */
+    /**
+     * Ranks show each other their buffers, and whoever runs sums pieces of them, in the ring's order: the same bits as
+     * {@link #RING}.
+     */
     DIRECT,
-    /** Pairs at distance 1, 2, 4, … exchange whole vectors: few steps, but each moves everything; adds up in another order than the ring. */
+    /**
+     * Pairs at distance 1, 2, 4, … exchange whole vectors: few steps, but each moves everything; adds up in another
+     * order than the ring.
+     */
     DOUBLING;
 
     /** The lower-case name. */

@@ -6,7 +6,10 @@ import dev.tenon.core.ir.DType;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What every communicator asks of the arguments of its operations; each fault is an {@link InputException} that begins with the operation's name. */
+/**
+ * What every communicator asks of the arguments of its operations; each fault is an {@link InputException} that begins
+ * with the operation's name.
+ */
 public final class ArgumentChecks {
     private ArgumentChecks() {}
 
@@ -18,7 +21,7 @@ public final class ArgumentChecks {
      */
     public static <T> T requireGiven(String operation, String what, @Nullable T argument) {
         if (argument == null) {
-            throw new InputException(operation + ": " + what + " is null");
+            throw InputException.of(what, operation + ": argument \"" + what + "\" is null; expected a value");
         }
         return argument;
     }

@@ -1,7 +1,8 @@
 package dev.tenon.collective;
 
 /**
- * The division of a vector among ranks: chunk {@code i} of {@code world} is the elements from {@code i*length/world} to {@code (i+1)*length/world}. Any length will do, 0 and less than the world too: chunks then differ by one element, or
+ * The division of a vector among ranks: chunk {@code i} of {@code world} is the elements from {@code i*length/world} to
+ * {@code (i+1)*length/world}. Any length will do, 0 and less than the world too: chunks then differ by one element, or
  * are empty.
  *
  * @param length elements in all

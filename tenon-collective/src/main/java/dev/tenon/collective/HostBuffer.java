@@ -1,12 +1,14 @@
 package dev.tenon.collective;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.DType;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements in host memory: a Java array, or any memory segment, in the machine's byte order and at any alignment. Nothing is copied.
+ * Elements in host memory: a Java array, or any memory segment, in the machine's byte order and at any alignment.
+ * Nothing is copied.
  *
  * <p>Immutable; the elements are the caller's, who leaves them alone while a collective runs.
  */
@@ -87,23 +89,27 @@ public final class HostBuffer implements Buffer {
 
     /** The Java array under the elements when it is of that type and begins with the first of them, else null. */
     public <A> @Nullable A array(Class<A> type) {
+        Require.nonNull(type, "type");
         Object base = memory.heapBase().orElse(null);
         return type.isInstance(base) && memory.address() == 0 ? type.cast(base) : null;
     }
 
     /** Copies all elements to a buffer of the same type and length; right for overlapping ones too. */
     public void copyTo(HostBuffer target) {
+        Require.nonNull(target, "target");
         MemorySegment.copy(memory, 0, target.memory, 0, memory.byteSize());
     }
 
     /** Copies {@code count} elements from {@code from} on to the same places of a buffer of the same type. */
     public void copyTo(HostBuffer target, long from, long count) {
+        Require.nonNull(target, "target");
         long size = dtype.bytes();
         MemorySegment.copy(memory, from * size, target.memory, from * size, count * size);
     }
 
     /** Whether both lie over some byte that is the same. */
     public boolean overlaps(HostBuffer other) {
+        Require.nonNull(other, "other");
         return memory.byteSize() != 0
                 && other.memory.byteSize() != 0
                 && memory.asOverlappingSlice(other.memory).isPresent();
@@ -111,6 +117,7 @@ public final class HostBuffer implements Buffer {
 
     /** Whether both are the same elements. */
     public boolean same(HostBuffer other) {
+        Require.nonNull(other, "other");
         return this == other || memory.equals(other.memory);
     }
 

@@ -1,11 +1,13 @@
 package dev.tenon.collective;
 
 import dev.tenon.core.error.CollectiveMismatchException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.DType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank asks of the others, in a form that can be sent to them. For communicators whose transport does not look whether ranks mean the same: all tell each other before elements move.
+ * What one rank asks of the others, in a form that can be sent to them. For communicators whose transport does not look
+ * whether ranks mean the same: all tell each other before elements move.
  *
  * @param operation null for a call that was refused
  * @param dtype the element type, the same on every rank
@@ -20,6 +22,10 @@ public record Request(
         long length,
         @Nullable ReduceOp op,
         int root) {
+    public Request {
+        Require.nonNull(dtype, "dtype");
+    }
+
     /** How many numbers a request is sent as. */
     public static final int NUMBERS = 5;
 
@@ -37,6 +43,7 @@ public record Request(
 
     /** What was sent as these numbers. */
     public static Request of(long[] numbers) {
+        Require.nonNull(numbers, "numbers");
         return new Request(
                 numbers[0] < 0 ? null : Operation.values()[(int) numbers[0]],
                 DType.values()[(int) numbers[1]],
@@ -47,6 +54,7 @@ public record Request(
 
     /** @throws CollectiveMismatchException when another rank asks for something else; nothing must have been moved */
     public void requireSame(int rank, int other, Request theirs) {
+        Require.nonNull(theirs, "theirs");
         if (!equals(theirs)) {
             throw new CollectiveMismatchException(name() + ": ranks disagree: rank " + rank + " asks for " + this
                     + "; rank " + other

@@ -7,7 +7,10 @@ import dev.tenon.cpu.loops.LoopsTest;
 import dev.tenon.cpu.loops.Vectors;
 import java.util.List;
 
-/** The main class of {@link JvmFlagsTest}: every thirtieth case, kernels chosen as in production, then the kernels' own lengths; prints what ran. */
+/**
+ * The main class of {@link JvmFlagsTest}: every thirtieth case, kernels chosen as in production, then the kernels' own
+ * lengths; prints what ran.
+ */
 final class CasesInAnotherJvm {
     private CasesInAnotherJvm() {}
 

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The cases of operations that backends never see, compiled: decomposed, resolved between the stages of a plan, driven as loops; with inputs given by the run and with constants. */
+/**
+ * The cases of operations that backends never see, compiled: decomposed, resolved between the stages of a plan, driven
+ * as loops; with inputs given by the run and with constants.
+ */
 class CompiledCasesTest {
     private static final Engine RUNTIME = Engine.open(Target.cpu());
 

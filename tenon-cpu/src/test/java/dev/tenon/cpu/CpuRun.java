@@ -24,7 +24,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs single operations and small graphs on an open device, with every byte that a kernel might wrongly rely on set to 0xFF: NaN for floats, -1 or the largest number for integers. */
+/**
+ * Runs single operations and small graphs on an open device, with every byte that a kernel might wrongly rely on set to
+ * 0xFF: NaN for floats, -1 or the largest number for integers.
+ */
 public final class CpuRun implements AutoCloseable {
     private final CpuDevice device;
 

@@ -25,7 +25,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and workspace are poisoned, and a write past an output is found. */
+/**
+ * A graph of one node, lowered and run as a program would, without a compiler around it. Outputs and workspace are
+ * poisoned, and a write past an output is found.
+ */
 public final class OneNode {
     private static final long GUARD = 64;
     /** NaN in every float type, and an index out of any range. */

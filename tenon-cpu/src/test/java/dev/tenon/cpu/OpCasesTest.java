@@ -11,8 +11,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Every case of the test kit, with all inputs given by the run and with all but the first constant, on one thread and on
- * three.
+ * Every case of the test kit, with all inputs given by the run and with all but the first constant, on one thread and
+ * on three.
  */
 class OpCasesTest {
     private static final CpuRun ONE = new CpuRun(1);

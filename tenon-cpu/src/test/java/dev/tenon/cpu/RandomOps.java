@@ -13,7 +13,9 @@ import java.util.stream.LongStream;
 public final class RandomOps {
     private RandomOps() {}
 
-    /** Runs an operation with one thread, with several, and with constant operands; compares each with the reference. */
+    /**
+     * Runs an operation with one thread, with several, and with constant operands; compares each with the reference.
+     */
     public static void check(Primitive op, long reductionLength, List<NdArray> inputs) {
         List<NdArray> expected = op.evaluate(inputs);
         compare("one thread, " + op, expected, OneNode.of(op, inputs).run(), reductionLength);

@@ -22,7 +22,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Scan outputs of loops under a memory limit: those whose number of turns is known, and those that grow until a condition fails. */
+/**
+ * Scan outputs of loops under a memory limit: those whose number of turns is known, and those that grow until a
+ * condition fails.
+ */
 class ScanMemoryTest {
     private static final long LIMIT = 1 << 20;
 

@@ -41,7 +41,10 @@ final class Capture {
         return stream == origin;
     }
 
-    /** A stream waits for an event of this capture: its work is recorded too from now on, and that of the event's stream is waited for. */
+    /**
+     * A stream waits for an event of this capture: its work is recorded too from now on, and that of the event's stream
+     * is waited for.
+     */
     synchronized void await(EmulatedStream stream, EmulatedEvent event) {
         if (stream != origin && joined.add(stream)) {
             stream.joinCapture(this);

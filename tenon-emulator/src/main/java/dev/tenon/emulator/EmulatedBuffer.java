@@ -37,7 +37,11 @@ final class EmulatedBuffer implements DeviceBuffer {
         return EmulatorLibrary.memory(address(), bytes).asSlice(offset, length);
     }
 
-    /** The buffer as ours, of which a call wants a range. @throws InputException when that is not within it, or the buffer is of another platform */
+    /**
+     * The buffer as ours, of which a call wants a range.
+     *
+     * @throws InputException when that is not within it, or the buffer is of another platform
+     */
     static EmulatedBuffer of(DeviceBuffer buffer, long offset, long length, String call) {
         if (!(buffer instanceof EmulatedBuffer own)) {
             throw new InputException(call + ": the buffer is of another platform: " + buffer);

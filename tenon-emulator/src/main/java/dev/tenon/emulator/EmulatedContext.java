@@ -113,7 +113,11 @@ final class EmulatedContext implements GpuContext {
         captures.remove(capture);
     }
 
-    /** A call that breaks this thread's capture, if there is one. @throws dev.tenon.core.error.CaptureException naming it */
+    /**
+     * A call that breaks this thread's capture, if there is one.
+     *
+     * @throws dev.tenon.core.error.CaptureException naming it
+     */
     void refuseInCapture(String call) {
         for (Capture capture : captures) {
             if (capture.byThisThread()) {

@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A kernel object in this process. Each load is a copy of its own, so that two modules of one image have globals of their own, as on a GPU. Thread-safe. */
+/**
+ * A kernel object in this process. Each load is a copy of its own, so that two modules of one image have globals of
+ * their own, as on a GPU. Thread-safe.
+ */
 final class EmulatedModule implements GpuModule {
     private final EmulatedContext context;
     private final String source;

@@ -41,7 +41,10 @@ public final class EmulatorCompiler implements KernelCompiler {
             "-w");
     private static final List<String> CHECKED =
             List.of("-DTENON_CHECKED=1", "-g1", "-fsanitize=thread", "-fsanitize=bounds,alignment");
-    /** Without the passes that copy a block into its predecessors: a barrier behind a branch would become two, and threads at the one would not be at the other. */
+    /**
+     * Without the passes that copy a block into its predecessors: a barrier behind a branch would become two, and
+     * threads at the one would not be at the other.
+     */
     private static final List<String> CHECKED_GCC = List.of(
             "--param=tsan-distinguish-volatile=1",
             "--param=tsan-instrument-func-entry-exit=0",

@@ -27,8 +27,9 @@ public record EmulatorOptions(
     }
 
     /**
-     * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_WORKERS}, {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES}; else checked, all cores, a quarter of the host's
-     * memory, one device.
+     * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_WORKERS},
+     * {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES}; else checked, all cores, a quarter of the
+     * host's memory, one device.
      *
      * @throws InputException for a value that is no number or out of bounds, by the variable's name
      */

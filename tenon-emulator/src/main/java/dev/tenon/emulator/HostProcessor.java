@@ -16,7 +16,10 @@ import java.util.Set;
 record HostProcessor(List<String> options) {
     private static final Set<String> V3 = Set.of("avx2", "bmi1", "bmi2", "f16c", "fma", "movbe");
 
-    /** The third level of x86-64 where the host has it, which makes fused multiply-adds instructions; else the plain architecture. */
+    /**
+     * The third level of x86-64 where the host has it, which makes fused multiply-adds instructions; else the plain
+     * architecture.
+     */
     static HostProcessor detect() {
         if (!System.getProperty("os.arch", "").equals("amd64")) {
             return new HostProcessor(List.of());

@@ -4,7 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a value on first use. An exception is kept as well and thrown each time as it was, without another attempt; an error, as of an exhausted heap, is not kept. Thread-safe.
+ * Makes a value on first use. An exception is kept as well and thrown each time as it was, without another attempt; an
+ * error, as of an exhausted heap, is not kept. Thread-safe.
  *
  * @param <T> the type of the value
  */

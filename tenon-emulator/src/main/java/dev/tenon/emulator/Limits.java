@@ -19,7 +19,10 @@ final class Limits {
     private static final int L2 = 40 << 20;
     private static final int RESERVED_SHARED = 1024; // of each block, for the system
     private static final int MOST_BLOCK_Z = 64;
-    /** Whatever the host's cores: resident blocks are fibres. More would need more memory mappings (two a thread) than hosts allow. */
+    /**
+     * Whatever the host's cores: resident blocks are fibres. More would need more memory mappings (two a thread) than
+     * hosts allow.
+     */
     private static final int MULTIPROCESSORS = 8;
 
     private Limits() {}

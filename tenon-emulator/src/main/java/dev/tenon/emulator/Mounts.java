@@ -22,7 +22,10 @@ final class Mounts {
         }
     }
 
-    /** The same by a table whose lines are: device, mount point, type, options. The last of the longest mount points holds the file. */
+    /**
+     * The same by a table whose lines are: device, mount point, type, options. The last of the longest mount points
+     * holds the file.
+     */
     static boolean noexec(Path file, List<String> table) {
         int longest = -1;
         boolean noexec = false;

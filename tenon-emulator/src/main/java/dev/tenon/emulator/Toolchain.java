@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The compiler of this host and the runtime object built with it: once for each content, kept in the kernel cache. One for the process. */
+/**
+ * The compiler of this host and the runtime object built with it: once for each content, kept in the kernel cache. One
+ * for the process.
+ */
 final class Toolchain {
     private static final List<String> RUNTIME_OPTIONS = List.of(
             "-std=c++20",
@@ -50,7 +53,9 @@ final class Toolchain {
     };
 
     /**
-     * Runtime objects by their names, each written once: kernels find their runtime by name, so a second file of one name, after an attempt that the heap had no room for, would be loaded beside the first and never be told of a kernel.
+     * Runtime objects by their names, each written once: kernels find their runtime by name, so a second file of one
+     * name, after an attempt that the heap had no room for, would be loaded beside the first and never be told of a
+     * kernel.
      */
     private static final LazyMap<String, Path> RUNTIMES = new LazyMap<>();
 
@@ -66,7 +71,11 @@ final class Toolchain {
     private final Path object;
     private final EmulatorLibrary library;
 
-    /** Builds the runtime, or takes it from the cache. @throws NativeException when the compiler does not make it or the host does not load it */
+    /**
+     * Builds the runtime, or takes it from the cache.
+     *
+     * @throws NativeException when the compiler does not make it or the host does not load it
+     */
     Toolchain(CxxCompiler compiler) {
         this.compiler = compiler;
         String key = runtimeKey(compiler);
@@ -77,7 +86,11 @@ final class Toolchain {
         library = loaded(object, () -> new EmulatorLibrary(object));
     }
 
-    /** What {@code load} gives for a file of the temporary folder. @throws NativeException that names the fix where the folder may not hold code */
+    /**
+     * What {@code load} gives for a file of the temporary folder.
+     *
+     * @throws NativeException that names the fix where the folder may not hold code
+     */
     static <T> T loaded(Path file, Supplier<T> load) {
         try {
             return load.get();
@@ -110,7 +123,11 @@ final class Toolchain {
         return PROCESSOR.get();
     }
 
-    /** Built when first needed. @throws UnsupportedException where there is no compiler @throws NativeException when it does not make the runtime */
+    /**
+     * Built when first needed.
+     *
+     * @throws UnsupportedException where there is no compiler @throws NativeException when it does not make the runtime
+     */
     static Toolchain get() {
         return BUILT.get();
     }

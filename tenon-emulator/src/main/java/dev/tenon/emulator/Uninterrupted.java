@@ -1,6 +1,8 @@
 package dev.tenon.emulator;
 
-/** Waits that go on through interrupts, as those of a GPU's driver do; the thread is told of the interrupt afterwards. */
+/**
+ * Waits that go on through interrupts, as those of a GPU's driver do; the thread is told of the interrupt afterwards.
+ */
 final class Uninterrupted {
     /** What is waited for; begun anew after an interrupt. */
     @FunctionalInterface

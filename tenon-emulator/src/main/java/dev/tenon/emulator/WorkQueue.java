@@ -36,7 +36,10 @@ final class WorkQueue {
         return waiting.isEmpty() && !busy;
     }
 
-    /** Waits for the work, through interrupts, and allocates nothing: a caller that stopped waiting would free memory that the work still uses. */
+    /**
+     * Waits for the work, through interrupts, and allocates nothing: a caller that stopped waiting would free memory
+     * that the work still uses.
+     */
     synchronized void drain() {
         boolean interrupted = false;
         while (!idle()) {
@@ -74,7 +77,9 @@ final class WorkQueue {
         notifyAll();
     }
 
-    /** Ends only when the queue is closed: whatever a piece of work throws, the pieces behind it are still waited for. */
+    /**
+     * Ends only when the queue is closed: whatever a piece of work throws, the pieces behind it are still waited for.
+     */
     private void loop() {
         while (true) {
             try {

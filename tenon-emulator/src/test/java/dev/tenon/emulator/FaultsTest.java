@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a kernel must not do comes back as an error that names kernel, block, thread and line, at once, and the JVM goes on (EU-01). */
+/**
+ * What a kernel must not do comes back as an error that names kernel, block, thread and line, at once, and the JVM goes
+ * on (EU-01).
+ */
 class FaultsTest {
     private static final String FILE = "faults.cu";
     private static final LaunchShape WARP = LaunchShape.of(1, 32);

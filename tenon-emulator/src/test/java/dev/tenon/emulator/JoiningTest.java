@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every communicator that is made is let go once, by abort or by destroy, however its group's opening ends; a stand-in for NCCL keeps count. */
+/**
+ * Every communicator that is made is let go once, by abort or by destroy, however its group's opening ends; a stand-in
+ * for NCCL keeps count.
+ */
 class JoiningTest {
     private static final int LATE_MILLIS = 1_500;
     private static final Duration SHORT = Duration.ofMillis(300);

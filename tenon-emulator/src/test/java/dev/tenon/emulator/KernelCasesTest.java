@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Kernel cases, checked: all with the id of a handed case, all functions of one number, and every {@code STRIDE}th of the others; all of them with {@code -Dtenon.emulator.all=true} or by
- * {@code tenon kernels run --device emulator}.
+ * Kernel cases, checked: all with the id of a handed case, all functions of one number, and every {@code STRIDE}th of
+ * the others; all of them with {@code -Dtenon.emulator.all=true} or by {@code tenon kernels run --device emulator}.
  */
 class KernelCasesTest {
     private static final int STRIDE = 41;

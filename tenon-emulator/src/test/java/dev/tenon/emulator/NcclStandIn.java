@@ -9,7 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A library that answers to NCCL's name, in a folder of its own, and child processes that find it and have two emulated devices. */
+/**
+ * A library that answers to NCCL's name, in a folder of its own, and child processes that find it and have two emulated
+ * devices.
+ */
 record NcclStandIn(Path folder) {
     private static final String SOURCE = "nccl_standin.cpp";
 

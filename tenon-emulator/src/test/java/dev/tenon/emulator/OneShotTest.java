@@ -28,7 +28,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** All-reduce over peer memory between emulated devices, whose kernels run at the same time and write each other's memory. */
+/**
+ * All-reduce over peer memory between emulated devices, whose kernels run at the same time and write each other's
+ * memory.
+ */
 class OneShotTest {
     private static final int[] LENGTHS = {1, 2, 3, 7, 8, 31, 1023, 2048, 4099, 4, 65_536};
     private static final int MOST_WORLD = 4;

@@ -8,7 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.function.Supplier;
 
-/** MPI does not look whether ranks mean the same; so before elements move, all ranks tell each other what they ask for. */
+/**
+ * MPI does not look whether ranks mean the same; so before elements move, all ranks tell each other what they ask for.
+ */
 final class Agreement {
     private final MpiSession session;
     private final MemorySegment own;
@@ -21,7 +23,12 @@ final class Agreement {
         all = arena.allocate(ValueLayout.JAVA_LONG, (long) Request.NUMBERS * session.world());
     }
 
-    /** Makes this rank's request and compares it with the others'. @throws CollectiveMismatchException on every rank when they differ, or when one rank's call is wrong in itself: there its own exception */
+    /**
+     * Makes this rank's request and compares it with the others'.
+     *
+     * @throws CollectiveMismatchException on every rank when they differ, or when one rank's call is wrong in itself:
+     *     there its own exception
+     */
     void reach(long deadline, Supplier<Request> maker) {
         session.check();
         Request request;

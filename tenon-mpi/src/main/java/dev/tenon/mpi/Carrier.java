@@ -9,8 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.Locale;
 
 /**
- * How a reduction travels: in which of MPI's types elements are carried, and with which of its operations they are folded. Largest and least floats travel as integers in the same order, NaN beyond them all, because MPI's own {@code max} loses
- * NaN when it comes first.
+ * How a reduction travels: in which of MPI's types elements are carried, and with which of its operations they are
+ * folded. Largest and least floats travel as integers in the same order, NaN beyond them all, because MPI's own
+ * {@code max} loses NaN when it comes first.
  *
  * @param <A> the array type of the kernel
  */

@@ -9,7 +9,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** A message out and a message in. Before, both sides of each tell the other what they send and what they expect, so that a misfit is one error on both, and nothing moves. */
+/**
+ * A message out and a message in. Before, both sides of each tell the other what they send and what they expect, so
+ * that a misfit is one error on both, and nothing moves.
+ */
 final class Exchange {
     private static final int SENT = 1;
     private static final int EXPECTED = 2;

@@ -20,9 +20,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank that is a process, started by {@code mpirun}, over Open MPI's non-blocking operations. One for the life of the process. Vectors of any length go through in blocks; elements are copied out of the heap and back.
+ * A rank that is a process, started by {@code mpirun}, over Open MPI's non-blocking operations. One for the life of the
+ * process. Vectors of any length go through in blocks; elements are copied out of the heap and back.
  *
- * <p>What differs from ranks in one process: a timeout breaks the communicator, because MPI cannot take an operation back; {@link #abort} ends all processes of the job, as does a process that dies under {@code mpirun}.
+ * <p>What differs from ranks in one process: a timeout breaks the communicator, because MPI cannot take an operation
+ * back; {@link #abort} ends all processes of the job, as does a process that dies under {@code mpirun}.
  */
 public final class MpiCommunicator implements Communicator {
     /** Elements in flight at once: bounds what is staged to 32 or 64 MiB. */
@@ -210,7 +212,10 @@ public final class MpiCommunicator implements Communicator {
         session.abort(reason);
     }
 
-    /** Finalises MPI; waits for an operation that another thread is in, which its timeout ends, and for the other ranks to do the same. */
+    /**
+     * Finalises MPI; waits for an operation that another thread is in, which its timeout ends, and for the other ranks
+     * to do the same.
+     */
     @Override
     public void close() {
         while (!caller.compareAndSet(null, Thread.currentThread())) {

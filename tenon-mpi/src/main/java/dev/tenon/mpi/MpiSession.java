@@ -19,7 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process's part in MPI: initialised once, finalised once. Requests are begun and then asked after, so that every wait can end.
+ * This process's part in MPI: initialised once, finalised once. Requests are begun and then asked after, so that every
+ * wait can end.
  *
  * <p>Thread-safety: calls into MPI are one at a time, under this object's lock.
  */
@@ -69,7 +70,9 @@ final class MpiSession {
         world = flag.get(ValueLayout.JAVA_INT, 0);
     }
 
-    /** @throws NativeException when there is no Open MPI @throws ClosedException when it was used in this process before */
+    /**
+     * @throws NativeException when there is no Open MPI @throws ClosedException when it was used in this process before
+     */
     static synchronized MpiSession open(Duration timeout) {
         if (MpiLibrary.search().opened().isEmpty()) {
             throw new NativeException(MpiLibrary.search().reason());
@@ -97,7 +100,10 @@ final class MpiSession {
         return communicator;
     }
 
-    /** Begins requests, each with a cell of its own (at most four), and waits for all. What the starts hold on to stays until the requests end: for good, when they never do. */
+    /**
+     * Begins requests, each with a cell of its own (at most four), and waits for all. What the starts hold on to stays
+     * until the requests end: for good, when they never do.
+     */
     void await(String operation, long deadline, Start... starts) {
         check();
         try {
@@ -165,7 +171,10 @@ final class MpiSession {
         Mpi.MPI_Abort(communicator, 1);
     }
 
-    /** Finalises MPI, which waits for the other ranks to do so; not where an operation never ended, for that would wait for ever. */
+    /**
+     * Finalises MPI, which waits for the other ranks to do so; not where an operation never ended, for that would wait
+     * for ever.
+     */
     synchronized void close() {
         if (closed) {
             return;

@@ -4,7 +4,10 @@ import dev.tenon.core.error.OutOfMemoryException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory outside the heap, where MPI may read and write while the garbage collector moves arrays about. Grows, never shrinks; kept for the next operation. Not thread-safe. */
+/**
+ * Memory outside the heap, where MPI may read and write while the garbage collector moves arrays about. Grows, never
+ * shrinks; kept for the next operation. Not thread-safe.
+ */
 final class Staging {
     private static final long ALIGNMENT = 64;
     private MemorySegment memory = MemorySegment.NULL;

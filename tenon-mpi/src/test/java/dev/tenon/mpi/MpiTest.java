@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@link Ranks} as processes under {@code mpirun}; skipped, with the reason printed, where it or the library is missing. */
+/**
+ * {@link Ranks} as processes under {@code mpirun}; skipped, with the reason printed, where it or the library is
+ * missing.
+ */
 final class MpiTest {
     private static final int SECONDS = 180;
 

@@ -12,8 +12,9 @@ import java.lang.invoke.MethodHandles;
 import java.util.Optional;
 
 /**
- * The one place that makes handles of C functions. A new descriptor costs about 3 ms at start and equal descriptors share that cost, so bindings pass pointers as longs wherever the memory is theirs, and
- * {@link MemorySegment}s only where the caller's memory must be kept alive and checked during the call.
+ * The one place that makes handles of C functions. A new descriptor costs about 3 ms at start and equal descriptors
+ * share that cost, so bindings pass pointers as longs wherever the memory is theirs, and {@link MemorySegment}s only
+ * where the caller's memory must be kept alive and checked during the call.
  */
 public final class Downcalls {
     /** A pointer or a {@code size_t}. */
@@ -25,7 +26,10 @@ public final class Downcalls {
 
     private Downcalls() {}
 
-    /** A handle for {@code invokeExact}; the function's address is bound. Class initialisers hold these, hence the patience. */
+    /**
+     * A handle for {@code invokeExact}; the function's address is bound. Class initialisers hold these, hence the
+     * patience.
+     */
     public static MethodHandle handle(MemorySegment function, FunctionDescriptor descriptor) {
         return Patience.make(() -> link(function, descriptor));
     }

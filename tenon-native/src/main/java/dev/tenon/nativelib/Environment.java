@@ -7,7 +7,10 @@ import java.lang.invoke.MethodHandle;
 public final class Environment {
     private Environment() {}
 
-    /** Sets a variable for native libraries of this process, where the platform has {@code setenv}; to be done before the library that reads it is opened. */
+    /**
+     * Sets a variable for native libraries of this process, where the platform has {@code setenv}; to be done before
+     * the library that reads it is opened.
+     */
     public static void set(String name, String value, boolean overwrite) {
         Downcalls.standard("setenv").ifPresent(function -> {
             MethodHandle setenv =

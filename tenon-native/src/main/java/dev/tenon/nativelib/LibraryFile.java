@@ -9,7 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Whether a file may be handed to the loader at all. The loader maps what the headers speak of: where the file ends earlier it dies of SIGBUS, and the JVM with it. Source: the System V ABI's ELF headers, in their 64-bit form.
+ * Whether a file may be handed to the loader at all. The loader maps what the headers speak of: where the file ends
+ * earlier it dies of SIGBUS, and the JVM with it. Source: the System V ABI's ELF headers, in their 64-bit form.
  * Thread-safe.
  */
 final class LibraryFile {
@@ -21,7 +22,10 @@ final class LibraryFile {
 
     private LibraryFile() {}
 
-    /** Why the loader must not see it; empty where it may, and for a file that cannot be read: then the loader says why. Never throws, and never opens what is no regular file. */
+    /**
+     * Why the loader must not see it; empty where it may, and for a file that cannot be read: then the loader says why.
+     * Never throws, and never opens what is no regular file.
+     */
     static String fault(Machine machine, Path file) {
         if (!Files.isRegularFile(file)) {
             return Files.isDirectory(file) ? "is a folder" : Files.exists(file) ? "is not a regular file" : "";

@@ -11,8 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for libraries: in the folders that {@code TENON_LIBRARY_PATH} names, on the loader's own path, then where toolkits, Python packages and distributions put them; not for those that {@code TENON_HIDE_LIBRARIES} names. A search never throws, runs once, and its answer is kept.
- * Thread-safe.
+ * Looks for libraries: in the folders that {@code TENON_LIBRARY_PATH} names, on the loader's own path, then where
+ * toolkits, Python packages and distributions put them; not for those that {@code TENON_HIDE_LIBRARIES} names. A search
+ * never throws, runs once, and its answer is kept. Thread-safe.
  */
 public final class LibraryFinder {
     /** What stands for the loader's own path in an {@link Attempt}. */

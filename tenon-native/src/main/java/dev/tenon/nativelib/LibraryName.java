@@ -11,7 +11,8 @@ import java.util.function.Function;
  * @param windows the same for Windows
  * @param lost what does not work without it
  * @param fix what to do to have it
- * @param companions globs of files beside it to be opened first, because it asks the loader for them by bare name while it runs
+ * @param companions globs of files beside it to be opened first, because it asks the loader for them by bare name while
+ *     it runs
  * @param refusal why an opened file will not do after all (a toolkit's stub), or empty; never throws
  */
 public record LibraryName(

@@ -8,7 +8,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** An opened library. Never closed: what libraries leave behind (threads, handlers at exit) does not bear unloading. Thread-safe. */
+/**
+ * An opened library. Never closed: what libraries leave behind (threads, handlers at exit) does not bear unloading.
+ * Thread-safe.
+ */
 public final class NativeLibrary {
     private final String name;
     private final SymbolLookup symbols;
@@ -32,7 +35,10 @@ public final class NativeLibrary {
         return opened;
     }
 
-    /** Opens what the system's loader finds under this name, or a path that {@link LibraryFile} finds no fault with; null when the loader refuses. */
+    /**
+     * Opens what the system's loader finds under this name, or a path that {@link LibraryFile} finds no fault with;
+     * null when the loader refuses.
+     */
     @SuppressWarnings("restricted") // this module is the one that opens libraries
     static @Nullable NativeLibrary openOrNull(String name) {
         try {

@@ -37,7 +37,10 @@ final class Places {
         return places.folders();
     }
 
-    /** The files that the loader meets under this name, in its order: in the folders that the environment names, and in those that its cache knows. */
+    /**
+     * The files that the loader meets under this name, in its order: in the folders that the environment names, and in
+     * those that its cache knows.
+     */
     static List<Path> onLoaderPath(Machine machine, String file) {
         boolean windows = machine.system() == Machine.Os.WINDOWS;
         Places places = new Places(machine).paths(windows ? "PATH" : "LD_LIBRARY_PATH");

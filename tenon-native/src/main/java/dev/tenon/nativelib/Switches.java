@@ -7,7 +7,10 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Environment variables that switch something on or off. What they cannot mean is told in one warning and passed over: a program does not fail for it, but a misspelt switch is not taken for a set one. */
+/**
+ * Environment variables that switch something on or off. What they cannot mean is told in one warning and passed over:
+ * a program does not fail for it, but a misspelt switch is not taken for a set one.
+ */
 public final class Switches {
     private Switches() {}
 

@@ -8,7 +8,8 @@ import dev.tenon.collective.inprocess.InProcessOptions;
 import java.util.Arrays;
 
 /**
- * Times all-reduces (f32, sum, in place) within this process: from the moment that the ranks, awake on their threads, are let go to the moment that the last of them has its result. The vectors are filled anew before each.
+ * Times all-reduces (f32, sum, in place) within this process: from the moment that the ranks, awake on their threads,
+ * are let go to the moment that the last of them has its result. The vectors are filled anew before each.
  */
 final class AllReduceTiming implements Samples.Timing, AutoCloseable {
     private final InProcessGroup group;

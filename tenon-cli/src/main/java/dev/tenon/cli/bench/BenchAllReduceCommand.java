@@ -131,7 +131,9 @@ final class BenchAllReduceCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** An option that says nothing about such ranks would be passed over, and the figures taken for what they are not. */
+    /**
+     * An option that says nothing about such ranks would be passed over, and the figures taken for what they are not.
+     */
     private void refuse(List<String> options, Ranks on) {
         for (String option : options) {
             if (spec.commandLine().getParseResult().hasMatchedOption(option)) {

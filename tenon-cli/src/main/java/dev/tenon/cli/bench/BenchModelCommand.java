@@ -151,7 +151,10 @@ final class BenchModelCommand implements Callable<Integer> {
         return cells.toArray();
     }
 
-    /** On a GPU inputs and outputs lie in its memory, as the other side of a comparison has them, unless the copies are asked for. */
+    /**
+     * On a GPU inputs and outputs lie in its memory, as the other side of a comparison has them, unless the copies are
+     * asked for.
+     */
     private Samples measure(Engine runtime, Session session, Map<String, Tensor> inputs) {
         if (copies) {
             return Samples.measure(() -> session.run(inputs), measuring.runs, measuring.seconds);

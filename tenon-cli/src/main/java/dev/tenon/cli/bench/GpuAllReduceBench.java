@@ -30,12 +30,18 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Times all-reduces (f32, sum, in place) between the GPUs of this process, a thread for each: one by one, each with a wait, and captured into a graph. */
+/**
+ * Times all-reduces (f32, sum, in place) between the GPUs of this process, a thread for each: one by one, each with a
+ * wait, and captured into a graph.
+ */
 final class GpuAllReduceBench implements AutoCloseable {
     /** All-reduces that a graph holds. */
     static final int CAPTURED = 20;
 
-    /** The JVM compiles what a call runs through for the second time, and for good, after about so many calls: a variant's first size makes them before it is timed. */
+    /**
+     * The JVM compiles what a call runs through for the second time, and for good, after about so many calls: a
+     * variant's first size makes them before it is timed.
+     */
     private static final int COMPILED = 6_000;
 
     private static final int LARGEST_CHECK = 1 << 18;

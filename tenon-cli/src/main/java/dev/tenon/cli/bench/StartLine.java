@@ -2,7 +2,10 @@ package dev.tenon.cli.bench;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Lets threads go together, and knows when it did. Reusable; waits by giving the core away, so that all are awake when it opens. */
+/**
+ * Lets threads go together, and knows when it did. Reusable; waits by giving the core away, so that all are awake when
+ * it opens.
+ */
 final class StartLine {
     private final int threads;
     private final AtomicInteger arrived = new AtomicInteger();

@@ -11,8 +11,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The arguments as UTF-8, whatever the locale says. Java decodes them by the locale, and puts a replacement character for each byte that is not in
- * it: with none, as in containers, "模型" becomes six of them, and another text would be embedded without a word.
+ * The arguments as UTF-8, whatever the locale says. Java decodes them by the locale, and puts a replacement character
+ * for each byte that is not in it: with none, as in containers, "模型" becomes six of them, and another text would be
+ * embedded without a word.
  */
 public final class Arguments {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");

@@ -13,7 +13,10 @@ public final class Json {
 
     private Json() {}
 
-    /** Prints an object whose values are numbers, strings, booleans, arrays of floats, maps and iterables of such; null values are left out. */
+    /**
+     * Prints an object whose values are numbers, strings, booleans, arrays of floats, maps and iterables of such; null
+     * values are left out.
+     */
     public static void print(PrintWriter out, Map<String, ?> object) {
         StringWriter text = new StringWriter();
         try (JsonGenerator generator = FACTORY.createGenerator(text)) {

@@ -41,7 +41,8 @@ public final class Samples {
     }
 
     /**
-     * Warms up, then measures: rounds of at least {@code least} runs and at least {@code seconds}. The warm-up goes on while a round's median is a tenth better than the one before, since kernels change under way from loops that
+     * Warms up, then measures: rounds of at least {@code least} runs and at least {@code seconds}. The warm-up goes on
+     * while a round's median is a tenth better than the one before, since kernels change under way from loops that
      * start fast to loops that run fast.
      *
      * @param batch runs to ask for at once

@@ -8,7 +8,10 @@ import dev.tenon.core.report.ValueReport;
 import java.util.List;
 import java.util.Locale;
 
-/** A compiled model as one self-contained page: the steps with arcs from each value's producer to its readers, the ladder of each step, and the arena over time. */
+/**
+ * A compiled model as one self-contained page: the steps with arcs from each value's producer to its readers, the
+ * ladder of each step, and the arena over time.
+ */
 final class ExplainPage {
     private static final int ROW = 22;
     private static final int ARCS = 180;

@@ -38,12 +38,21 @@ public final class ModelInputs {
         return names;
     }
 
-    /** A tensor for each input, named dims as given and 1 where they are not. @throws InputException for a dim that no input has */
+    /**
+     * A tensor for each input, named dims as given and 1 where they are not.
+     *
+     * @throws InputException for a dim that no input has
+     */
     public static Map<String, Tensor> generate(List<Value> inputs, Map<String, Long> dims) {
         return complete(inputs, Map.of(), dims);
     }
 
-    /** What is given, and generated tensors for the other inputs, whose named dims have the given tensors' sizes where none is asked for. @throws InputException for a dim that no input has */
+    /**
+     * What is given, and generated tensors for the other inputs, whose named dims have the given tensors' sizes where
+     * none is asked for.
+     *
+     * @throws InputException for a dim that no input has
+     */
     static Map<String, Tensor> complete(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
         check(dims, dims(inputs));
         Map<String, Long> sizes = sizes(inputs, given, dims);
@@ -58,7 +67,8 @@ public final class ModelInputs {
     }
 
     /**
-     * Runs a model on inputs of which some were generated. The message of a failure that may come from their sizes names the dims that were taken as 1.
+     * Runs a model on inputs of which some were generated. The message of a failure that may come from their sizes
+     * names the dims that were taken as 1.
      *
      * @param all what {@link #complete} made of {@code given} and {@code dims}
      */

@@ -157,7 +157,9 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** A file's name for an output's, which is any text: what file systems bear, never a name twice, capitals or not. */
+    /**
+     * A file's name for an output's, which is any text: what file systems bear, never a name twice, capitals or not.
+     */
     private static String fileName(String output, Set<String> taken) {
         String plain = output.replaceAll("[^A-Za-z0-9._-]", "_");
         String stem = plain.substring(0, Math.min(plain.length(), LONGEST_STEM));

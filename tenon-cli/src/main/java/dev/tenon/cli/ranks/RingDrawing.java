@@ -4,7 +4,10 @@ import dev.tenon.collective.Chunks;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** Draws a ring all-reduce: a row a rank, a column a step, a colour a chunk, an arrow for everything sent. One SVG file that needs nothing else. */
+/**
+ * Draws a ring all-reduce: a row a rank, a column a step, a colour a chunk, an arrow for everything sent. One SVG file
+ * that needs nothing else.
+ */
 final class RingDrawing {
     private static final int MARGIN = 20;
     private static final int LABEL = 60;

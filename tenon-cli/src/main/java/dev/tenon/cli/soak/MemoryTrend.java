@@ -3,7 +3,10 @@ package dev.tenon.cli.soak;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A quantity over time, and whether it grows: a line through the samples after the warm-up, by least squares. Used by one thread. */
+/**
+ * A quantity over time, and whether it grows: a line through the samples after the warm-up, by least squares. Used by
+ * one thread.
+ */
 final class MemoryTrend {
     /** Growth over the measured time that is noise: this share of the mean, and this many bytes. */
     private static final double NOISE_SHARE = 0.03;

@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that run a model again and again, each in sessions of its own that it closes and opens anew, over several shapes in a random order. Every result is held against the first of its inputs; outputs are dropped unclosed, as callers
- * do.
+ * Threads that run a model again and again, each in sessions of its own that it closes and opens anew, over several
+ * shapes in a random order. Every result is held against the first of its inputs; outputs are dropped unclosed, as
+ * callers do.
  */
 final class Soak implements AutoCloseable {
     private static final int RUNS_A_SESSION = 40;

@@ -30,7 +30,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Runs cases through the public runtime, on the CPU backend or on the device that {@code -Dtenon.cases.device} names. */
+/**
+ * Runs cases through the public runtime, on the CPU backend or on the device that {@code -Dtenon.cases.device} names.
+ */
 final class Cpu {
     /** Past this, folding a case's inputs as constants says nothing more. */
     private static final long FOLDED = 4096;
@@ -51,7 +53,9 @@ final class Cpu {
     }
 
     /**
-     * Runs a case on one thread and on three, optimised and not, and with its inputs as constants of the graph, and checks the results each time; optimised and unoptimised results agree in every bit, whatever the number of threads.
+     * Runs a case on one thread and on three, optimised and not, and with its inputs as constants of the graph, and
+     * checks the results each time; optimised and unoptimised results agree in every bit, whatever the number of
+     * threads.
      */
     static void check(Body body, List<Tensor> inputs, Consumer<List<Tensor>> expectation) {
         Graph graph = graph(body, inputs, false);

@@ -15,7 +15,10 @@ import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What runs graphs in this JVM. The CPU backend without vectors needs a JVM of its own: {@link ModelCasesTest} starts it. */
+/**
+ * What runs graphs in this JVM. The CPU backend without vectors needs a JVM of its own: {@link ModelCasesTest} starts
+ * it.
+ */
 enum Executor {
     INTERPRETER,
     CPU,

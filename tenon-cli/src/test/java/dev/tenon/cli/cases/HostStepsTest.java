@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Nodes that the CUDA backend leaves to the CPU, on the emulator: operands that lie nowhere, and failures in the middle of a run. */
+/**
+ * Nodes that the CUDA backend leaves to the CPU, on the emulator: operands that lie nowhere, and failures in the middle
+ * of a run.
+ */
 class HostStepsTest {
     private static final Pad PAD = new Pad(PadMode.CONSTANT, List.of(1L, 0L), List.of(1L, 0L));
 

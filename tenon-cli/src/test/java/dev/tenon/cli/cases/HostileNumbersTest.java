@@ -25,7 +25,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Every integer attribute and every dim of the official node tests, replaced by numbers that overflow: each model still runs, or ends as an exception of ours. */
+/**
+ * Every integer attribute and every dim of the official node tests, replaced by numbers that overflow: each model still
+ * runs, or ends as an exception of ours.
+ */
 final class HostileNumbersTest {
     private static final Path MODELS = Path.of("../tenon-formats/src/test/resources/onnx");
 

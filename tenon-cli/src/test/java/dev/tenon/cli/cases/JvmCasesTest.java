@@ -153,7 +153,10 @@ final class JvmCasesTest {
         g.output("y", h);
     });
 
-    /** The child of {@link #exits} and {@link #terminated}: four threads run without end; exits with 7 after so many milliseconds, if given. */
+    /**
+     * The child of {@link #exits} and {@link #terminated}: four threads run without end; exits with 7 after so many
+     * milliseconds, if given.
+     */
     static final class Runs {
         public static void main(String[] args) throws InterruptedException {
             Engine runtime = Engine.open(Target.cpu());

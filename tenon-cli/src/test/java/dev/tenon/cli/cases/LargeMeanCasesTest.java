@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** LN-02: norms of numbers near 10000 that differ by thousandths, wherever a variance is taken. Their mean is no number of f32, and half a unit of it is 7 % of what the outermost ones deviate. */
+/**
+ * LN-02: norms of numbers near 10000 that differ by thousandths, wherever a variance is taken. Their mean is no number
+ * of f32, and half a unit of it is 7 % of what the outermost ones deviate.
+ */
 final class LargeMeanCasesTest {
     private static final double EPSILON = 1e-5;
     private static final String NAMES = "x scale bias mean variance";

@@ -24,7 +24,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** Cases that every executor runs alike: models of public reports, pools, replaced defaults, and sizes of hostile files. */
+/**
+ * Cases that every executor runs alike: models of public reports, pools, replaced defaults, and sizes of hostile files.
+ */
 final class ModelCases {
     /**
      * One case.

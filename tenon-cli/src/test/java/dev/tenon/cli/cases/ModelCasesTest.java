@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** RP-01 to RP-05, PL-02, OX-05 and the hostile files: each on the interpreter, on the CPU backend with vectors and without, and on the emulator. */
+/**
+ * RP-01 to RP-05, PL-02, OX-05 and the hostile files: each on the interpreter, on the CPU backend with vectors and
+ * without, and on the emulator.
+ */
 final class ModelCasesTest {
     static Stream<Arguments> everyCaseEverywhere() {
         return ModelCases.all().stream()

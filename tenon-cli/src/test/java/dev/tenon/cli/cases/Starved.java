@@ -24,11 +24,14 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * The child of {@link StarvedTest}: threads open, compile and run while another thread takes the heap and gives parts of it back. Then the heap is given back whole, and everything must work again.
+ * The child of {@link StarvedTest}: threads open, compile and run while another thread takes the heap and gives parts
+ * of it back. Then the heap is given back whole, and everything must work again.
  *
- * <p>While it starves, a thread may meet an {@link OutOfMemoryError} or a {@link TenonException}, nothing else, and no wrong result.
+ * <p>While it starves, a thread may meet an {@link OutOfMemoryError} or a {@link TenonException}, nothing else, and no
+ * wrong result.
  *
- * <p>Arguments: the device, the seconds to starve, how many threads, and the size in KiB of the pieces in which the heap is taken: small ones leave nothing, not even for the JDK's own first uses.
+ * <p>Arguments: the device, the seconds to starve, how many threads, and the size in KiB of the pieces in which the
+ * heap is taken: small ones leave nothing, not even for the JDK's own first uses.
  */
 final class Starved {
     private static final int KINDS = 8;

@@ -7,26 +7,30 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A minute of changed files from fixed seeds: whatever they hold, they are refused with an exception of ours or give right answers. */
+/**
+ * Changed files from fixed seeds: whatever they hold, they are refused with an exception of ours or give right answers.
+ * {@code -Dtenon.fuzz.seconds} is the time for all of them together.
+ */
 final class FuzzTest {
+    private static final double SECONDS = Integer.getInteger("tenon.fuzz.seconds", 20);
     private static final Path RESOURCES = Path.of("../tenon-formats/src/test/resources");
     private static final List<Path> MODELS = List.of(RESOURCES.resolve("cases"), RESOURCES.resolve("onnx"));
 
     @Test
     void models() throws IOException, InterruptedException {
         try (OnnxTarget target = new OnnxTarget(MODELS)) {
-            check(target, 40);
+            check(target, SECONDS * 2 / 3);
         }
     }
 
     @Test
     void tokenizers() throws InterruptedException {
-        check(new TokenizerTarget(), 10);
+        check(new TokenizerTarget(), SECONDS / 6);
     }
 
     @Test
     void arrays() throws InterruptedException {
-        check(new NpyTarget(), 10);
+        check(new NpyTarget(), SECONDS / 6);
     }
 
     private static void check(Target target, double seconds) throws InterruptedException {
@@ -37,7 +41,10 @@ final class FuzzTest {
         assertThat(fuzzer.count()).isGreaterThan(100);
     }
 
-    /** By hand: the target, the first file's number, how many files, for how many seconds at most, and the folder of seeds for models. Prints what became of them and every finding. */
+    /**
+     * By hand: the target, the first file's number, how many files, for how many seconds at most, and the folder of
+     * seeds for models. Prints what became of them and every finding.
+     */
     static final class Campaign {
         private Campaign() {}
 

@@ -10,7 +10,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Feeds changed files to a target. Each file comes from a seed of its own, so that a number in a report makes it again. A file that takes longer than the limit, or does anything but succeed or be refused by a {@link TenonException}, is a
+ * Feeds changed files to a target. Each file comes from a seed of its own, so that a number in a report makes it again.
+ * A file that takes longer than the limit, or does anything but succeed or be refused by a {@link TenonException}, is a
  * finding.
  */
 final class Fuzzer {

@@ -60,8 +60,9 @@ class EmbeddingGoldenTest {
     }
 
     /**
-     * Rounding to 8 bits turns a difference in the last bit of an activation into one of a step, so engines differ. ONNX Runtime without optimisation
-     * agrees with itself to 0.9948 on the worst of these texts, the two of unknown tokens alone; those may be below 0.995 here too.
+     * Rounding to 8 bits turns a difference in the last bit of an activation into one of a step, so engines differ.
+     * ONNX Runtime without optimisation agrees with itself to 0.9948 on the worst of these texts, the two of unknown
+     * tokens alone; those may be below 0.995 here too.
      */
     @ParameterizedTest
     @CsvSource({

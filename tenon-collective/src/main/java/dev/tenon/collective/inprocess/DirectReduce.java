@@ -7,12 +7,16 @@ import java.lang.reflect.Array;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reduction straight out of all ranks' buffers: every element is folded in the order in which it would go round the ring, from the rank that its chunk is numbered after, so the result has the ring's bits.
+ * A reduction straight out of all ranks' buffers: every element is folded in the order in which it would go round the
+ * ring, from the rank that its chunk is numbered after, so the result has the ring's bits.
  *
  * @param <A> the arrays that the kernel works in
  */
 final class DirectReduce<A> implements Tasks {
-    /** Elements folded before the next: 2 KiB of f32, so that what eight ranks' tiles were read into is still in the first-level cache when the result is written there (a seventh faster than 8 KiB on one thread). */
+    /**
+     * Elements folded before the next: 2 KiB of f32, so that what eight ranks' tiles were read into is still in the
+     * first-level cache when the result is written there (a seventh faster than 8 KiB on one thread).
+     */
     private static final int TILE = 512;
 
     /** A smaller task costs more to share out than to do. */

@@ -4,8 +4,9 @@ import dev.tenon.collective.HostBuffer;
 import dev.tenon.collective.reduce.Arithmetic;
 
 /**
- * One rank's part in an all-reduce by recursive doubling: pairs at distance 1, 2, 4, … exchange all that they have, so after log2(world) steps everybody has everything. When the world is no power of two, the first ranks join up
- * in pairs before, and the one of each pair that sat out is given the result.
+ * One rank's part in an all-reduce by recursive doubling: pairs at distance 1, 2, 4, … exchange all that they have, so
+ * after log2(world) steps everybody has everything. When the world is no power of two, the first ranks join up in pairs
+ * before, and the one of each pair that sat out is given the result.
  *
  * <p>Both of a pair fold the lower rank's into the higher's, so all ranks get the same bits.
  *

@@ -89,7 +89,10 @@ final class GroupState {
         return null;
     }
 
-    /** A rank is not coming to this round, nor to any later one. Ranks that wait in it are told now, those that come later when they come. */
+    /**
+     * A rank is not coming to this round, nor to any later one. Ranks that wait in it are told now, those that come
+     * later when they come.
+     */
     void leave(Departure departure, Round round) {
         gone.set(departure.departed(), departure);
         anyGone = true;

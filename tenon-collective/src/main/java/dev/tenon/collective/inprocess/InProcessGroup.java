@@ -6,6 +6,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -16,9 +17,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks that are threads of this process. {@link #run} gives every rank a task on a thread of its own, which the group keeps; or callers take each rank's {@link #communicator} to threads of theirs.
+ * Ranks that are threads of this process. {@link #run} gives every rank a task on a thread of its own, which the group
+ * keeps; or callers take each rank's {@link #communicator} to threads of theirs.
  *
- * <p>Thread-safe; a group does one {@link #run} at a time. A rank's task may take communicators and close the group, but not run it.
+ * <p>Thread-safe; a group does one {@link #run} at a time. A rank's task may take communicators and close the group,
+ * but not run it.
  */
 public final class InProcessGroup implements AutoCloseable {
     /** The most ranks of a group. */
@@ -50,6 +53,7 @@ public final class InProcessGroup implements AutoCloseable {
 
     /** A group of {@code world} ranks. @throws InputException when that is not 1 to 4096 */
     public static InProcessGroup open(int world, InProcessOptions options) {
+        Require.nonNull(options, "options");
         if (world < 1 || world > LARGEST_WORLD) {
             throw new InputException("a world has 1 to " + LARGEST_WORLD + " ranks, got " + world);
         }
@@ -85,13 +89,16 @@ public final class InProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Runs a task on every rank, each on its own thread, and waits for all. A rank whose task ended, well or not, counts as gone: others that wait for it fail at once. The next run starts with fresh communicators, whatever became of
-     * this one.
+     * Runs a task on every rank, each on its own thread, and waits for all. A rank whose task ended, well or not,
+     * counts as gone: others that wait for it fail at once. The next run starts with fresh communicators, whatever
+     * became of this one.
      *
-     * @throws CollectiveAbortedException with the failure of the first rank whose own fault it was as the cause, unless that is of Tenon's family: then it is thrown itself
+     * @throws CollectiveAbortedException with the failure of the first rank whose own fault it was as the cause, unless
+     *     that is of Tenon's family: then it is thrown itself
      * @throws InputException from within a task of this group, which would wait for itself
      */
     public void run(RankTask task) {
+        Require.nonNull(task, "task");
         if (AT_WORK_FOR.get() == this) {
             throw new InputException("a rank's task cannot run its own group: the group is at that task");
         }

@@ -2,6 +2,7 @@ package dev.tenon.collective.inprocess;
 
 import dev.tenon.collective.Algorithm;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,8 @@ public record InProcessOptions(
     private static final Duration LONGEST = Duration.ofDays(365);
 
     public InProcessOptions {
+        Require.nonNull(algorithm, "algorithm");
+        Require.nonNull(timeout, "timeout");
         if (!timeout.isPositive() || timeout.compareTo(LONGEST) > 0) {
             throw new InputException(
                     "the timeout must be positive and at most " + LONGEST.toDays() + " days, got " + timeout);
@@ -37,11 +40,11 @@ public record InProcessOptions(
     }
 
     public InProcessOptions withAlgorithm(Algorithm named) {
-        return new InProcessOptions(named, timeout, cores, listener);
+        return new InProcessOptions(Require.nonNull(named, "named"), timeout, cores, listener);
     }
 
     public InProcessOptions withTimeout(Duration longest) {
-        return new InProcessOptions(algorithm, longest, cores, listener);
+        return new InProcessOptions(algorithm, Require.nonNull(longest, "longest"), cores, listener);
     }
 
     public InProcessOptions withCores(int count) {
@@ -49,6 +52,6 @@ public record InProcessOptions(
     }
 
     public InProcessOptions withListener(RingListener told) {
-        return new InProcessOptions(algorithm, timeout, cores, told);
+        return new InProcessOptions(algorithm, timeout, cores, Require.nonNull(told, "told"));
     }
 }

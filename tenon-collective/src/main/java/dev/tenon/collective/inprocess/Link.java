@@ -6,7 +6,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel from one rank to another. A message is not copied: the receiver reads the sender's memory, and says when it is done.
+ * A channel from one rank to another. A message is not copied: the receiver reads the sender's memory, and says when it
+ * is done.
  *
  * <p>One sender, one receiver. Each counts in a cell that only it writes; the cells lie in cache lines of their own.
  */

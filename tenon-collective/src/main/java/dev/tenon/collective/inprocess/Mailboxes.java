@@ -19,7 +19,11 @@ final class Mailboxes {
         boxes = new AtomicReferenceArray<>(group.world() * group.world());
     }
 
-    /** One rank's half of two exchanges. @throws CollectiveMismatchException on both sides where a message does not fit */
+    /**
+     * One rank's half of two exchanges.
+     *
+     * @throws CollectiveMismatchException on both sides where a message does not fit
+     */
     void sendRecv(int rank, HostBuffer send, int to, HostBuffer receive, int from, long deadline) {
         Message out = new Message(send);
         box(rank, to).add(out);

@@ -4,7 +4,10 @@ import dev.tenon.collective.HostBuffer;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
-/** A buffer that one rank offers to another. The receiver copies out of it, unless the sender took the offer back before. Thread-safe. */
+/**
+ * A buffer that one rank offers to another. The receiver copies out of it, unless the sender took the offer back
+ * before. Thread-safe.
+ */
 final class Message {
     private enum State {
         OFFERED,

@@ -6,13 +6,17 @@ import dev.tenon.collective.reduce.Arithmetic;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's part in a ring all-reduce (Patarasuk and Yuan 2009): world − 1 steps of scatter-reduce, after which each rank holds one chunk of the result, then world − 1 steps of all-gather. In each step a rank shows one chunk to
- * its right neighbour and takes another from its left; nothing is copied to be sent.
+ * One rank's part in a ring all-reduce (Patarasuk and Yuan 2009): world − 1 steps of scatter-reduce, after which each
+ * rank holds one chunk of the result, then world − 1 steps of all-gather. In each step a rank shows one chunk to its
+ * right neighbour and takes another from its left; nothing is copied to be sent.
  *
  * @param <A> the arrays that the kernel works in
  */
 final class Ring<A> {
-    /** Bytes of all ranks that go round at once: bounds the arrays that partial sums lie in where elements are converted. For speed it does not matter (2, 4 and 8 MiB came out alike). */
+    /**
+     * Bytes of all ranks that go round at once: bounds the arrays that partial sums lie in where elements are
+     * converted. For speed it does not matter (2, 4 and 8 MiB came out alike).
+     */
     private static final long PASS_BYTES = 16 << 20;
 
     private final Arithmetic<A> kernel;
@@ -48,7 +52,10 @@ final class Ring<A> {
         passes = listener == null ? (int) Math.max(1, bytes / PASS_BYTES) : 1; // who is told wants to see whole chunks
     }
 
-    /** All-reduce of buffers that are arrays: partial sums lie in the target itself. Every rank's must be, or none's is taken as one. */
+    /**
+     * All-reduce of buffers that are arrays: partial sums lie in the target itself. Every rank's must be, or none's is
+     * taken as one.
+     */
     void reduceArrays(A source, A target, HostBuffer result) {
         for (pass = 0; pass < passes; pass++) {
             A shown = source;
@@ -69,7 +76,9 @@ final class Ring<A> {
         send.awaitReleased(wait);
     }
 
-    /** All-reduce of any buffers: partial sums lie in two arrays, one being filled while the neighbour reads the other. */
+    /**
+     * All-reduce of any buffers: partial sums lie in two arrays, one being filled while the neighbour reads the other.
+     */
     void reduceBuffers(HostBuffer source, HostBuffer target) {
         int most = (int) (chunks.length() / chunks.world() / passes) + 2; // both divisions leave some a little larger
         A shown = kernel.allocate(most);

@@ -11,8 +11,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation of the whole group: ranks arrive with their calls, the last one looks whether they agree, and then the work is done or the round has failed for all. Rounds form a chain that each rank walks at its own pace, so a
- * rank that is late for a failed round learns of it when it comes.
+ * One operation of the whole group: ranks arrive with their calls, the last one looks whether they agree, and then the
+ * work is done or the round has failed for all. Rounds form a chain that each rank walks at its own pace, so a rank
+ * that is late for a failed round learns of it when it comes.
  *
  * <p>Thread-safe.
  */

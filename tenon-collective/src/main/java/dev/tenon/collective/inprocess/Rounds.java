@@ -57,8 +57,9 @@ final class Rounds {
     }
 
     /**
-     * Ends a round in which a rank did not come. After a timeout the whole group is over: what kept that rank away once would cost every later call its full wait as well. An interrupt is known to all ranks of the round, and the group goes
-     * on.
+     * Ends a round in which a rank did not come. After a timeout the whole group is over: what kept that rank away once
+     * would cost every later call its full wait as well. An interrupt is known to all ranks of the round, and the group
+     * goes on.
      */
     private void giveUp(Round round, CollectiveException overdue) {
         Failure failure = at -> {

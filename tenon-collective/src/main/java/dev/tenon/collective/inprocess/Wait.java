@@ -2,7 +2,9 @@ package dev.tenon.collective.inprocess;
 
 import java.util.function.BooleanSupplier;
 
-/** A wait in the middle of an operation: ends with the condition, or with the exception that the operation fails with. */
+/**
+ * A wait in the middle of an operation: ends with the condition, or with the exception that the operation fails with.
+ */
 interface Wait {
     void until(BooleanSupplier condition);
 }

@@ -5,12 +5,16 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one rank waits: by looking again while there is a core for every rank, then by giving its core away, then asleep until {@link #wake}.
+ * How one rank waits: by looking again while there is a core for every rank, then by giving its core away, then asleep
+ * until {@link #wake}.
  *
  * <p>One thread waits at a time; any may wake.
  */
 final class Waiter {
-    /** About 20 µs. Where ranks outnumber cores the rank that is waited for may have no core to run on, and looking again only keeps it off. */
+    /**
+     * About 20 µs. Where ranks outnumber cores the rank that is waited for may have no core to run on, and looking
+     * again only keeps it off.
+     */
     private static final int SPINS = 1000;
 
     /** Measured: fewer puts ranks to sleep that are about to be served, more keeps cores from other work. */
@@ -27,10 +31,11 @@ final class Waiter {
     }
 
     /**
-     * Waits for a condition that whoever makes it true announces with {@link #wake}.
+     * Waits for a condition; the thread that makes it true announces it with {@link #wake}.
      *
      * @param deadline on the clock of {@link System#nanoTime}
-     * @return whether it holds; false at the deadline, when the group is over, or when the thread was interrupted, which it then still is
+     * @return whether it holds; false at the deadline, when the group is over, or when the thread was interrupted,
+     *     which it then still is
      */
     @SuppressWarnings("ThreadPriorityCheck") // the yields are for speed: sleep() is what makes it right
     boolean await(BooleanSupplier condition, long deadline) {
@@ -52,7 +57,10 @@ final class Waiter {
         return sleep(condition, deadline);
     }
 
-    /** Waits for the end of work that another rank is at, and that itself waits for nobody: it comes whatever happens to the group. */
+    /**
+     * Waits for the end of work that another rank is at, and that itself waits for nobody: it comes whatever happens to
+     * the group.
+     */
     @SuppressWarnings("ThreadPriorityCheck") // short, and right without
     static void drain(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
@@ -76,7 +84,10 @@ final class Waiter {
         }
     }
 
-    /** To be called after a volatile write that makes a condition true: either the waiter sees the write, or this sees the waiter asleep. */
+    /**
+     * To be called after a volatile write that makes a condition true: either the waiter sees the write, or this sees
+     * the waiter asleep.
+     */
     void wake() {
         Thread thread = asleep;
         if (thread != null) {

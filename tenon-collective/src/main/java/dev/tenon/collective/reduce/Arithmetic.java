@@ -7,7 +7,8 @@ import dev.tenon.core.ir.DType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a reduction of one element type, in arrays of the primitive type that it is kept in: loops over equal indices of all arrays, which C2 turns into vector code (it does not where the indices differ).
+ * The arithmetic of a reduction of one element type, in arrays of the primitive type that it is kept in: loops over
+ * equal indices of all arrays, which C2 turns into vector code (it does not where the indices differ).
  *
  * <p>Immutable and thread-safe.
  *
@@ -44,7 +45,10 @@ public abstract sealed class Arithmetic<A> permits FloatArithmetic, DoubleArithm
         return dtype.bytes();
     }
 
-    /** The caller's own array, when its elements are what this arithmetic works on: no conversion, and it begins with the buffer's first element. */
+    /**
+     * The caller's own array, when its elements are what this arithmetic works on: no conversion, and it begins with
+     * the buffer's first element.
+     */
     public final @Nullable A array(HostBuffer buffer) {
         return keepsElements() ? buffer.array(arrayType()) : null;
     }

@@ -8,7 +8,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import java.lang.foreign.MemorySegment;
 
-/** i64, u64, u32, and the mean of i32. For the largest and the least u64 the sign bit is turned over on the way in and out, which puts unsigned numbers in the signed order. */
+/**
+ * i64, u64, u32, and the mean of i32. For the largest and the least u64 the sign bit is turned over on the way in and
+ * out, which puts unsigned numbers in the signed order.
+ */
 final class LongArithmetic extends Arithmetic<long[]> {
     private final boolean flipped;
 

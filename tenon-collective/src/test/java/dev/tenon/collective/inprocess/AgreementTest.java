@@ -24,7 +24,10 @@ final class AgreementTest {
         void call(Communicator rank, float[] mine);
     }
 
-    /** Every rank gets the mismatch within two seconds, naming its own value and another's; its buffer is as it was; a right call follows. */
+    /**
+     * Every rank gets the mismatch within two seconds, naming its own value and another's; its buffer is as it was; a
+     * right call follows.
+     */
     private static void disagree(Algorithm algorithm, int[] lengths, String one, String other, Wrong wrong) {
         try (InProcessGroup group = Groups.open(4, algorithm, Groups.SHORT)) {
             group.run(rank -> {

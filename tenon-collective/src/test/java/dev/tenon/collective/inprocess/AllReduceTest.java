@@ -206,7 +206,9 @@ final class AllReduceTest {
         return results;
     }
 
-    /** On the heap an array of the type itself, so that both the loops over arrays and those over any memory are met. */
+    /**
+     * On the heap an array of the type itself, so that both the loops over arrays and those over any memory are met.
+     */
     private static MemorySegment like(MemorySegment memory, DType dtype) {
         int length = (int) memory.byteSize() / dtype.bytes();
         return switch (dtype) {

@@ -11,7 +11,10 @@ import java.math.BigInteger;
 import java.util.function.BinaryOperator;
 import java.util.function.DoubleBinaryOperator;
 
-/** What a reduction gives, worked out another way: floats in float64 with the error that their own type may add, integers exactly in unlimited ones. */
+/**
+ * What a reduction gives, worked out another way: floats in float64 with the error that their own type may add,
+ * integers exactly in unlimited ones.
+ */
 final class Expected {
     private Expected() {}
 

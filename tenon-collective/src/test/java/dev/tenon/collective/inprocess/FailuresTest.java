@@ -285,7 +285,10 @@ final class FailuresTest {
         }
     }
 
-    /** An Error in the middle of a copy, as the JVM throws it for a mapped file that became shorter, is no reason for the sender to wait for ever. */
+    /**
+     * An Error in the middle of a copy, as the JVM throws it for a mapped file that became shorter, is no reason for
+     * the sender to wait for ever.
+     */
     @Test
     void aMessageThatCannotBeRead(@TempDir Path folder) throws IOException {
         int bytes = 1 << 20;

@@ -51,7 +51,8 @@ final class NullArgumentsTest {
                             assertThatThrownBy(call(rank, operation, at))
                                     .as("%s without its argument %d", operation, at)
                                     .isInstanceOf(InputException.class)
-                                    .hasMessageMatching(".*: (source|target|data|send|receive|op|dtype) is null");
+                                    .hasMessageMatching(
+                                            ".*: argument \"(source|target|data|send|receive|op|dtype)\" is null.*");
                         }
                     }
                 }
@@ -82,10 +83,10 @@ final class NullArgumentsTest {
     void buffers() {
         assertThatThrownBy(() -> HostBuffer.of((float[]) null))
                 .isInstanceOf(InputException.class)
-                .hasMessage("HostBuffer.of: elements is null");
+                .hasMessage("HostBuffer.of: argument \"elements\" is null; expected a value");
         assertThatThrownBy(() -> HostBuffer.of(null, DType.F32)).isInstanceOf(InputException.class);
         assertThatThrownBy(() -> TensorBuffer.of(null))
                 .isInstanceOf(InputException.class)
-                .hasMessage("TensorBuffer.of: tensor is null");
+                .hasMessage("TensorBuffer.of: argument \"tensor\" is null; expected a value");
     }
 }

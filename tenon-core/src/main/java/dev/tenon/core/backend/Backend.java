@@ -4,7 +4,10 @@ import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.List;
 
-/** A kind of device. Implementations have a public constructor without arguments, load nothing in it, and are thread-safe. */
+/**
+ * A kind of device. Implementations have a public constructor without arguments, load nothing in it, and are
+ * thread-safe.
+ */
 public interface Backend {
     /** The name that {@code Target} knows it by: {@code cpu}, {@code cuda}. */
     String name();

@@ -25,7 +25,9 @@ public interface Device extends AutoCloseable {
         return true;
     }
 
-    /** A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans. */
+    /**
+     * A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans.
+     */
     Constants newConstants();
 
     /**
@@ -49,7 +51,10 @@ public interface Device extends AutoCloseable {
         return Tensor.zeros(type);
     }
 
-    /** Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up to now have asked for it. */
+    /**
+     * Whether the device has decided about all code that it exchanges for faster code while it runs, as far as runs up
+     * to now have asked for it.
+     */
     default boolean settled() {
         return true;
     }
@@ -69,7 +74,10 @@ public interface Device extends AutoCloseable {
      * after its programs. Thread-safe.
      */
     interface Constants extends AutoCloseable {
-        /** Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file) counts nothing. */
+        /**
+         * Bytes held on the device, shared data counted once; data that is used where it lies (mapped from its file)
+         * counts nothing.
+         */
         long bytes();
 
         @Override

@@ -5,7 +5,10 @@ import dev.tenon.core.report.MemoryReport;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What a device holds, and the cap on it: bytes are entered before they are allocated, so a request past the cap allocates nothing. Thread-safe. */
+/**
+ * What a device holds, and the cap on it: bytes are entered before they are allocated, so a request past the cap
+ * allocates nothing. Thread-safe.
+ */
 public final class MemoryLedger {
     /** What memory is for. */
     public enum Use {
@@ -29,7 +32,11 @@ public final class MemoryLedger {
         }
     }
 
-    /** Enters bytes that are about to be allocated. @throws OutOfMemoryException past the cap, naming what is held; nothing is entered then */
+    /**
+     * Enters bytes that are about to be allocated.
+     *
+     * @throws OutOfMemoryException past the cap, naming what is held; nothing is entered then
+     */
     public synchronized void enter(Use use, long bytes, String purpose) {
         long free = limit - report().total();
         if (use != Use.HOST && bytes > free) {

@@ -20,7 +20,9 @@ public interface Program extends AutoCloseable {
      */
     Tensor[] run(Device.State context, Tensor[] inputs);
 
-    /** The same, with results that may stay in the device's memory ({@link Tensor#resident()}); by default they do not. */
+    /**
+     * The same, with results that may stay in the device's memory ({@link Tensor#resident()}); by default they do not.
+     */
     default Tensor[] runOnDevice(Device.State context, Tensor[] inputs) {
         return run(context, inputs);
     }
@@ -39,7 +41,10 @@ public interface Program extends AutoCloseable {
         }
     }
 
-    /** One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it took and why others were passed over. */
+    /**
+     * One report for each node of the plan that is not a view, in the order of the graph: what it does, the tier it
+     * took and why others were passed over.
+     */
     List<StepReport> steps();
 
     /** Bytes of scratch memory that a context needs beside the plan's arena. */

@@ -1,5 +1,6 @@
 /**
- * What a backend is to the runtime: found through {@link java.util.ServiceLoader}, it opens devices; a device compiles plans to programs; a program runs in a context.
+ * The contract between the runtime and a backend. A backend is found through {@link java.util.ServiceLoader} and opens
+ * devices; a device compiles plans to programs; a program runs in the state of a session.
  *
  * <p>Owns the contract only.
  */

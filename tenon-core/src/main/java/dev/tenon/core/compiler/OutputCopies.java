@@ -13,7 +13,10 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** {@code output = input, constant, or the memory of another output → output = copy(it)}: afterwards every output has memory of its own that a node writes. */
+/**
+ * {@code output = input, constant, or the memory of another output → output = copy(it)}: afterwards every output has
+ * memory of its own that a node writes.
+ */
 final class OutputCopies implements Pass {
     @Override
     public String name() {

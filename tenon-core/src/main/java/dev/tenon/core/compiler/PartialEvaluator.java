@@ -25,13 +25,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs as much of a graph as is known before any run: gives inputs their concrete types, folds operations on constants (within a bound of bytes), and turns deferred operations into what they stand for as soon as the values they wait for
+ * Runs as much of a graph as is known before any run: gives inputs their concrete types, folds operations on constants
+ * (within a bound of bytes), and turns deferred operations into what they stand for as soon as the values they wait for
  * are constants. Arithmetic on shapes, and branches on it, vanish here.
  *
- * <p>With no types given it does the same for what hangs on constants alone; the result then serves every binding of the named dims.
+ * <p>With no types given it does the same for what hangs on constants alone; the result then serves every binding of
+ * the named dims.
  */
 final class PartialEvaluator implements Ops {
-    /** A folded constant may always take this many bytes; a larger one no more than the constants that it was made of. */
+    /**
+     * A folded constant may always take this many bytes; a larger one no more than the constants that it was made of.
+     */
     static final long FOLD_BYTES = 1 << 18;
 
     /** More elements than this are not folded: reference arithmetic works on the heap. */

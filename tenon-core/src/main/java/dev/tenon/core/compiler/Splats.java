@@ -19,7 +19,9 @@ import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Folds operations on constants of one repeated element, whatever their size, without ever writing the elements out. */
+/**
+ * Folds operations on constants of one repeated element, whatever their size, without ever writing the elements out.
+ */
 final class Splats {
     private Splats() {}
 

@@ -7,8 +7,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One plan of a graph, and what is left of the graph after it. Nearly always the plan is all there is. Where a shape or a branch hangs on values that only the run brings forth, or a loop is to be run, the plan ends there: its outputs are
- * then what the rest needs (and those of the graph's outputs that are ready), and the rest is planned once the needed values are known and the loops have run.
+ * One plan of a graph, and what is left of the graph after it. Nearly always the plan is all there is. Where a shape or
+ * a branch hangs on values that only the run brings forth, or a loop is to be run, the plan ends there: its outputs are
+ * then what the rest needs (and those of the graph's outputs that are ready), and the rest is planned once the needed
+ * values are known and the loops have run.
  */
 public record Stage(Plan plan, @Nullable Rest rest) {
     /**

@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Cuts a specialised graph before its first operations whose meaning waits for values of the run, and its first loops. */
+/**
+ * Cuts a specialised graph before its first operations whose meaning waits for values of the run, and its first loops.
+ */
 final class StageSplit {
     private static final String CROSSING = "value:";
 
@@ -85,7 +87,10 @@ final class StageSplit {
         return split;
     }
 
-    /** The part that can be planned now. Its outputs: those of the graph that are ready, and the values that the rest reads. */
+    /**
+     * The part that can be planned now. Its outputs: those of the graph that are ready, and the values that the rest
+     * reads.
+     */
     Graph ready() {
         GraphBuilder builder = new GraphBuilder(graph.name());
         Map<Value, Value> mapped = new HashMap<>();

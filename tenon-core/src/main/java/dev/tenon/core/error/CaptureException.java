@@ -1,6 +1,9 @@
 package dev.tenon.core.error;
 
-/** A call that cannot be recorded into a device graph, named by the message. What was recorded is gone; the stream stays usable. */
+/**
+ * A call that cannot be recorded into a device graph, named by the message. What was recorded is gone; the stream stays
+ * usable.
+ */
 public final class CaptureException extends TenonException {
     private static final long serialVersionUID = 1L;
 

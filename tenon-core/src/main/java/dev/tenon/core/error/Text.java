@@ -1,11 +1,14 @@
 package dev.tenon.core.error;
 
 /**
- * Shows text that comes from a file, a library or another program: as data, never as commands to a terminal or as lines of its own, and never at a length that the text decides.
+ * Shows text that comes from a file, a library or another program: as data, never as commands to a terminal or as lines
+ * of its own, and never at a length that the text decides.
  *
- * <p>Control characters (line breaks and ESC among them), marks that change the direction of text, and halves of surrogate pairs become escapes as in Java: {@code \n}, {@code \}{@code u001b}.
+ * <p>Control characters (line breaks and ESC among them), marks that change the direction of text, and halves of
+ * surrogate pairs become escapes as in Java: {@code \n}, {@code \}{@code u001b}.
  *
- * <p>Every {@link TenonException} passes its message through {@link #message}. What goes elsewhere (a log, a table, a page, JSON) passes names through {@link #name}.
+ * <p>Every {@link TenonException} passes its message through {@link #message}. What goes elsewhere (a log, a table, a
+ * page, JSON) passes names through {@link #name}.
  */
 public final class Text {
     /** How many characters of a name are shown. */

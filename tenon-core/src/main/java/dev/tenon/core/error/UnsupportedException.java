@@ -1,6 +1,8 @@
 package dev.tenon.core.error;
 
-/** Something valid that this backend, operation or version does not do; the message names the node and the way round it. */
+/**
+ * Something valid that this backend, operation or version does not do; the message names the node and the way round it.
+ */
 public final class UnsupportedException extends TenonException {
     private static final long serialVersionUID = 1L;
 

@@ -5,8 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How values of several shapes are read under one result shape: the fewest dims that say it, and for each value its stride along each, 0 where it is repeated. Axes of one element are gone, and neighbouring axes that every value walks as
- * one are one.
+ * How values of several shapes are read under one result shape: the fewest dims that say it, and for each value its
+ * stride along each, 0 where it is repeated. Axes of one element are gone, and neighbouring axes that every value walks
+ * as one are one.
  */
 public final class Broadcast {
     /** Outermost first; empty for a single element. */

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The elements of a constant, of a concrete type. Dense data lies outside the heap, mapped from a file or allocated, and is never copied to it; it may start at any byte address, aligned to its elements or not. A splat is one element
+ * The elements of a constant, of a concrete type. Dense data lies outside the heap, mapped from a file or allocated,
+ * and is never copied to it; it may start at any byte address, aligned to its elements or not. A splat is one element
  * repeated: a constant of any size that costs nothing.
  *
  * <p>Immutable by agreement: nobody writes to the segment.
@@ -74,7 +75,11 @@ public sealed interface ConstantData {
         }
     }
 
-    /** The same elements under another shape of as many; nothing is copied. @throws ShapeException when the numbers differ */
+    /**
+     * The same elements under another shape of as many; nothing is copied.
+     *
+     * @throws ShapeException when the numbers differ
+     */
     default ConstantData reshaped(Shape shape) {
         TensorType reshaped = new TensorType(type().dtype(), shape);
         if (shape.elements() != type().shape().elements()) {

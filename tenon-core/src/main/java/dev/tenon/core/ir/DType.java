@@ -46,7 +46,11 @@ public enum DType {
         return bits;
     }
 
-    /** Whole bytes an element takes. @throws DTypeException for a packed type, whose elements have no byte of their own */
+    /**
+     * Whole bytes an element takes.
+     *
+     * @throws DTypeException for a packed type, whose elements have no byte of their own
+     */
     public int bytes() {
         if (bits < 8) {
             throw new DTypeException(text + " is packed: its elements have no bytes of their own");

@@ -6,7 +6,8 @@ import dev.tenon.core.error.ShapeException;
 /**
  * The extent of one axis: a number, a name that a run gives a number to, or not known before the plan is made.
  *
- * <p>The arithmetic here is exact where both sides are numbers and answers {@link Unknown} where it cannot tell, so one shape rule serves graphs with named dims and graphs without.
+ * <p>The arithmetic here is exact where both sides are numbers and answers {@link Unknown} where it cannot tell, so one
+ * shape rule serves graphs with named dims and graphs without.
  */
 public sealed interface Dim {
     /** A number of elements, 0 or more. */

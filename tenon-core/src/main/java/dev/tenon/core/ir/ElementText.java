@@ -1,6 +1,8 @@
 package dev.tenon.core.ir;
 
-/** Elements of constants as text that gives back the same bits: decimal where that does, else the bits in hexadecimal. */
+/**
+ * Elements of constants as text that gives back the same bits: decimal where that does, else the bits in hexadecimal.
+ */
 final class ElementText {
     private ElementText() {}
 

@@ -5,9 +5,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Reads and writes single elements of any type in memory: little-endian, at any alignment. Floats travel as {@code double}, everything else as {@code long}.
+ * Reads and writes single elements of any type in memory: little-endian, at any alignment. Floats travel as
+ * {@code double}, everything else as {@code long}.
  *
- * <p>Stores to a float type round to nearest even and overflow to infinity (f8e4m3, which has none, to its NaN); stores of a {@code double} to an integer type truncate, saturate, and make NaN 0; stores of a {@code long} to a narrower
+ * <p>Stores to a float type round to nearest even and overflow to infinity (f8e4m3, which has none, to its NaN); stores
+ * of a {@code double} to an integer type truncate, saturate, and make NaN 0; stores of a {@code long} to a narrower
  * integer wrap.
  */
 public final class Elements {
@@ -128,7 +130,9 @@ public final class Elements {
     }
 
     /**
-     * The number as a float whose last bit is set where it is not exact (rounding to odd). What is then rounded to fewer bits comes out as if it had been rounded once: a tie of the short type can no longer be made by the first rounding.
+     * The number as a float whose last bit is set where it is not exact (rounding to odd). What is then rounded to
+     * fewer bits comes out as if it had been rounded once: a tie of the short type can no longer be made by the first
+     * rounding.
      */
     private static float oddFloat(double value) {
         float nearest = (float) value;

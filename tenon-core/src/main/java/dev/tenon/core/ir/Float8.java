@@ -1,6 +1,9 @@
 package dev.tenon.core.ir;
 
-/** The two 8-bit float formats of the OCP 8-bit Floating Point Specification 1.0: e4m3 (no infinity, NaN 0x7F, largest 448) and e5m2 (IEEE-like, largest 57344). */
+/**
+ * The two 8-bit float formats of the OCP 8-bit Floating Point Specification 1.0: e4m3 (no infinity, NaN 0x7F, largest
+ * 448) and e5m2 (IEEE-like, largest 57344).
+ */
 final class Float8 {
     private Float8() {}
 

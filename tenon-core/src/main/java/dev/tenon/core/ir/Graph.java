@@ -18,9 +18,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor program in static single assignment form: values that are given (inputs, parameters, constants), nodes in an order in which each uses only what stands before it, and named outputs.
+ * A tensor program in static single assignment form: values that are given (inputs, parameters, constants), nodes in an
+ * order in which each uses only what stands before it, and named outputs.
  *
- * <p>A graph may hold default values: constants that a run may replace, with {@link #overriding} for the graph that takes them as inputs.
+ * <p>A graph may hold default values: constants that a run may replace, with {@link #overriding} for the graph that
+ * takes them as inputs.
  *
  * <p>Immutable and thread-safe. Made by a {@link PlainGraphBuilder}.
  */
@@ -109,7 +111,8 @@ public final class Graph {
     }
 
     /**
-     * The same computation with some defaults as inputs, which a run must then give. Nothing is computed from the constants that it replaces.
+     * The same computation with some defaults as inputs, which a run must then give. Nothing is computed from the
+     * constants that it replaces.
      *
      * @throws InputException for a name without a default
      */

@@ -22,8 +22,11 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Attributes are the record's components; one that is false, 0, an empty list, null, or its class's NONE is left out. A name that is not plain is quoted: {@code %"a b"}; a dim without a name or number is {@code ?}, a shape without a rank
- * {@code [...]}. Elements are decimal, or hexadecimal bits where a decimal would not give the same ones (a NaN with a payload). Dense constants of more than 16 elements stay outside of the text, under a key. {@code #} starts a comment.
+ * <p>Attributes are the record's components; one that is false, 0, an empty list, null, or its class's NONE is left
+ * out. A name that is not plain is quoted: {@code %"a b"}; a dim without a name or number is {@code ?}, a shape without
+ * a rank {@code [...]}. Elements are decimal, or hexadecimal bits where a decimal would not give the same ones (a NaN
+ * with a payload). Dense constants of more than 16 elements stay outside of the text, under a key. {@code #} starts a
+ * comment.
  */
 public final class GraphText {
     /** Dense constants of more elements are not spelled out. */

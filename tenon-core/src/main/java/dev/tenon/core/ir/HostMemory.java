@@ -8,11 +8,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Allocates memory outside the heap that lives as long as it is reachable, and keeps what is no longer reachable from piling up.
+ * Allocates memory outside the heap that lives as long as it is reachable, and keeps what is no longer reachable from
+ * piling up.
  *
- * <p>The garbage collector frees such memory, but runs by the needs of the heap alone: a program that drops large outputs makes few objects, so that gigabytes may wait for a collection. Once the memory handed out exceeds a threshold, an
- * allocation therefore asks for a collection ({@link System#gc}) first. The threshold is an eighth of the largest heap, at least 64 MiB, and at least twice of what the last such collection left, so that live memory is not collected for
- * again and again. {@code -XX:+DisableExplicitGC} turns it off; the JVM's own limit is {@code -XX:MaxDirectMemorySize}.
+ * <p>The garbage collector frees such memory, but runs by the needs of the heap alone: a program that drops large
+ * outputs makes few objects, so that gigabytes may wait for a collection. Once the memory handed out exceeds a
+ * threshold, an allocation therefore asks for a collection ({@link System#gc}) first. The threshold is an eighth of the
+ * largest heap, at least 64 MiB, and at least twice of what the last such collection left, so that live memory is not
+ * collected for again and again. {@code -XX:+DisableExplicitGC} turns it off; the JVM's own limit is
+ * {@code -XX:MaxDirectMemorySize}.
  *
  * <p>Thread-safe.
  */

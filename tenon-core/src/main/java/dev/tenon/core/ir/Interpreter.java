@@ -13,10 +13,12 @@ import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
- * Runs graphs in float64 on the heap, with each operation's own reference: what every backend is measured against, and what folds small constants. Composites are decomposed and deferred operations resolved as they are met, with the
+ * Runs graphs in float64 on the heap, with each operation's own reference: what every backend is measured against, and
+ * what folds small constants. Composites are decomposed and deferred operations resolved as they are met, with the
  * values at hand.
  *
- * <p>Floats are rounded where the graph says so (casts, constants), not after each node. Each result's type is checked against the operation's rule. Thread-safe: a run keeps its state to itself.
+ * <p>Floats are rounded where the graph says so (casts, constants), not after each node. Each result's type is checked
+ * against the operation's rule. Thread-safe: a run keeps its state to itself.
  */
 public final class Interpreter {
     private final Map<Value, NdArray> values = new HashMap<>();
@@ -26,7 +28,8 @@ public final class Interpreter {
     /**
      * Runs a graph.
      *
-     * @param given a value for each input and parameter, by name, and for those of the graph's defaults that it replaces
+     * @param given a value for each input and parameter, by name, and for those of the graph's defaults that it
+     *     replaces
      * @return the outputs, by name, in the graph's order
      * @throws InputException when a value is missing, its type does not fit, or a name is none of the graph's
      */

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small array on the heap for reference arithmetic: floats of any type as {@code double}, not rounded to their type until they are stored; integers and booleans as {@code long}. Row-major.
+ * A small array on the heap for reference arithmetic: floats of any type as {@code double}, not rounded to their type
+ * until they are stored; integers and booleans as {@code long}. Row-major.
  *
  * <p>For tests, shape arithmetic and folding of small constants; at most 2^31 - 9 elements. Not thread-safe.
  */
@@ -156,7 +157,9 @@ public final class NdArray {
         }
     }
 
-    /** Copies element {@code from} of {@code source}, an array of the same type, to element {@code to} here, as it is. */
+    /**
+     * Copies element {@code from} of {@code source}, an array of the same type, to element {@code to} here, as it is.
+     */
     public void copy(int to, NdArray source, int from) {
         if (doubles != null) {
             doubles[to] = source.get(from);

@@ -121,7 +121,10 @@ public class PlainGraphBuilder implements OpBuilder {
         return add(nodeName, op, operands, List.of());
     }
 
-    /** Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the types. */
+    /**
+     * Adds a node whose results are named as asked, as far as the names are free; the operation's own rules give the
+     * types.
+     */
     public final List<Value> add(String nodeName, Op op, List<Value> operands, List<String> wantedNames) {
         Require.nonNull(nodeName, "nodeName");
         Require.nonNull(wantedNames, "wantedNames");
@@ -138,7 +141,10 @@ public class PlainGraphBuilder implements OpBuilder {
         }
     }
 
-    /** Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks the types. */
+    /**
+     * Adds a node whose results have names (made unique here) and types of their own choosing; {@link Verifier} checks
+     * the types.
+     */
     public final List<Value> addTyped(
             String nodeName, Op op, List<Value> operands, List<String> resultNames, List<TensorType> types) {
         requireOpen();
@@ -248,7 +254,8 @@ public class PlainGraphBuilder implements OpBuilder {
      * Says which constants are defaults that a run may replace.
      *
      * @param types of the values that may be given, by name
-     * @param overriding makes the graph that takes those of the given names as inputs; called once for each set of names
+     * @param overriding makes the graph that takes those of the given names as inputs; called once for each set of
+     *     names
      */
     public final void defaults(SequencedMap<String, TensorType> types, Function<Set<String>, Graph> overriding) {
         requireOpen();

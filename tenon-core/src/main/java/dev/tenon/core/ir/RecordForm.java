@@ -11,7 +11,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A record class as the text form sees it: named attributes that can be read from a record, and a way to make one of them. */
+/**
+ * A record class as the text form sees it: named attributes that can be read from a record, and a way to make one of
+ * them.
+ */
 final class RecordForm {
     private static final ClassValue<RecordForm> FORMS = new ClassValue<>() {
         @Override
@@ -70,7 +73,11 @@ final class RecordForm {
         return attributes;
     }
 
-    /** The record of those values, one an attribute. @throws InvocationTargetException with what the constructor threw */
+    /**
+     * The record of those values, one an attribute.
+     *
+     * @throws InvocationTargetException with what the constructor threw
+     */
     Object make(@Nullable Object[] values) throws InvocationTargetException {
         try {
             return constructor.newInstance(values);

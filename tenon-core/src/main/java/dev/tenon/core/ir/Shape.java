@@ -134,7 +134,12 @@ public final class Shape {
         return product;
     }
 
-    /** Row-major strides of a concrete shape, in elements; of a shape without elements 0 past the innermost axis of size 0. @throws ShapeException past 2^63 */
+    /**
+     * Row-major strides of a concrete shape, in elements; of a shape without elements 0 past the innermost axis of size
+     * 0.
+     *
+     * @throws ShapeException past 2^63
+     */
     public long[] strides() {
         boolean empty = elements() == 0;
         long[] strides = new long[rank()];

@@ -6,12 +6,17 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * Computes sizes, offsets and counts from numbers that a file or a caller chose: an overflow is a {@link ShapeException} that names the operation and the values, never a wrong number.
+ * Computes sizes, offsets and counts from numbers that a file or a caller chose: an overflow is a
+ * {@link ShapeException} that names the operation and the values, never a wrong number.
  *
- * <p>All such arithmetic goes through here; a test refuses {@code Math.multiplyExact} and its siblings elsewhere. Stateless and thread-safe.
+ * <p>All such arithmetic goes through here; a test refuses {@code Math.multiplyExact} and its siblings elsewhere.
+ * Stateless and thread-safe.
  */
 public final class SizeMath {
-    /** Stands for the operation in arithmetic on dims, which does not know it; {@link Op#infer} puts the operation in its place. */
+    /**
+     * Stands for the operation in arithmetic on dims, which does not know it; {@link Op#infer} puts the operation in
+     * its place.
+     */
     static final String DIMS = "dims";
 
     private SizeMath() {}
@@ -30,7 +35,11 @@ public final class SizeMath {
         return product;
     }
 
-    /** Multiplies any number of sizes; a factor of 0 gives 0 whatever the others are. @throws ShapeException past 2^63 */
+    /**
+     * Multiplies any number of sizes; a factor of 0 gives 0 whatever the others are.
+     *
+     * @throws ShapeException past 2^63
+     */
     public static long product(String what, long... factors) {
         for (long factor : factors) {
             if (factor == 0) {
@@ -52,7 +61,10 @@ public final class SizeMath {
         return Math.multiplyHigh(a, b) != product >> 63;
     }
 
-    /** Multiplies the factors of an estimate, each 0 or more: past 2^63 it is {@link Long#MAX_VALUE}, because no result depends on it. */
+    /**
+     * Multiplies the factors of an estimate, each 0 or more: past 2^63 it is {@link Long#MAX_VALUE}, because no result
+     * depends on it.
+     */
     public static long estimate(long... factors) {
         long product = 1;
         for (long factor : factors) {
@@ -94,7 +106,11 @@ public final class SizeMath {
         return narrow;
     }
 
-    /** Multiplies sizes whose product has to fit 32 bits. @throws ShapeException or {@link UnsupportedException} when it does not */
+    /**
+     * Multiplies sizes whose product has to fit 32 bits.
+     *
+     * @throws ShapeException or {@link UnsupportedException} when it does not
+     */
     public static int toInt(String what, long... factors) {
         return toInt(what, product(what, factors));
     }

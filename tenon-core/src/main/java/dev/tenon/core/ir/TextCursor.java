@@ -2,7 +2,10 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.ImportException;
 
-/** A place in a text of the form of {@link GraphText}, and what can be taken from there. Blanks and comments before a token are skipped. */
+/**
+ * A place in a text of the form of {@link GraphText}, and what can be taken from there. Blanks and comments before a
+ * token are skipped.
+ */
 final class TextCursor {
     private final String text;
     private int at;

@@ -1,14 +1,16 @@
 package dev.tenon.core.ir;
 
 /**
- * How far an element may be from the reference rounded to its type: {@code absolute + relative * |expected|}. Integers and booleans are exact always; NaN equals NaN, an infinity itself.
+ * How far an element may be from the reference rounded to its type: {@code absolute + relative * |expected|}. Integers
+ * and booleans are exact always; NaN equals NaN, an infinity itself.
  */
 public record Tolerance(double relative, double absolute) {
     /** Bit for bit, signs of zeros too; any NaN equals any other. */
     public static final Tolerance EXACT = new Tolerance(0, 0);
 
     /**
-     * One step of the type for the final rounding, a few dozen steps of its accumulator for the functions on the way, and the square root of a sum's length more, which is how rounding errors of either sign add up. For inputs of
+     * One step of the type for the final rounding, a few dozen steps of its accumulator for the functions on the way,
+     * and the square root of a sum's length more, which is how rounding errors of either sign add up. For inputs of
      * magnitude around 1.
      */
     public static Tolerance of(DType dtype, long reductionLength) {

@@ -2,7 +2,10 @@ package dev.tenon.core.lazy;
 
 import java.lang.ref.Cleaner;
 
-/** The process's one {@link Cleaner} for objects of Tenon, started on first use. Actions are short and do not throw. Thread-safe. */
+/**
+ * The process's one {@link Cleaner} for objects of Tenon, started on first use. Actions are short and do not throw.
+ * Thread-safe.
+ */
 public final class CleanerThread {
     private static final Lazy<Cleaner> CLEANER = new Lazy<>() {
         @Override

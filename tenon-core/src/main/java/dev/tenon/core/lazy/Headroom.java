@@ -5,11 +5,14 @@ import dev.tenon.core.error.OutOfMemoryException;
 /**
  * Makes sure that the heap has memory to spare before code runs for the first time.
  *
- * <p>Classes are initialised and call sites (lambdas, switches over patterns) are linked when code first runs. An {@link OutOfMemoryError} in the middle of that is recorded by the JVM, and the code fails for the rest of the process however
- * much memory is freed later. Code that runs first in a run that may meet a full heap is therefore entered behind this check: planning, the first run of a plan, opening a device. Where the heap is large or mostly free, the check reads three
- * numbers; else it allocates what it asks for, which makes the collector find out, and lets it go.
+ * <p>Classes are initialised and call sites (lambdas, switches over patterns) are linked when code first runs. An
+ * {@link OutOfMemoryError} in the middle of that is recorded by the JVM, and the code fails for the rest of the process
+ * however much memory is freed later. Code that runs first in a run that may meet a full heap is therefore entered
+ * behind this check: planning, the first run of a plan, opening a device. Where the heap is large or mostly free, the
+ * check reads three numbers; else it allocates what it asks for, which makes the collector find out, and lets it go.
  *
- * <p>Thread-safe. Other threads may take the memory right after the check: it makes the failure unlikely, not impossible.
+ * <p>Thread-safe. Other threads may take the memory right after the check: it makes the failure unlikely, not
+ * impossible.
  */
 public final class Headroom {
     /** What planning and a first run of an ordinary plan allocate for classes, call sites and their own objects. */

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes a value on first use and keeps it. A failure is thrown to the caller and not kept: the next call tries again.
  *
- * <p>A subclass and not a lambda says how: linking a lambda takes memory, and in a static initialiser, where these mostly stand, the failure would break the class for good.
+ * <p>A subclass and not a lambda says how: linking a lambda takes memory, and in a static initialiser, where these
+ * mostly stand, the failure would break the class for good.
  *
  * <p>Thread-safe; one thread makes the value while the others wait.
  *

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes the value of each key once, however many threads ask for it, and keeps the most recently used ones.
  *
- * <p>A failure is not kept. Threads that waited for a value which failed with a {@link RuntimeException} get that exception. Threads that waited for one which failed with an {@link Error} make the value themselves: an exhausted heap, for one,
- * is the misfortune of the thread that met it.
+ * <p>A failure is not kept. Threads that waited for a value which failed with a {@link RuntimeException} get that
+ * exception. Threads that waited for one which failed with an {@link Error} make the value themselves: an exhausted
+ * heap, for one, is the misfortune of the thread that met it.
  *
  * <p>Thread-safe. No wait allocates memory, so that no thread is left waiting when the heap is exhausted.
  *
@@ -75,7 +76,10 @@ public final class LazyMap<K, V> {
         this.limit = limit;
     }
 
-    /** Returns the key's value, made by this thread if no other has made it or is making it. Throws what {@code make} throws. */
+    /**
+     * Returns the key's value, made by this thread if no other has made it or is making it. Throws what {@code make}
+     * throws.
+     */
     public V get(K key, Supplier<? extends V> make) {
         while (true) {
             Entry<V> entry;

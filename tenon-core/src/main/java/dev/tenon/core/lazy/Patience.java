@@ -46,7 +46,11 @@ public final class Patience {
         }
     }
 
-    /** Waits through interrupts. @return whether there was one, which is cleared: a set one ends each parking at once */
+    /**
+     * Waits through interrupts.
+     *
+     * @return whether there was one, which is cleared: a set one ends each parking at once
+     */
     private static boolean pause(long nanos) {
         boolean interrupted = false;
         long start = System.nanoTime();

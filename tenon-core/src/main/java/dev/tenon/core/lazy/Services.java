@@ -14,7 +14,8 @@ public final class Services {
      *
      * @param loader made by the caller, whose module declares the use
      * @throws ServiceConfigurationError when a provider is broken
-     * @throws OutOfMemoryError when the heap was exhausted meanwhile; the loader itself would hide it in an error of its own
+     * @throws OutOfMemoryError when the heap was exhausted meanwhile; the loader itself would hide it in an error of
+     *     its own
      */
     public static <S> List<S> all(ServiceLoader<S> loader) {
         List<S> found = new ArrayList<>();

@@ -6,7 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a model's named dims will be: for compiling ahead and for reports. A run may still bind any other size; it then costs a plan.
+ * What a model's named dims will be: for compiling ahead and for reports. A run may still bind any other size; it then
+ * costs a plan.
  *
  * @param ranges by the dim's name
  */

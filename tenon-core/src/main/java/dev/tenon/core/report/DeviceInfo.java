@@ -1,5 +1,7 @@
 package dev.tenon.core.report;
 
+import dev.tenon.core.error.Require;
+
 /**
  * A device as it presents itself.
  *
@@ -9,4 +11,10 @@ package dev.tenon.core.report;
  * @param detail one line: cores and vector width, or compute capability and driver
  * @param memoryBytes memory that the device has in all
  */
-public record DeviceInfo(String backend, int ordinal, String name, String detail, long memoryBytes) {}
+public record DeviceInfo(String backend, int ordinal, String name, String detail, long memoryBytes) {
+    public DeviceInfo {
+        Require.nonNull(backend, "backend");
+        Require.nonNull(name, "name");
+        Require.nonNull(detail, "detail");
+    }
+}

@@ -1,5 +1,6 @@
 package dev.tenon.core.report;
 
+import dev.tenon.core.error.Require;
 import java.util.List;
 
 /**
@@ -10,6 +11,9 @@ import java.util.List;
  */
 public record ModelReport(String graph, String target, DeviceInfo device, long weightBytes, List<PlanReport> plans) {
     public ModelReport {
-        plans = List.copyOf(plans);
+        Require.nonNull(graph, "graph");
+        Require.nonNull(target, "target");
+        Require.nonNull(device, "device");
+        plans = List.copyOf(Require.elements(plans, "plans"));
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.core.report;
 
+import dev.tenon.core.error.Require;
 import java.util.List;
 
 /**
@@ -22,8 +23,8 @@ public record PlanReport(
         long workspaceBytes,
         boolean continues) {
     public PlanReport {
-        inputs = List.copyOf(inputs);
-        steps = List.copyOf(steps);
-        values = List.copyOf(values);
+        inputs = List.copyOf(Require.elements(inputs, "inputs"));
+        steps = List.copyOf(Require.elements(steps, "steps"));
+        values = List.copyOf(Require.elements(values, "values"));
     }
 }

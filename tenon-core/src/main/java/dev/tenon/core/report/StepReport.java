@@ -1,5 +1,6 @@
 package dev.tenon.core.report;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
@@ -17,11 +18,16 @@ import java.util.stream.Collectors;
  */
 public record StepReport(String op, String node, String types, String tier, List<String> passedOver) {
     public StepReport {
-        passedOver = List.copyOf(passedOver);
+        Require.nonNull(op, "op");
+        Require.nonNull(node, "node");
+        Require.nonNull(types, "types");
+        Require.nonNull(tier, "tier");
+        passedOver = List.copyOf(Require.elements(passedOver, "passedOver"));
     }
 
     /** The report of a node's step. */
     public static StepReport of(Node node, String tier, List<String> passedOver) {
+        Require.nonNull(node, "node");
         String types = types(node.inputs()) + " -> " + types(node.outputs());
         return new StepReport(node.op().mnemonic(), Text.name(node.name()), types, tier, passedOver);
     }

@@ -17,7 +17,11 @@ import java.util.Map;
 final class Bindings {
     private Bindings() {}
 
-    /** The tensors in the order of the graph's inputs. @throws InputException naming the input, what was expected and what was given */
+    /**
+     * The tensors in the order of the graph's inputs.
+     *
+     * @throws InputException naming the input, what was expected and what was given
+     */
     static Tensor[] order(Graph graph, Map<String, Tensor> given) {
         List<Value> inputs = graph.inputs();
         Tensor[] ordered = new Tensor[inputs.size()];
@@ -65,7 +69,11 @@ final class Bindings {
         }
     }
 
-    /** The concrete types of a graph's inputs once its named dims have those sizes. @throws InputException naming a dim without one */
+    /**
+     * The concrete types of a graph's inputs once its named dims have those sizes.
+     *
+     * @throws InputException naming a dim without one
+     */
     static List<TensorType> types(Graph graph, Map<String, Long> dims) {
         List<TensorType> types = new ArrayList<>();
         for (Value input : graph.inputs()) {

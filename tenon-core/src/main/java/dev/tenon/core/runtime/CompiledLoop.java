@@ -20,7 +20,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** A loop and the plans of its body: one for each set of types that an iteration met, so most loops have one. Thread-safe. */
+/**
+ * A loop and the plans of its body: one for each set of types that an iteration met, so most loops have one.
+ * Thread-safe.
+ */
 final class CompiledLoop implements AutoCloseable {
     private final Compiler compiler;
     private final Device device;

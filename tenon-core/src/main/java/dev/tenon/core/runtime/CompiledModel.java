@@ -38,9 +38,11 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes that were run.
+ * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes
+ * that were run.
  *
- * <p>Immutable to its users and thread-safe. Closing waits for runs in flight, closes the sessions and gives the memory back.
+ * <p>Immutable to its users and thread-safe. Closing waits for runs in flight, closes the sessions and gives the memory
+ * back.
  */
 public final class CompiledModel implements AutoCloseable {
     private final Engine engine;
@@ -214,7 +216,11 @@ public final class CompiledModel implements AutoCloseable {
         });
     }
 
-    /** Plans for those sizes of the named dims, without running. @throws dev.tenon.core.error.InputException naming a dim without a size */
+    /**
+     * Plans for those sizes of the named dims, without running.
+     *
+     * @throws dev.tenon.core.error.InputException naming a dim without a size
+     */
     public void plan(Map<String, Long> dims) {
         Require.entries(dims, "dims");
         guarded(() -> {
@@ -317,7 +323,10 @@ public final class CompiledModel implements AutoCloseable {
         sessions.remove(session);
     }
 
-    /** Closes the model and its sessions after the runs in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Closes the model and its sessions after the runs in flight. Idempotent; a close that failed may be called again
+     * and goes on where it ended.
+     */
     @Override
     public void close() {
         lifetime.writeLock().lock();

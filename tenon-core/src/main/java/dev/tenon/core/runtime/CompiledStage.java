@@ -26,7 +26,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A stage's program and, where the graph goes on after it, the cache of what follows, by the types and needed values that it brought forth. Thread-safe. */
+/**
+ * A stage's program and, where the graph goes on after it, the cache of what follows, by the types and needed values
+ * that it brought forth. Thread-safe.
+ */
 final class CompiledStage extends Shared {
     /** Values that a plan may hang on are shapes, counts, conditions; one larger than this is data. */
     private static final long MAX_KNOWN_BYTES = 1 << 16;

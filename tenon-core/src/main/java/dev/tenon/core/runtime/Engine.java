@@ -50,7 +50,11 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /** Opens a device with all its defaults. @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why */
+    /**
+     * Opens a device with all its defaults.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException when it is not there, saying why
+     */
     public static Engine open(Target target) {
         return open(target, EngineOptions.defaults());
     }
@@ -99,7 +103,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Whether runs like those up to now will go on as they do. The CPU backend starts on plain loops and takes vector loops into use when the JVM has compiled them, within seconds: whoever measures waits for this.
+     * Whether runs like those up to now will go on as they do. The CPU backend starts on plain loops and takes vector
+     * loops into use when the JVM has compiled them, within seconds: a measurement waits for this.
      */
     public boolean settled() {
         return device.settled();
@@ -131,7 +136,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied once. Whoever asks for it closes it. Of a tensor that lies there already, and on the CPU, the tensor itself.
+     * The same elements in the device's memory, where it has one of its own: an input that many runs read is copied
+     * once. The caller closes it. Of a tensor that lies there already, and on the CPU, the tensor itself.
      *
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */
@@ -143,7 +149,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Zeros in the device's memory, where it has one of its own: what a collective is to fill. Whoever asks for it closes it.
+     * Zeros in the device's memory, where it has one of its own: what a collective is to fill. The caller
+     * closes it.
      *
      * @throws dev.tenon.core.error.OutOfMemoryException when the device has no room for it
      */
@@ -165,7 +172,8 @@ public final class Engine implements AutoCloseable {
     }
 
     /**
-     * Makes a graph ready to run: checks it, binds its parameters, computes what is constant. Plans for concrete shapes are made when runs need them, or here, with {@link CompileMode#AOT}.
+     * Makes a graph ready to run: checks it, binds its parameters, computes what is constant. Plans for concrete shapes
+     * are made when runs need them, or here, with {@link CompileMode#AOT}.
      *
      * @throws dev.tenon.core.error.InputException when weights are missing or of another type
      */

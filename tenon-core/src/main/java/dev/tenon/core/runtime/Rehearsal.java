@@ -11,8 +11,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Takes a runtime of a backend through the life of a small model, once in a process: compiling, planning, running, closing. What the JVM initialises and links on first use is so initialised and linked when a device is opened, where
- * {@link dev.tenon.core.lazy.Headroom} has made sure that there is memory, and not later, when the heap may be full: a failure then would be for the rest of the process.
+ * Takes a runtime of a backend through the life of a small model, once in a process: compiling, planning, running,
+ * closing. What the JVM initialises and links on first use is so initialised and linked when a device is opened, where
+ * {@link dev.tenon.core.lazy.Headroom} has made sure that there is memory, and not later, when the heap may be full: a
+ * failure then would be for the rest of the process.
  */
 final class Rehearsal {
     private static final Set<String> DONE = ConcurrentHashMap.newKeySet();

@@ -13,7 +13,8 @@ import dev.tenon.core.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A scan output of a loop, in host memory that grows with the iterations. It asks the device's memory limit before it allocates: at once for all iterations where their number is known, else each time it grows.
+ * A scan output of a loop, in host memory that grows with the iterations. It asks the device's memory limit before it
+ * allocates: at once for all iterations where their number is known, else each time it grows.
  *
  * <p>Not thread-safe.
  */
@@ -25,7 +26,10 @@ final class ScanOutput implements Loop.Stack<Tensor> {
     private long capacity;
     private long count;
 
-    /** @throws OutOfMemoryException when {@code turns} parts of a concrete type are more than the device's memory limit leaves */
+    /**
+     * @throws OutOfMemoryException when {@code turns} parts of a concrete type are more than the device's memory limit
+     *     leaves
+     */
     ScanOutput(Device device, TensorType each, long turns) {
         this.device = device;
         this.turns = turns;

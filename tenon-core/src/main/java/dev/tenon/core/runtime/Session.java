@@ -17,7 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Runs a model. Owns the memory for values between steps, which grows to the largest plan that it ran.
  *
- * <p>One run at a time: threads that share a session take turns; for parallel runs give each thread its own. Outputs belong to the caller and outlive the session.
+ * <p>One run at a time: threads that share a session take turns; for parallel runs give each thread its own. Outputs
+ * belong to the caller and outlive the session.
  */
 public final class Session implements AutoCloseable {
     private final CompiledModel model;
@@ -44,7 +45,8 @@ public final class Session implements AutoCloseable {
      * @return the outputs by name, in the model's order
      * @throws dev.tenon.core.error.InputException for a wrong name, type or shape, saying what was expected
      * @throws dev.tenon.core.error.DataException for values that have no result; the session stays usable
-     * @throws dev.tenon.core.error.CollectiveException when an input on the device was to be changed by a collective that has failed
+     * @throws dev.tenon.core.error.CollectiveException when an input on the device was to be changed by a collective
+     *     that has failed
      * @throws ClosedException after close
      */
     public Map<String, Tensor> run(Map<String, Tensor> inputs) {
@@ -139,7 +141,10 @@ public final class Session implements AutoCloseable {
         return context.bytes();
     }
 
-    /** Closes the session after a run in flight. Idempotent; a close that failed may be called again and goes on where it ended. */
+    /**
+     * Closes the session after a run in flight. Idempotent; a close that failed may be called again and goes on where
+     * it ended.
+     */
     @Override
     public void close() {
         turn.lock();

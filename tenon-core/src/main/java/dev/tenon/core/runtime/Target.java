@@ -35,7 +35,11 @@ public record Target(String backend, int ordinal, String reason) {
         return new Target("cuda", ordinal, "");
     }
 
-    /** The first GPU where one can be used, the CPU otherwise; {@link #reason()} says why. @throws UnsupportedException when there is no backend at all */
+    /**
+     * The first GPU where one can be used, the CPU otherwise; {@link #reason()} says why.
+     *
+     * @throws UnsupportedException when there is no backend at all
+     */
     public static Target best() {
         List<String> passedOver = new ArrayList<>();
         for (Backend backend : Backends.all()) {

@@ -12,7 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads a plan for a report: which step writes each value, which read it. Views are no steps: they count as what they show. */
+/**
+ * Reads a plan for a report: which step writes each value, which read it. Views are no steps: they count as what they
+ * show.
+ */
 final class ValueReports {
     private final Plan plan;
     private final Map<Value, Value> roots = new LinkedHashMap<>();

@@ -6,7 +6,10 @@ import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Tensors for a graph's parameters, by name. The tensors are used where they lie (those of a confined arena are copied): they must not change while a model compiled with them is open. Immutable. */
+/**
+ * Tensors for a graph's parameters, by name. The tensors are used where they lie (those of a confined arena are
+ * copied): they must not change while a model compiled with them is open. Immutable.
+ */
 public final class Weights {
     private final Map<String, Tensor> tensors;
 

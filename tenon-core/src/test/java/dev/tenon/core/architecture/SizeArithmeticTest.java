@@ -15,9 +15,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * That arithmetic on sizes goes through {@code SizeMath}, in the sources of every module that meets untrusted ones: its overflow is then an exception of ours that names the operation.
+ * That arithmetic on sizes goes through {@code SizeMath}, in the sources of every module that meets untrusted ones: its
+ * overflow is then an exception of ours that names the operation.
  *
- * <p>What it finds: {@code Math.*Exact}; products with a factor from {@code Shape.size(axis)}, {@code Shape.elements} or the bytes of a type; and casts of such numbers to int. {@code cuda.check} holds test cases of fixed sizes.
+ * <p>What it finds: {@code Math.*Exact}; products with a factor from {@code Shape.size(axis)}, {@code Shape.elements}
+ * or the bytes of a type; and casts of such numbers to int. {@code cuda.check} holds test cases of fixed sizes.
  */
 class SizeArithmeticTest {
     private static final List<String> MODULES = List.of("core", "formats", "cpu", "cuda", "emulator");

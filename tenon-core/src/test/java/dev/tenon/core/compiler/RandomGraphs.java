@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Seeded graphs over f32 matrices that reach every pass: shared values, views, broadcasts, constants worth folding, matrix products with bias and activation, dead nodes, outputs that alias. */
+/**
+ * Seeded graphs over f32 matrices that reach every pass: shared values, views, broadcasts, constants worth folding,
+ * matrix products with bias and activation, dead nodes, outputs that alias.
+ */
 public final class RandomGraphs {
     private static final int[] SIZES = {1, 2, 3, 5};
 

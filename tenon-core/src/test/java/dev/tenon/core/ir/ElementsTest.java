@@ -9,7 +9,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Numbers as the bits of short types. */
 class ElementsTest {
-    /** Just above or below the middle between two numbers of the type, nearer to it than f32 can tell: rounded to f32 first they would become ties, and fall to the even side. */
+    /**
+     * Just above or below the middle between two numbers of the type, nearer to it than f32 can tell: rounded to f32
+     * first they would become ties, and fall to the even side.
+     */
     @ParameterizedTest
     @CsvSource({
         "F16, 0x1.002p0, 0x1p-40, 3C01",

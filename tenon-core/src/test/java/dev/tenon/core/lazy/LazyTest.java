@@ -50,7 +50,10 @@ final class LazyTest {
         assertThat(got).hasSize(8).containsOnly(got.getFirst());
     }
 
-    /** Eight threads want a value whose first three makers meet an error: those three get the error, the others the value. */
+    /**
+     * Eight threads want a value whose first three makers meet an error: those three get the error, the others the
+     * value.
+     */
     @Test
     void waitersMakeTheValueThemselvesAfterAnError() throws Exception {
         LazyMap<String, String> map = new LazyMap<>();

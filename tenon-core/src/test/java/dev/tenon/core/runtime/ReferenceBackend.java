@@ -24,8 +24,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Runs plans by their definition. Counts what is open, and fails chosen calls once: {@code compile}, {@code run}, {@code
- * close program}, {@code close state}, {@code close constants}, {@code close device}.
+ * Runs plans by their definition. Counts what is open, and fails chosen calls once: {@code compile}, {@code run},
+ * {@code close program}, {@code close state}, {@code close constants}, {@code close device}.
  */
 final class ReferenceBackend implements Backend {
     private final String name;

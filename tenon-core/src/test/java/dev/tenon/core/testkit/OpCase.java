@@ -5,16 +5,31 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Tolerance;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One operation on given inputs. Every backend runs every case and compares with the float64 reference.
- *
- * @param inputs rounded to their types
- * @param reductionLength how many rounded terms an element of the result sums up, for the tolerance; 0 where results are exact, bit for bit
+ * One operation on given inputs. Every backend runs every case and compares with the float64 reference, which is
+ * computed once. Thread-safe.
  */
-public record OpCase(String name, Op op, List<NdArray> inputs, long reductionLength) {
-    public OpCase {
-        inputs = List.copyOf(inputs);
+public final class OpCase {
+    private final String name;
+    private final Op op;
+    private final List<NdArray> inputs;
+    private final long reductionLength;
+    private @Nullable List<NdArray> expected;
+
+    /**
+     * Makes a case.
+     *
+     * @param given rounded to their types
+     * @param reductionLength how many rounded terms an element of the result sums up, for the tolerance; 0 where
+     *     results are exact, bit for bit
+     */
+    public OpCase(String name, Op op, List<NdArray> given, long reductionLength) {
+        this.name = name;
+        this.op = op;
+        this.inputs = List.copyOf(given);
+        this.reductionLength = reductionLength;
         for (NdArray input : inputs) {
             for (int i = 0; i < input.size() && input.dtype().isFloat(); i++) {
                 if (Double.compare(input.get(i), Tolerance.rounded(input.dtype(), input.get(i))) != 0) {
@@ -40,22 +55,46 @@ public record OpCase(String name, Op op, List<NdArray> inputs, long reductionLen
         return new OpCase(name, op, List.of(inputs), Math.max(1, reductionLength));
     }
 
-    /** What the reference gives, floats not rounded to their type. */
-    public List<NdArray> expected() {
-        return Interpreter.run(op, inputs);
+    /** Names the case in reports. */
+    public String name() {
+        return name;
     }
 
-    /** Compares results with the reference. @throws AssertionError naming the case and the first element that differs */
-    public void verify(List<NdArray> actual) {
-        List<NdArray> expected = expected();
-        if (expected.size() != actual.size()) {
-            throw new AssertionError(name + ": gives " + actual.size() + " results; expected " + expected.size());
+    public Op op() {
+        return op;
+    }
+
+    public List<NdArray> inputs() {
+        return inputs;
+    }
+
+    public long reductionLength() {
+        return reductionLength;
+    }
+
+    /** What the reference gives, floats not rounded to their type; not to be changed. */
+    public synchronized List<NdArray> expected() {
+        if (expected == null) {
+            expected = Interpreter.run(op, inputs);
         }
-        for (int i = 0; i < expected.size(); i++) {
+        return expected;
+    }
+
+    /**
+     * Compares results with the reference.
+     *
+     * @throws AssertionError naming the case and the first element that differs
+     */
+    public void verify(List<NdArray> actual) {
+        List<NdArray> wanted = expected();
+        if (wanted.size() != actual.size()) {
+            throw new AssertionError(name + ": gives " + actual.size() + " results; expected " + wanted.size());
+        }
+        for (int i = 0; i < wanted.size(); i++) {
             Tolerance tolerance = reductionLength == 0
                     ? Tolerance.EXACT
-                    : Tolerance.of(expected.get(i).dtype(), reductionLength);
-            tolerance.check(name + ", result " + i, expected.get(i), actual.get(i));
+                    : Tolerance.of(wanted.get(i).dtype(), reductionLength);
+            tolerance.check(name + ", result " + i, wanted.get(i), actual.get(i));
         }
     }
 

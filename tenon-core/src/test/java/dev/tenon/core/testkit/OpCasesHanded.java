@@ -15,7 +15,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 
-/** Numbers at which other projects' norms and activations were wrong (docs/cases.md: LN-01, LN-02, GE-01, GE-02). The reference's own values are in NumericCasesTest. */
+/**
+ * Numbers at which other projects' norms and activations were wrong (docs/cases.md: LN-01, LN-02, GE-01, GE-02). The
+ * reference's own values are in NumericCasesTest.
+ */
 final class OpCasesHanded {
     private static final double EPSILON = 1e-5;
     private static final double INF = Double.POSITIVE_INFINITY;

@@ -4,7 +4,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 
-/** Arrays of random elements, the same everywhere for one seed: SplitMix64 (Steele, Lea, Flood 2014). Not thread-safe. */
+/**
+ * Arrays of random elements, the same everywhere for one seed: SplitMix64 (Steele, Lea, Flood 2014). Not thread-safe.
+ */
 public final class Seeded {
     private long state;
 
@@ -29,7 +31,10 @@ public final class Seeded {
         return from + Math.floorMod(nextLong(), to - from + 1);
     }
 
-    /** Elements of any type: floats from -2 to 2 but not near 0, integers from -9 to 9 (unsigned: 1 to 9) but not 0, booleans. */
+    /**
+     * Elements of any type: floats from -2 to 2 but not near 0, integers from -9 to 9 (unsigned: 1 to 9) but not 0,
+     * booleans.
+     */
     public NdArray array(DType dtype, long... sizes) {
         if (dtype.isFloat()) {
             return floats(dtype, -2, 2, sizes);
@@ -47,7 +52,10 @@ public final class Seeded {
         return array;
     }
 
-    /** Floats of a range, rounded to their type, none nearer to 0 than 1/16: quotients and signs then mean the same in every type. */
+    /**
+     * Floats of a range, rounded to their type, none nearer to 0 than 1/16: quotients and signs then mean the same in
+     * every type.
+     */
     public NdArray floats(DType dtype, double from, double to, long... sizes) {
         double[] values = new double[NdArray.zeros(dtype, sizes).size()];
         for (int i = 0; i < values.length; i++) {

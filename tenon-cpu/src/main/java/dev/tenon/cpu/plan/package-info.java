@@ -2,7 +2,8 @@
  * From a compiled plan to a program that runs: a lowering for each primitive, slots, prepared constants, a session's
  * memory.
  *
- * <p>The one place that knows every family. Does not own what a step does.
+ * <p>The one place that knows every family. Does not own what a step does. Constants are prepared once per model,
+ * whatever the number of plans. Operations in which little time is spent run by their definition.
  */
 @NullMarked
 package dev.tenon.cpu.plan;

@@ -13,6 +13,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
@@ -22,6 +23,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.options.ShapeProfile;
+import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -29,6 +31,7 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Resident;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.NullArguments;
 import dev.tenon.cpu.device.CpuBackend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -46,7 +49,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Arguments that are what a method takes, and objects to call methods on. What was opened is closed with it. */
-final class MisuseSamples implements AutoCloseable {
+final class MisuseSamples implements NullArguments.Samples {
     private final Graph graph;
     private final GraphBuilder builder = new GraphBuilder("samples");
     private final Value value = builder.input("value", DType.F32, 2, 3, 4);
@@ -93,6 +96,8 @@ final class MisuseSamples implements AutoCloseable {
         put(AttentionOptions.class, AttentionOptions.defaults());
         put(RecurrentInputs.class, RecurrentInputs.of(value, value, value));
         put(RecurrentOptions.class, RecurrentOptions.defaults());
+        put(DeviceInfo.class, new DeviceInfo("cpu", 0, "", "", 0));
+        put(Node.class, node());
         put(Duration.class, Duration.ZERO);
         put(Runnable.class, (Runnable) () -> {});
         put(Consumer.class, (Consumer<Object>) _ -> {});
@@ -103,11 +108,16 @@ final class MisuseSamples implements AutoCloseable {
         put(Set.class, Set.of());
     }
 
+    private Node node() {
+        return graph.nodes().getFirst();
+    }
+
     private void put(Class<?> type, Object sample) {
         known.put(type, sample);
     }
 
-    Object of(Parameter parameter) {
+    @Override
+    public Object of(Parameter parameter) {
         Class<?> type = parameter.getType();
         Object sample = known.get(type);
         if (sample != null) {
@@ -130,7 +140,8 @@ final class MisuseSamples implements AutoCloseable {
         throw new AssertionError("no sample of " + parameter + " of " + parameter.getDeclaringExecutable());
     }
 
-    Object receiver(Class<?> type) {
+    @Override
+    public Object receiver(Class<?> type) {
         if (type == GraphBuilder.class) {
             return builder;
         }

@@ -15,6 +15,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -22,20 +23,17 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.core.testkit.NullArguments;
+import dev.tenon.core.testkit.PublicApi;
 import java.lang.foreign.Arena;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Executable;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -49,9 +47,10 @@ class MisuseTest {
         g.output("y", g.relu(g.input("x", DType.F32, 2)));
     });
 
-    private static Stream<Class<?>> api() throws Exception {
+    private static List<Class<?>> api() throws Exception {
         List<Class<?>> classes = new ArrayList<>();
-        for (Class<?> one : List.of(GraphBuilder.class, Engine.class, Tensor.class, CompileOptions.class)) {
+        for (Class<?> one :
+                List.of(GraphBuilder.class, Engine.class, Tensor.class, CompileOptions.class, DeviceInfo.class)) {
             classes.addAll(PublicApi.classesBeside(one));
         }
         classes.remove(LeakWatch.class); // between our own modules
@@ -63,64 +62,17 @@ class MisuseTest {
                 DType.class,
                 TensorType.class,
                 CompilerOptions.class));
-        return classes.stream();
+        return classes;
     }
 
     @TestFactory
     Stream<DynamicTest> nullArgumentIsNamed() throws Exception {
-        return api().flatMap(type -> PublicApi.executables(type).stream()
-                .flatMap(executable -> Stream.iterate(0, i -> i < executable.getParameterCount(), i -> i + 1)
-                        .filter(i -> refusesNull(executable.getParameters()[i]))
-                        .map(i ->
-                                DynamicTest.dynamicTest(name(type, executable, i), () -> check(type, executable, i)))));
-    }
-
-    private static boolean refusesNull(Parameter parameter) {
-        return !parameter.getType().isPrimitive()
-                && !parameter.getAnnotatedType().isAnnotationPresent(Nullable.class);
-    }
-
-    private static String name(Class<?> type, Executable executable, int argument) {
-        return type.getSimpleName() + "." + executable.getName() + "("
-                + String.join(
-                        ", ",
-                        Stream.of(executable.getParameters())
-                                .map(parameter -> parameter.getType().getSimpleName())
-                                .toList())
-                + "): " + executable.getParameters()[argument].getName();
-    }
-
-    private static void check(Class<?> type, Executable executable, int nulled) throws Exception {
-        String argument = executable.getParameters()[nulled].getName();
-        try (MisuseSamples samples = new MisuseSamples(GRAPH)) {
-            Object[] arguments = new Object[executable.getParameterCount()];
-            for (int i = 0; i < arguments.length; i++) {
-                arguments[i] = i == nulled ? null : samples.of(executable.getParameters()[i]);
-            }
-            assertThatThrownBy(() -> call(type, executable, arguments, samples))
-                    .isInstanceOf(TenonException.class)
-                    .hasMessageContaining("argument \"" + argument + "\"")
-                    .isInstanceOfSatisfying(
-                            InputException.class, e -> assertThat(e.argument()).hasValue(argument));
-        }
-    }
-
-    private static void call(Class<?> type, Executable executable, Object[] arguments, MisuseSamples samples)
-            throws Throwable {
-        try {
-            switch (executable) {
-                case Constructor<?> constructor -> constructor.newInstance(arguments);
-                case Method method ->
-                    method.invoke(Modifier.isStatic(method.getModifiers()) ? null : samples.receiver(type), arguments);
-            }
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
+        return NullArguments.tests(api(), () -> new MisuseSamples(GRAPH));
     }
 
     @Test
     void theApiIsFound() throws Exception {
-        assertThat(api().map(Class::getSimpleName))
+        assertThat(api().stream().map(Class::getSimpleName))
                 .contains(
                         "GraphBuilder",
                         "Ops",

@@ -125,7 +125,9 @@ class IndexedOpsTest {
                 .containsExactly(expected);
     }
 
-    /** Many targets, several ranges and lanes: the same bits with any number of threads, and as the reference has them. */
+    /**
+     * Many targets, several ranges and lanes: the same bits with any number of threads, and as the reference has them.
+     */
     @ParameterizedTest
     @EnumSource(
             value = DType.class,

@@ -34,7 +34,10 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
 
-/** What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs and throws an AssertionError. */
+/**
+ * What a backend promises beside right kernels: memory, streams, recorded work, faults. Each check opens what it needs
+ * and throws an AssertionError.
+ */
 public final class BackendChecks {
     /**
      * One promise.
@@ -51,7 +54,9 @@ public final class BackendChecks {
     public static List<Check> all() {
         return List.of(
                 new Check("both ways of execution give the reference's results", BackendChecks::bothExecutions),
-                new Check("a sum and its norm are one step, whoever else reads the sum", BackendChecks::normsOfSums),
+                new Check(
+                        "a sum and its norm are one step, also where another node reads the sum",
+                        BackendChecks::normsOfSums),
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
                 new Check(
                         "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),

@@ -18,7 +18,10 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A small model with an embedding, products, norms and a softmax, its inputs for any number of rows, and what comes out by the reference. Thread-safe. */
+/**
+ * A small model with an embedding, products, norms and a softmax, its inputs for any number of rows, and what comes out
+ * by the reference. Thread-safe.
+ */
 public final class BackendModel {
     static final int WORDS = 17;
     private static final int WIDTH = 24;

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** What is done to a product after a library made it: every activation on special and random numbers, and the addends. */
+/**
+ * What is done to a product after a library made it: every activation on special and random numbers, and the addends.
+ */
 final class EpilogueCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final double[] SPECIAL = {

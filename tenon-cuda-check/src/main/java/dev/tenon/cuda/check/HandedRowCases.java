@@ -12,7 +12,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 
-/** Rows with results known by hand, from faults that other projects' users met (docs/cases.md: SM-01, SM-02, SM-04, LN-01, LN-02). */
+/**
+ * Rows with results known by hand, from faults that other projects' users met (docs/cases.md: SM-01, SM-02, SM-04,
+ * LN-01, LN-02).
+ */
 final class HandedRowCases {
     private static final double INF = Double.POSITIVE_INFINITY;
     private static final int[] WIDTHS = {1, 2, 3, 5, 31, 32, 33, 63, 65, 127, 255, 257, 511, 513, 781, 1023, 1025, 4097
@@ -145,7 +148,10 @@ final class HandedRowCases {
         equal(layerNorm(stage, constant, quarter), quarter, 0);
     }
 
-    /** Rows of 0, of i and of large numbers that differ by thousandths of a unit, where their mean is no number of the type; i from 0 to 15, again and again. */
+    /**
+     * Rows of 0, of i and of large numbers that differ by thousandths of a unit, where their mean is no number of the
+     * type; i from 0 to 15, again and again.
+     */
     private static void largeMean(KernelStage stage, DType dtype, int n) {
         double base = dtype == DType.F32 ? 10_000 : 0x1p43;
         double step = dtype == DType.F32 ? 0x1p-10 : 0x1p-9;

@@ -17,7 +17,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Map;
 
-/** JV-01: a caller's memory may go as soon as a call has returned, closed with its arena or left to the collector; the device has read it by then. */
+/**
+ * JV-01: a caller's memory may go as soon as a call has returned, closed with its arena or left to the collector; the
+ * device has read it by then.
+ */
 final class InputLifetimeChecks {
     /** 16 MiB, more than what goes through a few pinned pieces at once. */
     private static final long ELEMENTS = 1 << 22;

@@ -16,7 +16,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a case runs on: an open device, compiled kernels, a stream, and buffers that live as long as one case. Used by one thread. */
+/**
+ * What a case runs on: an open device, compiled kernels, a stream, and buffers that live as long as one case. Used by
+ * one thread.
+ */
 public final class KernelStage implements AutoCloseable {
     private static final byte POISON =
             (byte) 0xFE; // a NaN in no float type's zero or result, an odd number in integers

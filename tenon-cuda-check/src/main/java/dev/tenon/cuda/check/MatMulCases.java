@@ -14,7 +14,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Matrix products by our own kernel: sizes, transposes, batches and epilogues; and those with results known by hand (docs/cases.md: MM-01 to MM-04). */
+/**
+ * Matrix products by our own kernel: sizes, transposes, batches and epilogues; and those with results known by hand
+ * (docs/cases.md: MM-01 to MM-04).
+ */
 final class MatMulCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     /** m, n, k. */
@@ -150,8 +153,9 @@ final class MatMulCases {
     }
 
     /**
-     * Compares with the definition. Halves may be rounded more than once: before an epilogue, whoever applies it, and, unless {@code precision} is STRICT, within the library's. Each such rounding is allowed half an epsilon of what was
-     * rounded, times the slope of the activation.
+     * Compares with the definition. Halves may be rounded more than once: before an epilogue, whoever applies it, and,
+     * unless {@code precision} is STRICT, within the library's. Each such rounding is allowed half an epsilon of what
+     * was rounded, times the slope of the activation.
      *
      * @throws AssertionError naming the first element that differs
      */
@@ -183,7 +187,10 @@ final class MatMulCases {
         }
     }
 
-    /** What a library's epilogue may lose beside: it adds the residual, then the bias, rounding each time, and approximates tanh. */
+    /**
+     * What a library's epilogue may lose beside: it adds the residual, then the bias, rounding each time, and
+     * approximates tanh.
+     */
     private static double withinLibrary(
             Epilogue epilogue, List<NdArray> inputs, double product, int element, double half) {
         double value = product;

@@ -25,7 +25,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Compiled regions: every type, every way in which an input is read, tails, several results, as many steps as there may be. Few programs on many sizes: each is compiled. */
+/**
+ * Compiled regions: every type, every way in which an input is read, tails, several results, as many steps as there may
+ * be. Few programs on many sizes: each is compiled.
+ */
 final class RegionCases {
     private static final String KERNEL = "elementwise_fused";
     private static final List<DType> TYPES =

@@ -19,7 +19,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Many runs of many shapes by many threads over a few sessions: results stay right, and device memory stays as it is after the first round. */
+/**
+ * Many runs of many shapes by many threads over a few sessions: results stay right, and device memory stays as it is
+ * after the first round.
+ */
 public final class SoakCheck {
     private static final int SESSIONS = 4;
     private static final int THREADS = 8;

@@ -25,7 +25,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Elementwise operations, movement, gathers and reductions through their lowerings, at sizes where their fast forms are taken. */
+/**
+ * Elementwise operations, movement, gathers and reductions through their lowerings, at sizes where their fast forms are
+ * taken.
+ */
 final class StepCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
 

@@ -31,7 +31,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned first. */
+/**
+ * One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned
+ * first.
+ */
 public final class StepRun {
     private static final TensorType FAULT = TensorType.of(DType.I64, 2);
 

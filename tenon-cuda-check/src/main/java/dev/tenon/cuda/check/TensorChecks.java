@@ -24,7 +24,10 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/** What collectives on a runtime's tensors promise: sums that sessions made and sessions read, without a wait in between, and memory that goes when it may. Each check opens what it needs and throws an AssertionError. */
+/**
+ * What collectives on a runtime's tensors promise: sums that sessions made and sessions read, without a wait in
+ * between, and memory that goes when it may. Each check opens what it needs and throws an AssertionError.
+ */
 public final class TensorChecks {
     /**
      * One promise.
@@ -55,7 +58,7 @@ public final class TensorChecks {
                 new Check("two groups, each on streams of its own, take turns on a tensor", 1, TensorChecks::twoGroups),
                 new Check("one thread for all ranks", 1, TensorChecks::together),
                 new Check("runtimes may be closed before the group", 1, TensorChecks::runtimesFirst),
-                new Check("a sum that fails is an error for whoever reads it", 2, TensorChecks::missingRank));
+                new Check("a sum that fails is an error for its readers", 2, TensorChecks::missingRank));
     }
 
     /** Small whole numbers, whose sums are exact. */
@@ -94,7 +97,9 @@ public final class TensorChecks {
         }
     }
 
-    /** x = mean over ranks of x / 2, again and again: freed memory is handed out anew while work may still be under way. */
+    /**
+     * x = mean over ranks of x / 2, again and again: freed memory is handed out anew while work may still be under way.
+     */
     private static void chain(String backend, int world) {
         int length = 4099;
         try (TensorWorld all = new TensorWorld(backend, world)) {

@@ -12,7 +12,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Every collective on tensors of every type that NCCL adds up, on the device and in host memory. Throws an AssertionError. */
+/**
+ * Every collective on tensors of every type that NCCL adds up, on the device and in host memory. Throws an
+ * AssertionError.
+ */
 public final class TensorOperationChecks {
     private static final List<DType> DTYPES =
             List.of(DType.F32, DType.F16, DType.BF16, DType.F64, DType.I32, DType.I64, DType.U8);

@@ -17,7 +17,10 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Functions of one float: each within its stated bound over all exponents, and the handed cases GE-01 and GE-02 in every kernel that applies an activation (docs/accuracy.md, docs/cases.md). */
+/**
+ * Functions of one float: each within its stated bound over all exponents, and the handed cases GE-01 and GE-02 in
+ * every kernel that applies an activation (docs/accuracy.md, docs/cases.md).
+ */
 final class UnaryCases {
     private static final String KERNEL = "unary";
     private static final double INF = Double.POSITIVE_INFINITY;
@@ -107,7 +110,10 @@ final class UnaryCases {
         }
     }
 
-    /** By the kernel of one function, by the interpreting and a compiled kernel of a region that multiplies x by 1 first, and by the one behind a product, for any and for that function. */
+    /**
+     * By the kernel of one function, by the interpreting and a compiled kernel of a region that multiplies x by 1
+     * first, and by the one behind a product, for any and for that function.
+     */
     private static List<double[]> everywhere(KernelStage stage, DType dtype, Unary op, double[] x) {
         Region region = new Region(
                 List.of(new Region.Step(new Binary(BinaryFn.MUL), List.of(0, 1)), new Region.Step(op, List.of(2))),

@@ -9,7 +9,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Collectives on tensors that runtimes made. One GPU is a world too: there all goes through NCCL, on two short sums go over peer memory. */
+/**
+ * Collectives on tensors that runtimes made. One GPU is a world too: there all goes through NCCL, on two short sums go
+ * over peer memory.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GpuTensorsTest {
     static Stream<Arguments> promises() {

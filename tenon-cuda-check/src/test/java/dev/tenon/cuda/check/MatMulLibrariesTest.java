@@ -34,7 +34,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Matrix products by the libraries, against float64: every tier, size, transpose, batch and epilogue; captured, too. Faults are gathered, so that one run on a GPU tells all. */
+/**
+ * Matrix products by the libraries, against float64: every tier, size, transpose, batch and epilogue; captured, too.
+ * Faults are gathered, so that one run on a GPU tells all.
+ */
 @Tag("gpu")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MatMulLibrariesTest {

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A model on a GPU with nothing that compiles kernels: PTX from the artifact tenon-cuda-ptx, where that is on the path. */
+/**
+ * A model on a GPU with nothing that compiles kernels: PTX from the artifact tenon-cuda-ptx, where that is on the path.
+ */
 class WithoutCompilerTest {
     @ParameterizedTest
     @ValueSource(strings = {"nvrtc,nvcc", "nvrtc,nvcc,cublas,cublasLt"})

@@ -1,4 +1,7 @@
-/** The optional artifact with PTX that nvcc built: the files, and what puts them there. What is done with them is {@link dev.tenon.cuda.compile.Prebuilt}'s. */
+/**
+ * The optional artifact with kernels that nvcc built: the files, and what puts them there. What is done with them is
+ * {@link dev.tenon.cuda.compile.Prebuilt}'s.
+ */
 @NullMarked
 package dev.tenon.cuda.ptx;
 

@@ -9,7 +9,10 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** What tests find in the artifact's place: the artifact's own files where the build was asked for them, else the few that it makes for tests. */
+/**
+ * What tests find in the artifact's place: the artifact's own files where the build was asked for them, else the few
+ * that it makes for tests.
+ */
 public final class BuiltPtx implements PtxBundle {
     private final PtxBundle own = new PtxFiles();
 

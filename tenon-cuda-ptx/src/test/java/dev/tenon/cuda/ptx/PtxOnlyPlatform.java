@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
-/** The emulator as a machine without NVRTC and nvcc would be: what CUDA's chain of compilers has no PTX for, it does not run. */
+/**
+ * The emulator as a machine without NVRTC and nvcc would be: what CUDA's chain of compilers has no PTX for, it does not
+ * run.
+ */
 public final class PtxOnlyPlatform implements GpuPlatform {
     static final String NAME = "ptxonly";
 

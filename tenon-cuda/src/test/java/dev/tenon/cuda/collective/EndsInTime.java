@@ -19,7 +19,10 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** No test waits longer than 30 s, stuck in a native call or not; what all threads do is printed a moment before. What NCCL still holds is printed after each test that leaves something, and at the JVM's exit with the native threads. */
+/**
+ * No test waits longer than 30 s, stuck in a native call or not; what all threads do is printed a moment before. What
+ * NCCL still holds is printed after each test that leaves something, and at the JVM's exit with the native threads.
+ */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -92,7 +92,10 @@ class GpuOrderTest {
         }
     }
 
-    /** What fails while it is being said enqueues nothing, so the group is as it was; short and long by turns keep their order. */
+    /**
+     * What fails while it is being said enqueues nothing, so the group is as it was; short and long by turns keep their
+     * order.
+     */
     @Test
     void togetherIsAllOrNothing() {
         try (Gpus gpus = Gpus.open(2);

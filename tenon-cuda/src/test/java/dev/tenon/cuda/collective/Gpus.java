@@ -20,7 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Several GPUs as one group, and numbers in their memory. Tests without enough GPUs are skipped, counted and printed; where {@code TENON_REQUIRE_GPUS} says how many there must be, they fail instead.
+ * Several GPUs as one group, and numbers in their memory. Tests without enough GPUs are skipped, counted and printed;
+ * where {@code TENON_REQUIRE_GPUS} says how many there must be, they fail instead.
  */
 final class Gpus implements AutoCloseable {
     private static final int LONGEST_SECONDS = 25;

@@ -43,7 +43,10 @@ class LeavingTest {
                 .isTrue();
     }
 
-    /** Told to end while a step is stuck and a hook never returns, as an exit handler of a library that waits for its device. */
+    /**
+     * Told to end while a step is stuck and a hook never returns, as an exit handler of a library that waits for its
+     * device.
+     */
     @Test
     void aProcessThatIsToldToEndDoes(@TempDir Path folder) throws Exception {
         Process process = ChildJvm.start(Stuck.class, Map.of(), folder.resolve("out"), folder.resolve("err"));

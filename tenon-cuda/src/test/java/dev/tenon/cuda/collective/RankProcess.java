@@ -13,7 +13,10 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What a rank does that is a process: {@code sum}, {@code tensors}, or {@code dead}, in which the last rank leaves without a word. */
+/**
+ * What a rank does that is a process: {@code sum}, {@code tensors}, or {@code dead}, in which the last rank leaves
+ * without a word.
+ */
 final class RankProcess {
     private static final int LENGTH = 4099;
 

@@ -9,7 +9,10 @@ import dev.tenon.cuda.port.ModuleImage;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is compiled for a device that the compiler knows, does not know yet, or does not know any more (case PC-03 b, c). */
+/**
+ * What is compiled for a device that the compiler knows, does not know yet, or does not know any more (case PC-03 b,
+ * c).
+ */
 class ArchitectureChoiceTest {
     private static final List<Architecture> KNOWN = List.of("75", "80", "86", "89", "90").stream()
             .map(Architecture::parse)

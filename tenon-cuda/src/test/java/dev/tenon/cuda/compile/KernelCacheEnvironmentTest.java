@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Places where no kernel can be kept (case PC-02): right results, and exactly one warning that names the place and the variable. */
+/**
+ * Places where no kernel can be kept (case PC-02): right results, and exactly one warning that names the place and the
+ * variable.
+ */
 class KernelCacheEnvironmentTest {
     private static final Architecture SM_80 = new Architecture(8, 0);
     private static final Path SETPRIV = Path.of("/usr/bin/setpriv");

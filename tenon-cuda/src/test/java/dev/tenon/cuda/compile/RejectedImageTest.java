@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** PTX that is newer than the driver is followed by machine code, once, or by an error that names both versions (case PC-03 d). */
+/**
+ * PTX that is newer than the driver is followed by machine code, once, or by an error that names both versions (case
+ * PC-03 d).
+ */
 class RejectedImageTest {
     private static final Architecture SM_80 = new Architecture(8, 0);
 

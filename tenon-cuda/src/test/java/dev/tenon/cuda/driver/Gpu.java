@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assertions;
 
-/** A device with the kernels of these tests. Tests without one are skipped, counted, and fail instead where {@code TENON_REQUIRE_GPU=1}. */
+/**
+ * A device with the kernels of these tests. Tests without one are skipped, counted, and fail instead where
+ * {@code TENON_REQUIRE_GPU=1}.
+ */
 public final class Gpu implements AutoCloseable {
     static final String SOURCE = """
             #include "tenon.cuh"

@@ -11,7 +11,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A kernel that writes out of bounds loses its context, not the process (case OM-01 c); leaving while threads run (JV-03). */
+/**
+ * A kernel that writes out of bounds loses its context, not the process (case OM-01 c); leaving while threads run
+ * (JV-03).
+ */
 @Tag("gpu")
 class LostDeviceTest {
     @Test

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A driver that is absent, a text file, a stub, too old (case ML-01). Where the machine has a real one, that is found behind the bad one. */
+/**
+ * A driver that is absent, a text file, a stub, too old (case ML-01). Where the machine has a real one, that is found
+ * behind the bad one.
+ */
 class MissingLibrariesTest {
     @TempDir
     Path folder;

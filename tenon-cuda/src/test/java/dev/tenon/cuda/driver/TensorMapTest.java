@@ -100,7 +100,10 @@ class TensorMapTest {
             return new TensorMap(element, address, sizes, strides(), box, swizzle);
         }
 
-        /** Inside, across each end, and wholly outside; along the first dim in steps of 16 bytes, as {@link TensorMap} says. */
+        /**
+         * Inside, across each end, and wholly outside; along the first dim in steps of 16 bytes, as {@link TensorMap}
+         * says.
+         */
         Stream<int[]> places() {
             int step = 16 / element.bytes();
             return Stream.of(0.0, 0.3, -0.1, 1.0, 1.5).map(share -> {
@@ -132,7 +135,10 @@ class TensorMapTest {
             return tile;
         }
 
-        /** 16-byte pieces within a span change places by the number of the 128-byte line that they lie in, those of shorter spans by fewer of its bits. */
+        /**
+         * 16-byte pieces within a span change places by the number of the 128-byte line that they lie in, those of
+         * shorter spans by fewer of its bits.
+         */
         private int swizzled(int at) {
             int line = at >> 7;
             int moved = switch (swizzle) {

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The kernels of a plan are compiled side by side, each once, and what fails is told as if they had been compiled in order. */
+/**
+ * The kernels of a plan are compiled side by side, each once, and what fails is told as if they had been compiled in
+ * order.
+ */
 @Timeout(60)
 class ParallelLoadsTest {
     private static final int CORES = Runtime.getRuntime().availableProcessors();

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A device that loads anything and runs nothing, and a compiler that makes nothing and lets a test watch: for what happens between the two. */
+/**
+ * A device that loads anything and runs nothing, and a compiler that makes nothing and lets a test watch: for what
+ * happens between the two.
+ */
 public final class FakeGpu {
     public static final DeviceProperties DEVICE = new DeviceProperties(
             0, "none", new Architecture(9, 0), 132, 80L << 30, 49152, 232448, 233472, 65536, 2048, 50 << 20, true);

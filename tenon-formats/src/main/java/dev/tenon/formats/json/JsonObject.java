@@ -14,7 +14,10 @@ public final class JsonObject {
     private final int offset;
     private final Map<String, Object> fields;
 
-    /** Creates an object of fields as {@link JsonReader#readValue} gives them; {@code path} and {@code offset} are its place in messages. */
+    /**
+     * Creates an object of fields as {@link JsonReader#readValue} gives them; {@code path} and {@code offset} are its
+     * place in messages.
+     */
     public JsonObject(String path, int offset, Map<String, Object> fields) {
         this.path = path;
         this.offset = offset;

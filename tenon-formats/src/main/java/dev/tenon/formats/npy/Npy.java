@@ -1,6 +1,7 @@
 package dev.tenon.formats.npy;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * numpy's .npy files: one array each.
  *
- * <p>Reading takes versions 1 to 3, either byte order, row-major and column-major; little-endian row-major data, which is the usual, stays in the mapped file. Writing makes version 1, little-endian, row-major. Thread-safe.
+ * <p>Reading takes versions 1 to 3, either byte order, row-major and column-major; little-endian row-major data, which
+ * is the usual, stays in the mapped file. Writing makes version 1, little-endian, row-major. Thread-safe.
  *
  * <p>Source: the format's description, numpy.lib.format.
  */
@@ -43,6 +45,7 @@ public final class Npy {
      * @throws ImportException when it cannot be read, or is no such file, or has elements that Tenon has no type for
      */
     public static NpyArray read(Path path) {
+        Require.nonNull(path, "path");
         String file = String.valueOf(path.getFileName());
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             return parse(file, channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto()));
@@ -58,6 +61,8 @@ public final class Npy {
      * @throws ImportException as {@link #read}
      */
     public static NpyArray parse(String file, MemorySegment bytes) {
+        Require.nonNull(file, "file");
+        Require.nonNull(bytes, "bytes");
         for (int i = 0; i < MAGIC.length; i++) {
             if (i >= bytes.byteSize() || bytes.get(ValueLayout.JAVA_BYTE, i) != MAGIC[i]) {
                 throw new ImportException(file + ": not a .npy file (it does not start with \\x93NUMPY)");
@@ -156,12 +161,14 @@ public final class Npy {
     }
 
     /**
-     * Writes a file, replacing one that is there. Types that numpy has not are widened without loss: bf16 and the 8-bit floats to f32, i4 and u4 to i8 and u8.
+     * Writes a file, replacing one that is there. Types that numpy has not are widened without loss: bf16 and the 8-bit
+     * floats to f32, i4 and u4 to i8 and u8.
      *
      * @throws IOException when the file cannot be written
      */
     public static void write(Path path, NpyArray array) throws IOException {
-        NpyArray known = widened(array);
+        Require.nonNull(path, "path");
+        NpyArray known = widened(Require.nonNull(array, "array"));
         try (FileChannel channel = FileChannel.open(
                 path, StandardOpenOption.WRITE, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING)) {
             writeAll(channel, ByteBuffer.wrap(header(known.type())));

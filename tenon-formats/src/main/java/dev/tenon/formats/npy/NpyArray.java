@@ -1,5 +1,6 @@
 package dev.tenon.formats.npy;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.TensorType;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +13,8 @@ import java.lang.foreign.MemorySegment;
 public record NpyArray(TensorType type, MemorySegment data) {
     /** @throws ShapeException when there are more or fewer bytes than the type asks for */
     public NpyArray {
+        Require.nonNull(type, "type");
+        Require.nonNull(data, "data");
         if (data.byteSize() != type.bytes()) {
             throw new ShapeException("array " + type + " takes " + type.bytes() + " bytes, got " + data.byteSize());
         }

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The header of a file: a Python dictionary with the keys descr, fortran_order and shape, of which this reads no more than it must. */
+/**
+ * The header of a file: a Python dictionary with the keys descr, fortran_order and shape, of which this reads no more
+ * than it must.
+ */
 record NpyHeader(String descr, boolean fortran, List<Long> shape) {
     /** The dictionary, in any order of its keys. @throws ImportException for what numpy does not write */
     static NpyHeader parse(String file, String text) {

@@ -21,7 +21,9 @@ final class Declared {
 
     private Declared() {}
 
-    /** An input's type. A dim without a number gets its declared name, or {@code input_axis}, so that a run can bind it. */
+    /**
+     * An input's type. A dim without a number gets its declared name, or {@code input_axis}, so that a run can bind it.
+     */
     static TensorType input(String file, ValueInfoProto input) {
         DType dtype = dtype(file + ": input \"" + input.name() + "\"", input.type());
         if (dtype == null) {
@@ -63,7 +65,11 @@ final class Declared {
         return dims;
     }
 
-    /** The declared element type; null where none is. @throws ImportException for what is no tensor, or of a type that Tenon has not */
+    /**
+     * The declared element type; null where none is.
+     *
+     * @throws ImportException for what is no tensor, or of a type that Tenon has not
+     */
     static @Nullable DType dtype(String what, TypeProto type) {
         return switch (type.kind()) {
             case NONE -> null;

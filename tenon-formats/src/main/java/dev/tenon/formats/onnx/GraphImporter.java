@@ -329,7 +329,10 @@ final class GraphImporter {
             return new Captured(List.of(graph(body, inputs, captures)), captures.values());
         }
 
-        /** What graphs take from around them: values by name, and constants, which are constants inside too, for shapes may hang on them. */
+        /**
+         * What graphs take from around them: values by name, and constants, which are constants inside too, for shapes
+         * may hang on them.
+         */
         private record Captures(List<String> names, List<Value> values, Map<String, Value.Origin.Constant> constants) {}
 
         private Captures captures(List<GraphProto> graphs) {

@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is true of all nodes of the model, or of one call of a function: operator sets, the attributes of the call, the calls around it.
+ * What is true of all nodes of the model, or of one call of a function: operator sets, the attributes of the call, the
+ * calls around it.
  *
  * @param prefix stands before the names of nodes, so that messages tell one call from another
  */

@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.TensorType;
@@ -31,16 +32,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * An ONNX model as a graph that Tenon can compile, and what its file says about itself.
  *
- * <p>Weights are not copied: constants of the graph are views of the mapped file (and of the files beside it that hold external data), which must not change while anything uses them. The mapping goes when nothing does.
+ * <p>Weights are not copied: constants of the graph are views of the mapped file (and of the files beside it that hold
+ * external data), which must not change while anything uses them. The mapping goes when nothing does.
  *
- * <p>A file is not trusted. Whatever is wrong with it, lengths, offsets, types, names, cycles, operators that Tenon has not, external data outside the model's folder, is one {@link ImportException} that names the file and the node or
+ * <p>A file is not trusted. Whatever is wrong with it, lengths, offsets, types, names, cycles, operators that Tenon has
+ * not, external data outside the model's folder, is one {@link ImportException} that names the file and the node or
  * tensor.
  *
- * <p>Immutable and thread-safe. Source: the ONNX specification, IR version 3 to 13, operator sets 7 and newer (older ones as far as their operators have not changed).
+ * <p>Immutable and thread-safe. Source: the ONNX specification, IR version 3 to 13, operator sets 7 and newer (older
+ * ones as far as their operators have not changed).
  */
 public final class OnnxModel {
-    /** A graph's input or output. Dims that the file gives no number are named: as the file names them, else {@code input_axis}. */
-    public record Port(String name, TensorType type) {}
+    /**
+     * A graph's input or output. Dims that the file gives no number are named: as the file names them, else
+     * {@code input_axis}.
+     */
+    public record Port(String name, TensorType type) {
+        public Port {
+            Require.nonNull(name, "name");
+            Require.nonNull(type, "type");
+        }
+    }
 
     private final ModelProto model;
     private final Graph graph;
@@ -79,6 +91,7 @@ public final class OnnxModel {
      * @throws ImportException when it cannot be read, or holds what Tenon cannot run
      */
     public static OnnxModel load(Path file) {
+        Require.nonNull(file, "file");
         Headroom.require("loading a model");
         String name = String.valueOf(file.getFileName());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -96,6 +109,8 @@ public final class OnnxModel {
      * @throws ImportException when it holds what Tenon cannot run
      */
     public static OnnxModel parse(String name, byte[] bytes) {
+        Require.nonNull(name, "name");
+        Require.nonNull(bytes, "bytes");
         MemorySegment copy = HostMemory.allocate(bytes.length, 64);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, copy, 0, bytes.length);
         return new OnnxModel(name, copy, ExternalFiles.none());
@@ -122,14 +137,19 @@ public final class OnnxModel {
                 .toList();
     }
 
-    /** What a run may give besides, in the file's order: initializers that are inputs too, of files of IR version 4 and newer. The model has a value for each. */
+    /**
+     * What a run may give besides, in the file's order: initializers that are inputs too, of files of IR version 4 and
+     * newer. The model has a value for each.
+     */
     public List<Port> defaults() {
         return graph.defaults().entrySet().stream()
                 .map(entry -> new Port(entry.getKey(), entry.getValue()))
                 .toList();
     }
 
-    /** What a run gives, in the file's order. Where a shape hangs on what a run is given, it is as the file declares it. */
+    /**
+     * What a run gives, in the file's order. Where a shape hangs on what a run is given, it is as the file declares it.
+     */
     public List<Port> outputs() {
         return outputs;
     }

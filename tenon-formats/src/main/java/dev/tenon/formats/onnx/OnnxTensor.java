@@ -1,6 +1,7 @@
 package dev.tenon.formats.onnx;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.formats.onnx.schema.TensorProto;
 import dev.tenon.formats.onnx.schema.WireReader;
@@ -13,17 +14,24 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A tensor in a file of its own, as the ONNX project keeps the inputs and outputs of its tests (TensorProto, {@code input_0.pb}).
+ * A tensor in a file of its own, as the ONNX project keeps the inputs and outputs of its tests (TensorProto,
+ * {@code input_0.pb}).
  *
  * @param name may be empty
  */
 public record OnnxTensor(String name, ConstantData data) {
+    public OnnxTensor {
+        Require.nonNull(name, "name");
+        Require.nonNull(data, "data");
+    }
+
     /**
      * Reads a file; it stays mapped as long as the data is used.
      *
      * @throws ImportException when it cannot be read, or holds no tensor that Tenon has a type for
      */
     public static OnnxTensor load(Path path) {
+        Require.nonNull(path, "path");
         String file = String.valueOf(path.getFileName());
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             TensorProto tensor = TensorProto.read(

@@ -6,7 +6,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The names that nodes can see, and the graph that their values are in. An inner scope of the same graph sees the names around it. */
+/**
+ * The names that nodes can see, and the graph that their values are in. An inner scope of the same graph sees the names
+ * around it.
+ */
 final class Scope {
     private final GraphBuilder builder;
     private final @Nullable Scope outer;

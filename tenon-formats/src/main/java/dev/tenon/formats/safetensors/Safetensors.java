@@ -2,6 +2,7 @@ package dev.tenon.formats.safetensors;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.tensor.Tensor;
@@ -19,11 +20,14 @@ import java.util.SequencedMap;
 /**
  * A safetensors file: named tensors, little-endian and row-major, behind a JSON header.
  *
- * <p>Files are hostile: every length is checked before anything is allocated, and the tensors must fill the data without gap or overlap, as
- * the reference library demands. Immutable and thread-safe. Source: the format's description in huggingface/safetensors.
+ * <p>Files are hostile: every length is checked before anything is allocated, and the tensors must fill the data
+ * without gap or overlap, as the reference library demands. Immutable and thread-safe. Source: the format's description
+ * in huggingface/safetensors.
  */
 public final class Safetensors {
-    /** The most bytes that a header may have unless the caller says otherwise: 100 MB, the reference library's limit. */
+    /**
+     * The most bytes that a header may have unless the caller says otherwise: 100 MB, the reference library's limit.
+     */
     public static final long MAX_HEADER_BYTES = 100_000_000;
 
     /** Where a tensor's bytes lie behind the header. */
@@ -56,6 +60,7 @@ public final class Safetensors {
      * @throws ImportException as {@link #read(Path)}
      */
     public static Safetensors read(Path path, long maxHeaderBytes) {
+        Require.nonNull(path, "path");
         String file = String.valueOf(path.getFileName());
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
             MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto());
@@ -72,6 +77,8 @@ public final class Safetensors {
      * @throws ImportException as {@link #read(Path)}
      */
     public static Safetensors parse(String file, MemorySegment bytes, long maxHeaderBytes) {
+        Require.nonNull(file, "file");
+        Require.nonNull(bytes, "bytes");
         SafetensorsHeader header = SafetensorsHeader.read(file, bytes, maxHeaderBytes);
         return new Safetensors(file, header, bytes.asSlice(header.dataStart()));
     }
@@ -94,9 +101,9 @@ public final class Safetensors {
      * @throws InputException when there is no tensor of that name
      */
     public Tensor tensor(String name) {
-        Entry entry = entries.get(name);
+        Entry entry = entries.get(Require.nonNull(name, "name"));
         if (entry == null) {
-            throw new InputException(file + ": there is no tensor \"" + name + "\"; it has " + entries.keySet());
+            throw InputException.of("name", file + ": there is no tensor \"" + name + "\"; it has " + entries.keySet());
         }
         MemorySegment bytes = data.asSlice(entry.begin(), entry.end() - entry.begin());
         DType dtype = entry.type().dtype();

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** Imports a chain of nodes, in order or reversed, in a JVM of its own; prints the nodes, the microseconds of CPU time per node and the bytes of heap per node that the graph takes. */
+/**
+ * Imports a chain of nodes, in order or reversed, in a JVM of its own; prints the nodes, the microseconds of CPU time
+ * per node and the bytes of heap per node that the graph takes.
+ */
 final class LongChain {
     private LongChain() {}
 

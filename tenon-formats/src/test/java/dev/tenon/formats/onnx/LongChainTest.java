@@ -8,7 +8,10 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** 300,000 nodes import in time that grows with their number, whatever their order, in less than 1 KB of heap per node with all that importing needs. */
+/**
+ * 300,000 nodes import in time that grows with their number, whatever their order, in less than 1 KB of heap per node
+ * with all that importing needs.
+ */
 class LongChainTest {
     private static final int NODES = 300_000;
 

@@ -105,7 +105,9 @@ class LoopImportTest {
                         .node("Add", "a", "s s", "next")));
     }
 
-    /** Everything that it hangs on is known, and it never ends: it is for a run to find out, and for its thread to stop. */
+    /**
+     * Everything that it hangs on is known, and it never ends: it is for a run to find out, and for its thread to stop.
+     */
     @Test
     @Timeout(30)
     void importingRunsNoLoop() {
@@ -150,7 +152,10 @@ class LoopImportTest {
             .node("Add", "a", "s s", "next")
             .node("Mul", "b", "s w", "each"));
 
-    /** A loop whose number of turns and condition are given, with a scan output along w, which the loop takes from around. */
+    /**
+     * A loop whose number of turns and condition are given, with a scan output along w, which the loop takes from
+     * around.
+     */
     private static OnnxModel given(long... sizes) {
         return parse(g -> g.input("x", 2)
                 .inputOf(7, "m", sizes)

@@ -17,7 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shapes that ONNX Runtime's operators do not take are refused: when the model is read where it fixes them, else by the run that brings them. */
+/**
+ * Shapes that ONNX Runtime's operators do not take are refused: when the model is read where it fixes them, else by the
+ * run that brings them.
+ */
 class MicrosoftShapesTest {
     private static final int F32 = 1;
     private static final int I32 = 6;

@@ -103,11 +103,15 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws UnsupportedException as {@link #load(Path, Path, Target, EncoderOptions)}
      */
     public static EmbeddingEncoder load(Path model, Target target) {
-        return load(model, target, EncoderOptions.defaults());
+        Require.nonNull(model, "model");
+        return load(model, Require.nonNull(target, "target"), EncoderOptions.defaults());
     }
 
     /** Loads a model as {@link #load(Path, Target)} does, under options. */
     public static EmbeddingEncoder load(Path model, Target target, EncoderOptions options) {
+        Require.nonNull(model, "model");
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
         return load(model, tokenizerBeside(model), target, options);
     }
 
@@ -120,6 +124,10 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException when the options do not fit the model
      */
     public static EmbeddingEncoder load(Path model, Path tokenizer, Target target, EncoderOptions options) {
+        Require.nonNull(model, "model");
+        Require.nonNull(tokenizer, "tokenizer");
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
         Path file = ModelFiles.model(model);
         // the device is opened while the files are read; each takes a good part of the time to the first vector
         FutureTask<Engine> opening = new FutureTask<>(() -> Engine.open(target, options.engine()));
@@ -176,7 +184,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
 
     /** Returns where the tokenizer of a model file, or of the model in a folder, lies. @throws ImportException naming the places looked at */
     public static Path tokenizerBeside(Path model) {
-        return ModelFiles.tokenizer(ModelFiles.model(model));
+        return ModelFiles.tokenizer(ModelFiles.model(Require.nonNull(model, "model")));
     }
 
     /**
@@ -185,12 +193,12 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException when a text is blank, naming its index, or a vector has fewer dimensions than were asked for
      */
     public float[][] encode(List<String> texts) {
-        return embed(texts).vectors().toArray(new float[0][]);
+        return embed(Require.elements(texts, "texts")).vectors().toArray(new float[0][]);
     }
 
     /** Returns the vector of one text. */
     public float[] encode(String text) {
-        return encode(List.of(text))[0];
+        return encode(List.of(Require.nonNull(text, "text")))[0];
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.error.Require;
 import java.util.List;
 
 /**
@@ -10,7 +11,7 @@ import java.util.List;
  */
 public record Embeddings(List<float[]> vectors, List<Integer> cut) {
     public Embeddings {
-        vectors = List.copyOf(vectors);
-        cut = List.copyOf(cut);
+        vectors = List.copyOf(Require.elements(vectors, "vectors"));
+        cut = List.copyOf(Require.elements(cut, "cut"));
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.ShapePolicy;
@@ -37,14 +38,18 @@ public record EncoderOptions(
         @Nullable Integer dimensions,
         @Nullable Boolean normalise) {
     public EncoderOptions {
+        Require.nonNull(engine, "engine");
+        Require.nonNull(compile, "compile");
+        Require.nonNull(longTexts, "longTexts");
         if (batch != null && batch < 1) {
-            throw new InputException("an encoder needs at least 1 text a batch, got " + batch);
+            throw InputException.of("batch", "argument \"batch\" is " + batch + "; expected 1 text or more");
         }
         if (maxTokens != null && maxTokens < 3) {
-            throw new InputException("an encoder needs at least 3 tokens a text, got " + maxTokens);
+            throw InputException.of(
+                    "maxTokens", "argument \"maxTokens\" is " + maxTokens + "; expected 3 tokens or more");
         }
         if (dimensions != null && dimensions < 1) {
-            throw new InputException("a vector needs at least 1 dimension, got " + dimensions);
+            throw InputException.of("dimensions", "argument \"dimensions\" is " + dimensions + "; expected 1 or more");
         }
     }
 
@@ -66,12 +71,14 @@ public record EncoderOptions(
 
     /** Returns these options with threads and memory of the device. */
     public EncoderOptions withEngine(EngineOptions options) {
+        Require.nonNull(options, "options");
         return new EncoderOptions(
                 options, compile, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with precision and execution of the model. */
     public EncoderOptions withCompile(CompileOptions options) {
+        Require.nonNull(options, "options");
         return new EncoderOptions(
                 engine, options, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
@@ -84,12 +91,14 @@ public record EncoderOptions(
 
     /** Returns these options with padded lengths rounded. */
     public EncoderOptions withLengths(ShapePolicy policy) {
+        Require.nonNull(policy, "policy");
         return new EncoderOptions(
                 engine, compile, batch, policy, folder, pooling, maxTokens, longTexts, prompt, dimensions, normalise);
     }
 
     /** Returns these options with the sentence-transformers files read from {@code elsewhere}. */
     public EncoderOptions withFolder(Path elsewhere) {
+        Require.nonNull(elsewhere, "elsewhere");
         return new EncoderOptions(
                 engine,
                 compile,
@@ -106,6 +115,7 @@ public record EncoderOptions(
 
     /** Returns these options with token vectors pooled as {@code rule} says, whatever the files say. */
     public EncoderOptions withPooling(Pooling rule) {
+        Require.nonNull(rule, "rule");
         return new EncoderOptions(
                 engine, compile, batch, lengths, folder, rule, maxTokens, longTexts, prompt, dimensions, normalise);
     }
@@ -118,12 +128,14 @@ public record EncoderOptions(
 
     /** Returns these options with longer texts treated as {@code rule} says. */
     public EncoderOptions withLongTexts(LongTexts rule) {
+        Require.nonNull(rule, "rule");
         return new EncoderOptions(
                 engine, compile, batch, lengths, folder, pooling, maxTokens, rule, prompt, dimensions, normalise);
     }
 
     /** Returns these options with a prompt before each text; {@link Prompt#none()} also turns off the one that the files ask for. */
     public EncoderOptions withPrompt(Prompt before) {
+        Require.nonNull(before, "before");
         return new EncoderOptions(
                 engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, before, dimensions, normalise);
     }

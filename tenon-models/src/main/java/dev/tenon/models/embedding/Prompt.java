@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.error.Require;
 import java.util.regex.Pattern;
 
 /**
@@ -9,6 +10,10 @@ import java.util.regex.Pattern;
  * @param named whether {@code value} is a name
  */
 public record Prompt(String value, boolean named) {
+    public Prompt {
+        Require.nonNull(value, "value");
+    }
+
     private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_.-]+");
 
     /** Returns no prompt, whatever the files say. */
@@ -18,16 +23,16 @@ public record Prompt(String value, boolean named) {
 
     /** Returns a prompt that is put before each text as it is: {@code "query: "}. */
     public static Prompt text(String text) {
-        return new Prompt(text, false);
+        return new Prompt(Require.nonNull(text, "text"), false);
     }
 
     /** Returns the prompt that the model's files call {@code name}. */
     public static Prompt named(String name) {
-        return new Prompt(name, true);
+        return new Prompt(Require.nonNull(name, "name"), true);
     }
 
     /** Returns a name for one word of letters, digits, {@code _}, {@code .} and {@code -}, and otherwise the text itself. */
     public static Prompt parse(String value) {
-        return NAME.matcher(value).matches() ? named(value) : text(value);
+        return NAME.matcher(Require.nonNull(value, "value")).matches() ? named(value) : text(value);
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.models.tokenizer;
 
-import java.util.Objects;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 
 /**
  * How encodings are brought to one length.
@@ -18,17 +19,23 @@ public record Padding(int fixedLength, int multipleOf, Direction direction, int 
 
     public Padding {
         if (fixedLength < 0 || fixedLength > MAX_LENGTH) {
-            throw new IllegalArgumentException("fixedLength is " + fixedLength + ", must be in 0.." + MAX_LENGTH
-                    + " (0: the longest of the batch)");
+            throw InputException.of(
+                    "fixedLength",
+                    "argument \"fixedLength\" is " + fixedLength + "; expected 0, for the longest of the batch, to "
+                            + MAX_LENGTH);
         }
         if (multipleOf < 0 || multipleOf > MAX_LENGTH) {
-            throw new IllegalArgumentException("multipleOf is " + multipleOf + ", must be in 0.." + MAX_LENGTH);
+            throw InputException.of(
+                    "multipleOf", "argument \"multipleOf\" is " + multipleOf + "; expected 0 to " + MAX_LENGTH);
         }
-        if (id < 0 || typeId < 0) {
-            throw new IllegalArgumentException("id is " + id + " and typeId " + typeId + ", neither may be negative");
+        if (id < 0) {
+            throw InputException.of("id", "argument \"id\" is " + id + "; expected 0 or more");
         }
-        Objects.requireNonNull(direction, "direction");
-        Objects.requireNonNull(token, "token");
+        if (typeId < 0) {
+            throw InputException.of("typeId", "argument \"typeId\" is " + typeId + "; expected 0 or more");
+        }
+        Require.nonNull(direction, "direction");
+        Require.nonNull(token, "token");
     }
 
     /** The same padding token, to the longest encoding of a batch. */

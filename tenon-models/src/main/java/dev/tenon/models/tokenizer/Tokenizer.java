@@ -1,6 +1,7 @@
 package dev.tenon.models.tokenizer;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.Require;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -32,19 +33,19 @@ public interface Tokenizer {
      * @throws IOException if the file cannot be read
      */
     static Tokenizer load(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = Files.newInputStream(Require.nonNull(file, "file"))) {
             return TokenizerReader.read(String.valueOf(file.getFileName()), in);
         }
     }
 
     /** As {@link #load(Path)}, to the end of a stream, which stays open. */
     static Tokenizer load(InputStream in) throws IOException {
-        return TokenizerReader.read("tokenizer.json", in);
+        return TokenizerReader.read("tokenizer.json", Require.nonNull(in, "in"));
     }
 
     /** As {@link #load(Path)}, from the file's bytes, which are not kept. */
     static Tokenizer load(byte[] json) {
-        return TokenizerReader.read("tokenizer.json", json);
+        return TokenizerReader.read("tokenizer.json", Require.nonNull(json, "json"));
     }
 
     /** Encodes a text, with special tokens. */
@@ -118,16 +119,16 @@ public interface Tokenizer {
      * This tokenizer with encodings of at most {@code maxLength} tokens, special tokens included, whatever the file says;
      * strategy and direction stay. The file does not know the most that the model takes: that is for the caller to know.
      *
-     * @throws IllegalArgumentException if there is no room for the special tokens
+     * @throws dev.tenon.core.error.InputException if there is no room for the special tokens
      */
     Tokenizer withTruncation(int maxLength);
 
     /** This tokenizer with other truncation. */
-    Tokenizer withTruncation(Truncation truncation);
+    Tokenizer withTruncation(Truncation rules);
 
     /** This tokenizer with encodings as long as their texts are. */
     Tokenizer withoutTruncation();
 
     /** This tokenizer with other padding. */
-    Tokenizer withPadding(Padding padding);
+    Tokenizer withPadding(Padding rules);
 }

@@ -1,6 +1,7 @@
 package dev.tenon.models.tokenizer;
 
-import java.util.Objects;
+import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 
 /**
  * How encodings that are too long are shortened.
@@ -12,10 +13,10 @@ import java.util.Objects;
 public record Truncation(int maxLength, Strategy strategy, Direction direction) {
     public Truncation {
         if (maxLength < 1) {
-            throw new IllegalArgumentException("maxLength is " + maxLength + ", must be at least 1");
+            throw InputException.of("maxLength", "argument \"maxLength\" is " + maxLength + "; expected 1 or more");
         }
-        Objects.requireNonNull(strategy, "strategy");
-        Objects.requireNonNull(direction, "direction");
+        Require.nonNull(strategy, "strategy");
+        Require.nonNull(direction, "direction");
     }
 
     /** At most {@code maxLength} tokens, the longest sequence shortened first, at its right end. */

@@ -2,6 +2,7 @@ package dev.tenon.models.tokenizer;
 
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -60,18 +61,19 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public Encoding encode(String text, boolean specialTokens) {
-        return pad(encodeUnpadded(text, null, specialTokens));
+        return pad(encodeUnpadded(Require.nonNull(text, "text"), null, specialTokens));
     }
 
     @Override
     public Encoding encode(String first, String second, boolean specialTokens) {
-        return pad(encodeUnpadded(first, second, specialTokens));
+        Require.nonNull(first, "first");
+        return pad(encodeUnpadded(first, Require.nonNull(second, "second"), specialTokens));
     }
 
     @Override
     public TokenBatch encodeBatch(List<String> texts) {
-        List<Encoding> encodings = new ArrayList<>(texts.size());
-        for (String text : texts) {
+        List<Encoding> encodings = new ArrayList<>();
+        for (String text : Require.elements(texts, "texts")) {
             encodings.add(encodeUnpadded(text, null, true));
         }
         return TokenBatch.pad(encodings, padding);
@@ -79,10 +81,13 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public List<Encoding> encodeParts(String text, int maxLength) {
+        Require.nonNull(text, "text");
         int room = maxLength - postProcessor.added(false);
         if (room < 1) {
-            throw new InputException("parts of " + maxLength + " tokens leave no room beside the "
-                    + postProcessor.added(false) + " special tokens");
+            throw InputException.of(
+                    "maxLength",
+                    "parts of " + maxLength + " tokens leave no room beside the " + postProcessor.added(false)
+                            + " special tokens");
         }
         TokenList tokens = tokenize(text, Integer.MAX_VALUE, Direction.RIGHT);
         List<Encoding> parts = new ArrayList<>();
@@ -165,6 +170,7 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public String decode(int[] ids, boolean skipSpecialTokens) {
+        Require.nonNull(ids, "ids");
         List<String> tokens = new ArrayList<>(ids.length);
         for (int id : ids) {
             String token = token(id);
@@ -192,7 +198,7 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public OptionalInt tokenToId(String token) {
-        int id = added.id(token);
+        int id = added.id(Require.nonNull(token, "token"));
         if (id < 0) {
             id = model.vocabulary().id(token);
         }
@@ -221,9 +227,11 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public Tokenizer withTruncation(Truncation rules) {
+        Require.nonNull(rules, "rules");
         int special = postProcessor.added(false);
         if (rules.maxLength() < special) {
-            throw new IllegalArgumentException(
+            throw InputException.of(
+                    "maxLength",
                     "maxLength is " + rules.maxLength() + ", less than the " + special + " special tokens");
         }
         return new WordPieceTokenizer(this, padding, rules);
@@ -236,6 +244,6 @@ final class WordPieceTokenizer implements Tokenizer {
 
     @Override
     public Tokenizer withPadding(Padding rules) {
-        return new WordPieceTokenizer(this, rules, truncation);
+        return new WordPieceTokenizer(this, Require.nonNull(rules, "rules"), truncation);
     }
 }

@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The sentence-transformers files of a model whose vectors are known: "a" is token 4, [CLS] 2, [SEP] 3; a token's vector is (i, i², 1). */
+/**
+ * The sentence-transformers files of a model whose vectors are known: "a" is token 4, [CLS] 2, [SEP] 3; a token's
+ * vector is (i, i², 1).
+ */
 class SentenceFilesTest {
     private static final EncoderOptions RAW = EncoderOptions.defaults().withNormalise(false);
     private static final String TRANSFORMER =

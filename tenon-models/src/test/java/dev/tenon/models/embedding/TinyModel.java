@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * An embedding model whose token vectors are rows of a table, so that every pooled vector is known, and its tokenizer of the words "a" to "e".
+ * An embedding model whose token vectors are rows of a table, so that every pooled vector is known, and its tokenizer
+ * of the words "a" to "e".
  *
  * <p>The vector of token {@code i} is {@code (i, i·i, 1)}. The ONNX file is protobuf, written field by field.
  */
@@ -25,7 +26,10 @@ final class TinyModel {
 
     private TinyModel() {}
 
-    /** @param rank 3 for an output of token vectors, {@code last_hidden_state}; 2 for their maxima over the tokens, {@code sentence_embedding} */
+    /**
+     * @param rank 3 for an output of token vectors, {@code last_hidden_state}; 2 for their maxima over the tokens,
+     *     {@code sentence_embedding}
+     */
     static Path write(Path file, int rank) throws IOException {
         Files.createDirectories(file.getParent());
         return Files.write(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.ImportException;
+import dev.tenon.core.error.InputException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -35,12 +36,12 @@ class SettingsTest {
     @Test
     void truncationMustHaveRoomForSpecialTokens() {
         assertThatThrownBy(() -> MiniLm.TOKENIZER.withTruncation(1))
-                .isInstanceOf(IllegalArgumentException.class)
+                .isInstanceOf(InputException.class)
                 .hasMessageContaining("less than the 2 special tokens");
         assertThatThrownBy(() -> MiniLm.TOKENIZER.withTruncation(2).encode("a", "b"))
                 .isInstanceOf(ImportException.class)
                 .hasMessageContaining("3 special tokens");
-        assertThatThrownBy(() -> Truncation.to(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Truncation.to(0)).isInstanceOf(InputException.class);
     }
 
     @Test
@@ -97,8 +98,8 @@ class SettingsTest {
         assertThat(encoding.tokens().getFirst()).isEqualTo("<p>");
         TokenBatch batch = MiniLm.TOKENIZER.withPadding(left.toLength(2)).encodeBatch(List.of("a", "a b c"));
         assertThat(batch.length()).as("a fixed length shortens nothing").isEqualTo(5);
-        assertThatThrownBy(() -> left.toLength(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> left.toMultipleOf(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> left.toLength(-1)).isInstanceOf(InputException.class);
+        assertThatThrownBy(() -> left.toMultipleOf(-1)).isInstanceOf(InputException.class);
     }
 
     @Test

@@ -1,6 +1,9 @@
 package dev.tenon.nativelib.cublas;
 
-/** Values of the enums of {@code cublas_api.h}, {@code cublasLt.h} and {@code library_types.h}, named as there; and the layout of the one struct that is read. */
+/**
+ * Values of the enums of {@code cublas_api.h}, {@code cublasLt.h} and {@code library_types.h}, named as there; and the
+ * layout of the one struct that is read.
+ */
 public final class CublasConstants {
     public static final int CUDA_R_32F = 0;
     public static final int CUDA_R_64F = 1;

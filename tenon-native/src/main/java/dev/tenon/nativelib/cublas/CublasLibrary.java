@@ -32,7 +32,10 @@ public final class CublasLibrary {
 
     private CublasLibrary() {}
 
-    /** How the search for cuBLAS went; runs on the first call. The driver's major version is preferred: cuBLAS 13 does not start on a driver for CUDA 12. Never throws. */
+    /**
+     * How the search for cuBLAS went; runs on the first call. The driver's major version is preferred: cuBLAS 13 does
+     * not start on a driver for CUDA 12. Never throws.
+     */
     public static LibrarySearch search() {
         return search(CudaLibraries.CUBLAS, CudaLibraries.CUBLAS_12);
     }

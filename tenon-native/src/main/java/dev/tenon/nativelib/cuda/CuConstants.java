@@ -1,6 +1,9 @@
 package dev.tenon.nativelib.cuda;
 
-/** Values of the driver's enums and flags, named as in {@code cuda.h} without the prefix {@code CU_}. A test compares them with the header. */
+/**
+ * Values of the driver's enums and flags, named as in {@code cuda.h} without the prefix {@code CU_}. A test compares
+ * them with the header.
+ */
 public final class CuConstants {
     public static final int DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8;
     public static final int DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16;

@@ -20,7 +20,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * The driver's library of this machine, and its functions by name and version. Versions matter: the bare symbol {@code cuMemAlloc} is the 32-bit function of CUDA 2, {@code cuGetProcAddress} gives the one that a program of the
+ * The driver's library of this machine, and its functions by name and version. Versions matter: the bare symbol
+ * {@code cuMemAlloc} is the 32-bit function of CUDA 2, {@code cuGetProcAddress} gives the one that a program of the
  * stated version means.
  */
 public final class CuLibrary {
@@ -31,7 +32,10 @@ public final class CuLibrary {
         return LibraryFinder.here().search(CudaLibraries.DRIVER);
     }
 
-    /** The version of CUDA that the driver is for, {@code 13000}; 0 where there is none. Loads the library, does not start the driver. */
+    /**
+     * The version of CUDA that the driver is for, {@code 13000}; 0 where there is none. Loads the library, does not
+     * start the driver.
+     */
     public static int version() {
         if (search().found() == null) {
             return 0;

@@ -11,7 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** Memory, copies and tensor maps. Host memory of the caller is a segment, so that the call keeps it alive. C names, C order of parameters, statuses as they come. */
+/**
+ * Memory, copies and tensor maps. Host memory of the caller is a segment, so that the call keeps it alive. C names, C
+ * order of parameters, statuses as they come.
+ */
 public final class CuMemory {
     private CuMemory() {}
 

@@ -1,6 +1,9 @@
 package dev.tenon.nativelib.cuda;
 
-/** Sizes and offsets of the driver's structs, in bytes; the same on every 64-bit platform. A test compares them with what a C program prints. */
+/**
+ * Sizes and offsets of the driver's structs, in bytes; the same on every 64-bit platform. A test compares them with
+ * what a C program prints.
+ */
 public final class CuStructs {
     /** {@code CUlaunchConfig}: seven ints, then these. */
     public static final int LAUNCH_CONFIG_BYTES = 56;

@@ -19,7 +19,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The runtime's functions. The object stays loaded as long as the process: its handlers of signals must. Thread-safe. */
+/**
+ * The runtime's functions. The object stays loaded as long as the process: its handlers of signals must. Thread-safe.
+ */
 public final class EmulatorLibrary {
     private static final int MESSAGE_BYTES = 4096;
     private static final int LONGEST_NAME = 4096;
@@ -34,7 +36,11 @@ public final class EmulatorLibrary {
     private final MethodHandle entry;
     private final MethodHandle launch;
 
-    /** Loads the object. @throws NativeException when it is no whole library, the host's loader refuses it, or it lacks a function */
+    /**
+     * Loads the object.
+     *
+     * @throws NativeException when it is no whole library, the host's loader refuses it, or it lacks a function
+     */
     public EmulatorLibrary(Path object) {
         library = NativeLibrary.open(object);
         openPool = bind("tenon_pool_open", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));

@@ -7,9 +7,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.invoke.MethodHandle;
 
 /**
- * MPI's functions: C names, C order of parameters, pointers and handles as addresses, statuses as they come. Each is bound when it is first called.
+ * MPI's functions: C names, C order of parameters, pointers and handles as addresses, statuses as they come. Each is
+ * bound when it is first called.
  *
- * <p>Thread-safety: what MPI was initialised for. @throws dev.tenon.core.error.NativeException from every method when there is no Open MPI
+ * <p>Thread-safety: what MPI was initialised for. Every method throws a {@link dev.tenon.core.error.NativeException}
+ * when there is no Open MPI.
  */
 public final class Mpi {
     private Mpi() {}

@@ -1,6 +1,9 @@
 package dev.tenon.nativelib.mpi;
 
-/** Open MPI's predefined handles: the addresses of data in the library. @throws dev.tenon.core.error.NativeException from every method when there is no Open MPI */
+/**
+ * Open MPI's predefined handles: the addresses of data in the library. Every method throws a
+ * {@link dev.tenon.core.error.NativeException} when there is no Open MPI.
+ */
 public final class MpiHandles {
     /** In place of a source: it is where the result goes. */
     public static final long IN_PLACE = 1;

@@ -12,7 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/** Open MPI, looked for once a process. That it is not there is a state, not a fault: {@link #search} says what was tried, what is lost and what to do. Thread-safe. */
+/**
+ * Open MPI, looked for once a process. That it is not there is a state, not a fault: {@link #search} says what was
+ * tried, what is lost and what to do. Thread-safe.
+ */
 public final class MpiLibrary {
     /** In Open MPI handles are the addresses of data; in other MPIs they are numbers, and this symbol is missing. */
     private static final String OPEN_MPI_ONLY = "ompi_mpi_comm_world";
@@ -47,7 +50,11 @@ public final class MpiLibrary {
         return LibraryFinder.here().search(NAME);
     }
 
-    /** A handle of one of its functions, which returns a status. @throws NativeException when there is no Open MPI, or it lacks the function */
+    /**
+     * A handle of one of its functions, which returns a status.
+     *
+     * @throws NativeException when there is no Open MPI, or it lacks the function
+     */
     static MethodHandle function(String name, ValueLayout... arguments) {
         return Downcalls.handle(symbol(name), Downcalls.status(arguments));
     }

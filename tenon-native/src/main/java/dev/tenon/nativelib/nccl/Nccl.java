@@ -10,7 +10,10 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** NCCL's functions. C names, C order of parameters, statuses as they come; the work of a collective is enqueued on the stream. A unique id goes by value. */
+/**
+ * NCCL's functions. C names, C order of parameters, statuses as they come; the work of a collective is enqueued on the
+ * stream. A unique id goes by value.
+ */
 public final class Nccl {
     private Nccl() {}
 

@@ -4,7 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** {@code ncclConfig_t} in its first form, of NCCL 2.14, which every later version still takes by its size and version and fills up with defaults. */
+/**
+ * {@code ncclConfig_t} in its first form, of NCCL 2.14, which every later version still takes by its size and version
+ * and fills up with defaults.
+ */
 public final class NcclConfig {
     private static final int BYTES = 24;
     private static final int MAGIC = 0xcafebeef;
@@ -16,7 +19,10 @@ public final class NcclConfig {
 
     private NcclConfig() {}
 
-    /** @param blocking whether calls return when their part on the host is done; otherwise they may answer {@link NcclConstants#IN_PROGRESS} */
+    /**
+     * @param blocking whether calls return when their part on the host is done; otherwise they may answer
+     *     {@link NcclConstants#IN_PROGRESS}
+     */
     public static MemorySegment allocate(Arena arena, boolean blocking) {
         MemorySegment config = arena.allocate(BYTES, Long.BYTES);
         config.set(ValueLayout.JAVA_LONG, 0, BYTES);

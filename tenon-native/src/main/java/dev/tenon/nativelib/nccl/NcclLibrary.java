@@ -16,7 +16,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
-/** NCCL of this machine: found when first asked for, its version, unique ids, and the check of its statuses. That it is not there is a state, not a fault. Thread-safe. */
+/**
+ * NCCL of this machine: found when first asked for, its version, unique ids, and the check of its statuses. That it is
+ * not there is a state, not a fault. Thread-safe.
+ */
 public final class NcclLibrary {
     /** The checked tier. */
     public static final StatusCheck CHECK = new StatusCheck("NCCL", NcclConstants::name, NcclLibrary::text);
@@ -61,7 +64,11 @@ public final class NcclLibrary {
         }
     }
 
-    /** What the ranks of a new world must share: 128 bytes, made by one of them, which from then on listens. @throws UnsupportedException where there is no NCCL */
+    /**
+     * What the ranks of a new world must share: 128 bytes, made by one of them, which from then on listens.
+     *
+     * @throws UnsupportedException where there is no NCCL
+     */
     public static byte[] newUniqueId() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment id = arena.allocate(NcclConstants.UNIQUE_ID);

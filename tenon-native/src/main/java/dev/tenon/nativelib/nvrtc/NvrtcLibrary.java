@@ -16,7 +16,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The run-time compiler's library of this machine: version, architectures, and the check of its statuses. Thread-safe. */
+/**
+ * The run-time compiler's library of this machine: version, architectures, and the check of its statuses. Thread-safe.
+ */
 public final class NvrtcLibrary {
     /** The checked tier. */
     public static final StatusCheck CHECK =
@@ -45,7 +47,9 @@ public final class NvrtcLibrary {
         }
     }
 
-    /** The compute capabilities it compiles for, ascending: 75, 80, … @throws UnsupportedException where there is none */
+    /**
+     * The compute capabilities it compiles for, ascending: 75, 80, … @throws UnsupportedException where there is none
+     */
     public static int[] architectures() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment count = arena.allocate(ValueLayout.JAVA_INT);

@@ -13,7 +13,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Named ranges for NVIDIA's profilers. Started and ended by an identity, not pushed and popped, since NVTX keeps its stack by carrier thread and a virtual thread may change its carrier. Where the library is absent every call does
+ * Named ranges for NVIDIA's profilers. Started and ended by an identity, not pushed and popped, since NVTX keeps its
+ * stack by carrier thread and a virtual thread may change its carrier. Where the library is absent every call does
  * nothing. Thread-safe.
  */
 public final class NvtxRanges {

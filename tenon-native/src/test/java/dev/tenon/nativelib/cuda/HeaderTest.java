@@ -15,7 +15,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Constants and struct layouts against what a C program prints: a fresh one where cuda.h and a compiler are, and always against what such a program printed before (cuda.h 13.0). */
+/**
+ * Constants and struct layouts against what a C program prints: a fresh one where cuda.h and a compiler are, and always
+ * against what such a program printed before (cuda.h 13.0).
+ */
 class HeaderTest {
     private static final Map<String, Integer> PRINTED = Map.ofEntries(
             Map.entry("sizeof(CUlaunchConfig)", 56),

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That 128 bytes go by value between other arguments, and the first form of the configuration, as C sees them. Needs a C compiler, not NCCL. */
+/**
+ * That 128 bytes go by value between other arguments, and the first form of the configuration, as C sees them. Needs a
+ * C compiler, not NCCL.
+ */
 class UniqueIdTest {
     private static final String PROBE = """
             #include <stddef.h>

@@ -20,8 +20,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * {@code f(g(x), h(y)) → region{g; h; f}(x, y)}: elementwise nodes that feed only one another become one pass over memory. A node joins the group of its consumers when all of them are in one group and it has the group's shape; so the
- * result of a region is that of its last node, and no path can leave a region and come back.
+ * {@code f(g(x), h(y)) → region{g; h; f}(x, y)}: elementwise nodes that feed only one another become one pass over
+ * memory. A node joins the group of its consumers when all of them are in one group and it has the group's shape; so
+ * the result of a region is that of its last node, and no path can leave a region and come back.
  */
 public final class FuseElementwise implements Pass {
     static final int MAX_STEPS = 64;

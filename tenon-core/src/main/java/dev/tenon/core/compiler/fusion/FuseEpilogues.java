@@ -18,7 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code activation(contraction(a, b) + bias) + residual → contraction(a, b, bias, residual)}, piece by piece, where each intermediate has one consumer. */
+/**
+ * {@code activation(contraction(a, b) + bias) + residual → contraction(a, b, bias, residual)}, piece by piece, where
+ * each intermediate has one consumer.
+ */
 public final class FuseEpilogues implements Pass {
     @Override
     public String name() {

@@ -22,9 +22,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code norm(x + residual) → residual_norm(x, residual)} for LayerNorm and RmsNorm, where the backend runs that whole; a sum that others read too becomes its second result.
+ * {@code norm(x + residual) → residual_norm(x, residual)} for LayerNorm and RmsNorm, where the backend runs that whole;
+ * a sum that others read too becomes its second result.
  *
- * <p>Runs after the fusion of epilogues and of elementwise chains, and takes the additions that are left: one within a product's epilogue or a region costs no launch of its own, so that taking it from there would save none.
+ * <p>Runs after the fusion of epilogues and of elementwise chains, and takes the additions that are left: one within a
+ * product's epilogue or a region costs no launch of its own, so that taking it from there would save none.
  */
 public final class FuseResidualNorms implements Pass {
     @Override
@@ -113,7 +115,9 @@ public final class FuseResidualNorms implements Pass {
         return fused(node.op(), false) != null && isSum(Match.producer(node.input(0)));
     }
 
-    /** The norm as one of a sum; null for anything else, and for one without scale or bias, which residual norms have. */
+    /**
+     * The norm as one of a sum; null for anything else, and for one without scale or bias, which residual norms have.
+     */
     private static @Nullable Op fused(Op norm, boolean keepsSum) {
         return switch (norm) {
             case LayerNorm(int axis, double epsilon, boolean scale, boolean bias)

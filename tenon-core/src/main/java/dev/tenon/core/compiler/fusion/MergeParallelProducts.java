@@ -18,8 +18,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code plain_attention(heads(x wq + bq), heads(x wk + bk), heads(x wv + bv)) → plain_attention(heads(x [wq wk wv] + [bq bk bv]))}, packed, where the backend runs that: x is read once, and one large product does better than three. Only
- * for constant weights of rank 2 and constant biases, or none, and results that nothing else uses. The joined constants are made once for a model.
+ * {@code plain_attention(heads(x wq + bq), heads(x wk + bk), heads(x wv + bv)) → plain_attention(heads(x [wq wk wv] +
+ * [bq bk bv]))}, packed, where the backend runs that: x is read once, and one large product does better than three.
+ * Only for constant weights of rank 2 and constant biases, or none, and results that nothing else uses. The joined
+ * constants are made once for a model.
  */
 public final class MergeParallelProducts implements Pass {
     private static final int PARTS = 3;

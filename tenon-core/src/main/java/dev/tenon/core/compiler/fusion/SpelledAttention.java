@@ -20,8 +20,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the backend runs that whole; scale and mask may be missing, and the scale may be a division. The operands and the result get
- * transposes to tokens before heads, which cancel with those that exporters write.
+ * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
+ * backend runs that whole; scale and mask may be missing, and the scale may be a division. The operands and the result
+ * get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
     /** Between heads first and tokens first. */

@@ -7,8 +7,10 @@ import java.util.List;
 /**
  * A place for every value of a plan's graph.
  *
- * <p>A backend may rely on this: an output of a node never overlaps one of its inputs, but for two cases. The output of a {@link MemoryPlanner#isView view} has its input's place, and the backend does nothing for it. The output of an
- * {@link MemoryPlanner#mayOverwrite elementwise} node may have exactly the place of an input with the same shape and element width, so such kernels must read an element before they write it.
+ * <p>A backend may rely on this: an output of a node never overlaps one of its inputs, but for two cases. The output of
+ * a {@link MemoryPlanner#isView view} has its input's place, and the backend does nothing for it. The output of an
+ * {@link MemoryPlanner#mayOverwrite elementwise} node may have exactly the place of an input with the same shape and
+ * element width, so such kernels must read an element before they write it.
  *
  * @param numbering of the graph's values
  * @param placements by the values' numbers

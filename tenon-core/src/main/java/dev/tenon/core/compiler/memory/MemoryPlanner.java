@@ -21,7 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives every value of a graph its place. Values that are alive at the same time never share memory; the largest are placed first, each at the lowest offset that is free over its whole life ("greedy by size": Pisarchyk and Lee, <a
+ * Gives every value of a graph its place. Values that are alive at the same time never share memory; the largest are
+ * placed first, each at the lowest offset that is free over its whole life ("greedy by size": Pisarchyk and Lee, <a
  * href="https://arxiv.org/abs/2001.03288">Efficient Memory Management for Deep Neural Net Inference</a>, 2020).
  *
  * <p>Expects {@code OutputCopies} to have run: every output of the graph is a node's own result.
@@ -92,7 +93,10 @@ public final class MemoryPlanner {
         return root;
     }
 
-    /** Whether an operation reads each element before it writes the one at the same place, and so may write over an input of the same shape and width. */
+    /**
+     * Whether an operation reads each element before it writes the one at the same place, and so may write over an
+     * input of the same shape and width.
+     */
     public static boolean mayOverwrite(Op op) {
         return op instanceof Unary
                 || op instanceof Binary
@@ -209,7 +213,10 @@ public final class MemoryPlanner {
         return null;
     }
 
-    /** Whether every input in that block is read element by element: one that is broadcast would be read after it was overwritten. */
+    /**
+     * Whether every input in that block is read element by element: one that is broadcast would be read after it was
+     * overwritten.
+     */
     private boolean onlyPlainUses(Node node, Block block, Value output) {
         return node.inputs().stream()
                 .filter(input -> blocks[root(input)] == block)

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Constants that passes make out of the constants of one model, each made once, whatever the number of plans. Thread-safe. */
+/**
+ * Constants that passes make out of the constants of one model, each made once, whatever the number of plans.
+ * Thread-safe.
+ */
 public final class ConstantStore {
     /** Empty. */
     public ConstantStore() {}

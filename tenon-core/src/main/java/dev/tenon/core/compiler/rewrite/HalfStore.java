@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The constants of one model in a 16-bit float type, each converted once, whatever the number of plans. Thread-safe. */
+/**
+ * The constants of one model in a 16-bit float type, each converted once, whatever the number of plans. Thread-safe.
+ */
 public final class HalfStore {
     private final DType dtype;
     private final double largest;

@@ -16,14 +16,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rebuilds a graph node by node. A rewrite looks at a node of the source, backwards through {@link Value#origin} as far as it likes, and answers the values of the new graph that take the place of its results; or null, and the node is
+ * Rebuilds a graph node by node. A rewrite looks at a node of the source, backwards through {@link Value#origin} as far
+ * as it likes, and answers the values of the new graph that take the place of its results; or null, and the node is
  * copied. Nodes that no output needs are left out on the way.
  */
 public final class Rewriter implements Ops {
     /** One way to replace a node. */
     @FunctionalInterface
     public interface Rewrite {
-        /** The replacements of the node's results, made with {@code into}; null, or what {@link #copy} gave, to keep the node. */
+        /**
+         * The replacements of the node's results, made with {@code into}; null, or what {@link #copy} gave, to keep the
+         * node.
+         */
         @Nullable
         List<Value> apply(Node node, Rewriter into);
     }
@@ -123,7 +127,10 @@ public final class Rewriter implements Ops {
         return old;
     }
 
-    /** Whether exactly one node uses a value of the source, once, and it is no output of the graph: then a rewrite of that node may absorb it. */
+    /**
+     * Whether exactly one node uses a value of the source, once, and it is no output of the graph: then a rewrite of
+     * that node may absorb it.
+     */
     public boolean isPrivate(Value old) {
         return uses.isPrivate(old);
     }

@@ -8,7 +8,10 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code x * 1 → x}, {@code x / 1 → x}, {@code x - 0 → x}; for integers also {@code x + 0 → x}. Not {@code x + 0} of floats (-0 + 0 is +0), not {@code x * 0}, {@code x - x}, {@code x / x} (NaN, infinities). */
+/**
+ * {@code x * 1 → x}, {@code x / 1 → x}, {@code x - 0 → x}; for integers also {@code x + 0 → x}. Not {@code x + 0} of
+ * floats (-0 + 0 is +0), not {@code x * 0}, {@code x - x}, {@code x / x} (NaN, infinities).
+ */
 final class ArithmeticIdentities implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code gather(dequantize(table), ids) → dequantize(gather(table, ids))} where one scale serves the whole table: only the rows that are looked up are converted. */
+/**
+ * {@code gather(dequantize(table), ids) → dequantize(gather(table, ids))} where one scale serves the whole table: only
+ * the rows that are looked up are converted.
+ */
 final class GatherBeforeDequantize implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

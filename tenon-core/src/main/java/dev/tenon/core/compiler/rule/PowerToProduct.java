@@ -9,7 +9,10 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code pow(x, 2) → x * x}: the same correctly rounded square for every x, at a hundredth of the price. {@code pow(x, 1) → x}. */
+/**
+ * {@code pow(x, 2) → x * x}: the same correctly rounded square for every x, at a hundredth of the price.
+ * {@code pow(x, 1) → x}.
+ */
 final class PowerToProduct implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

@@ -6,7 +6,10 @@ import dev.tenon.core.ir.Value;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One rewrite that makes a graph simpler; its Javadoc says {@code x → y}. It must hold for every value, NaN, infinities and -0 among them, and must not change a type. */
+/**
+ * One rewrite that makes a graph simpler; its Javadoc says {@code x → y}. It must hold for every value, NaN, infinities
+ * and -0 among them, and must not change a type.
+ */
 interface Rule {
     /** The replacements of the node's results; null where the rule does not apply. */
     @Nullable

@@ -13,7 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code 0.5 * x * (1 + erf(x / sqrt 2)) → gelu(x)}, in whatever order and grouping the product stands. The division may be a multiplication by 1/sqrt 2.
+ * {@code 0.5 * x * (1 + erf(x / sqrt 2)) → gelu(x)}, in whatever order and grouping the product stands. The division
+ * may be a multiplication by 1/sqrt 2.
  */
 final class SpelledGelu implements Rule {
     /** Exporters write sqrt 2 in f32. */

@@ -17,7 +17,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code d = x - mean(x); d / sqrt(mean(d * d) + epsilon) * scale + bias → layer_norm(x, scale, bias)} over the last axis. ({@code pow(d, 2)} is {@code d * d} by then.)
+ * {@code d = x - mean(x); d / sqrt(mean(d * d) + epsilon) * scale + bias → layer_norm(x, scale, bias)} over the last
+ * axis. ({@code pow(d, 2)} is {@code d * d} by then.)
  */
 final class SpelledLayerNorm implements Rule {
     @Override

@@ -12,7 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code matmul(a, transpose(b)) → matmul with the operand's flag flipped}, for each operand. What is left of the transpose keeps the innermost axis in place, so it moves whole rows (or, if it swaps nothing else, goes away).
+ * {@code matmul(a, transpose(b)) → matmul with the operand's flag flipped}, for each operand. What is left of the
+ * transpose keeps the innermost axis in place, so it moves whole rows (or, if it swaps nothing else, goes away).
  */
 final class TransposeIntoMatMul implements Rule {
     @Override

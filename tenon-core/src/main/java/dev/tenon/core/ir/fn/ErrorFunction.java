@@ -1,9 +1,11 @@
 package dev.tenon.core.ir.fn;
 
 /**
- * erf and its complement, to less than one unit in the last place: the rational approximations of fdlibm's {@code s_erf.c}.
+ * erf and its complement, to less than one unit in the last place: the rational approximations of fdlibm's
+ * {@code s_erf.c}.
  *
- * <p>Copyright (C) 1993 by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems, Inc. business. Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice
+ * <p>Copyright (C) 1993 by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems, Inc.
+ * business. Permission to use, copy, modify, and distribute this software is freely granted, provided that this notice
  * is preserved.
  */
 public final class ErrorFunction {

@@ -2,7 +2,10 @@ package dev.tenon.core.ir.reference;
 
 import dev.tenon.core.ir.NdArray;
 
-/** Reference products of dense matrices inside larger arrays: {@code out[i][j] += sum over k of a[i][k] b[k][j]}, in float64, or in integers that wrap. */
+/**
+ * Reference products of dense matrices inside larger arrays: {@code out[i][j] += sum over k of a[i][k] b[k][j]}, in
+ * float64, or in integers that wrap.
+ */
 public sealed interface DenseProduct {
     void multiply(View a, View b, View out, int m, int k, int n);
 

@@ -6,11 +6,15 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 
-/** Walks over arrays: strided views, broadcasting, lanes along an axis. Everything the references need to find elements. */
+/**
+ * Walks over arrays: strided views, broadcasting, lanes along an axis. Everything the references need to find elements.
+ */
 public final class Indexing {
     private Indexing() {}
 
-    /** For each element of an array of those sizes, in row-major order, {@code base} plus its index times the strides. */
+    /**
+     * For each element of an array of those sizes, in row-major order, {@code base} plus its index times the strides.
+     */
     public static int[] offsets(long[] sizes, long base, long[] strides) {
         int[] offsets = new int[SizeMath.toInt("element index", Shape.of(sizes).elements())];
         if (offsets.length == 0) {
@@ -72,7 +76,10 @@ public final class Indexing {
         void at(int base, int stride);
     }
 
-    /** Every one-dimensional run along an axis, by the index of its first element and the distance to the next; none where the axis is empty. */
+    /**
+     * Every one-dimensional run along an axis, by the index of its first element and the distance to the next; none
+     * where the axis is empty.
+     */
     public static void forEachLane(Shape shape, int axis, Lane lane) {
         int inner = SizeMath.toInt("element index", shape.elements(axis + 1, shape.rank()));
         int outer = SizeMath.toInt("element index", shape.elements(0, axis));

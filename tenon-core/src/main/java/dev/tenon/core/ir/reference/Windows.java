@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Windows that slide over the spatial dims of [B,C,...], one list element an axis: the index arithmetic that convolution and pooling share. The window at position p of an axis has its cells at {@code p stride - before + i dilation}, i
- * from 0 to the kernel's size.
+ * Windows that slide over the spatial dims of [B,C,...], one list element an axis: the index arithmetic that
+ * convolution and pooling share. The window at position p of an axis has its cells at
+ * {@code p stride - before + i dilation}, i from 0 to the kernel's size.
  */
 public record Windows(
         String op,
@@ -167,7 +168,8 @@ public record Windows(
     }
 
     /**
-     * Where the cells of one window lie, in row-major order of the kernel: a flat index into the spatial dims of the input, {@link #PADDING}, or {@link #OUTSIDE}.
+     * Where the cells of one window lie, in row-major order of the kernel: a flat index into the spatial dims of the
+     * input, {@link #PADDING}, or {@link #OUTSIDE}.
      *
      * @param position flat index into {@code counts}
      * @param counts how many positions there are along each spatial dim

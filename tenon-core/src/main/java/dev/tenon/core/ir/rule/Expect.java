@@ -10,7 +10,10 @@ import dev.tenon.core.ir.Shape;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Checks of single operands for the operations that have many different ones, beside those of {@link Rules}; each message starts with the operation's name. */
+/**
+ * Checks of single operands for the operations that have many different ones, beside those of {@link Rules}; each
+ * message starts with the operation's name.
+ */
 public final class Expect {
     private Expect() {}
 

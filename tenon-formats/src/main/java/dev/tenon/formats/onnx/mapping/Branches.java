@@ -14,7 +14,9 @@ public interface Branches {
     /** Each as a graph of its own, in order. */
     Captured graphs(List<GraphProto> branches);
 
-    /** The body of a loop as a graph that takes its own inputs, of those types, and then the outer values that it uses. */
+    /**
+     * The body of a loop as a graph that takes its own inputs, of those types, and then the outer values that it uses.
+     */
     Captured loopBody(GraphProto body, List<TensorType> inputs);
 
     /** The nodes of one, added where the node stands; its results in order. */

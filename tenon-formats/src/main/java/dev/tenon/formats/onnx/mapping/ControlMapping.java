@@ -20,7 +20,9 @@ final class ControlMapping {
         };
     }
 
-    /** What a branch takes from around it becomes an input of both; a condition that is known leaves just its branch. */
+    /**
+     * What a branch takes from around it becomes an input of both; a condition that is known leaves just its branch.
+     */
     private static List<Value> branch(NodeContext n) {
         GraphProto thenBranch = n.attrGraph("then_branch");
         GraphProto elseBranch = n.attrGraph("else_branch");

@@ -133,7 +133,10 @@ final class ElementwiseMapping {
         return unary(n, UnaryFn.CLIP, n.attrFloat("min", -Float.MAX_VALUE), n.attrFloat("max", Float.MAX_VALUE));
     }
 
-    /** Bounds as scalar inputs, either may be missing; constant bounds of floats become parameters, so that fusion sees one operation. */
+    /**
+     * Bounds as scalar inputs, either may be missing; constant bounds of floats become parameters, so that fusion sees
+     * one operation.
+     */
     private static Value clip(NodeContext n) {
         Value x = n.in(0);
         NdArray low = n.known(1);

@@ -18,7 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Arithmetic on shapes, done while importing where all numbers are there: axes and sizes that exporters compute are then constants like those that they write down, and a branch that a shape decides against is never read.
+ * Arithmetic on shapes, done while importing where all numbers are there: axes and sizes that exporters compute are
+ * then constants like those that they write down, and a branch that a shape decides against is never read.
  *
  * <p>Integers and booleans only, and few of them; folding for speed is the compiler's.
  */

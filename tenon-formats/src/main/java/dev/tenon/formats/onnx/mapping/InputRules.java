@@ -11,9 +11,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Says what the specification asks of the inputs that steer an operator, such as bounds, axes, sizes and scales, and checks it in one place before a mapping sees them.
+ * Says what the specification asks of the inputs that steer an operator, such as bounds, axes, sizes and scales, and
+ * checks it in one place before a mapping sees them.
  *
- * <p>A mapping gets a scalar as a value of rank 0 and a list as one of rank 1, however the exporter wrote it. Where a shape is not known before a run, the reshape that does this fails in the run. Source: the operators' texts in the
+ * <p>A mapping gets a scalar as a value of rank 0 and a list as one of rank 1, however the exporter wrote it. Where a
+ * shape is not known before a run, the reshape that does this fails in the run. Source: the operators' texts in the
  * ONNX specification, and ContribOperators.md for {@code com.microsoft}.
  */
 public final class InputRules {
@@ -164,7 +166,11 @@ public final class InputRules {
         return RULES.get().keySet();
     }
 
-    /** Checks a node's inputs and hands scalars and lists to its mapping in one form. @throws dev.tenon.core.error.ImportException naming the input and its shape */
+    /**
+     * Checks a node's inputs and hands scalars and lists to its mapping in one form.
+     *
+     * @throws dev.tenon.core.error.ImportException naming the input and its shape
+     */
     static void apply(OnnxOps.Name operator, NodeContext n) {
         for (Rule rule : of(operator)) {
             if (n.has(rule.input())) {

@@ -66,7 +66,10 @@ final class LoopMapping {
         return n.addAll(new Scan(graph, inputs, outputs), operands);
     }
 
-    /** Operator set 8: everything has a batch in front, whose elements are scanned each on its own. A scan over the batch of scans over the second axis. */
+    /**
+     * Operator set 8: everything has a batch in front, whose elements are scanned each on its own. A scan over the
+     * batch of scans over the second axis.
+     */
     static List<Value> batchedScan(NodeContext n) {
         if (n.has(0)) {
             throw n.error("sequence_lens are not supported; give every sequence its whole length");
@@ -132,7 +135,8 @@ final class LoopMapping {
     }
 
     /**
-     * The body for carried values of shapes that hold in every iteration: those that they begin with, less precise where the body gives others.
+     * The body for carried values of shapes that hold in every iteration: those that they begin with, less precise
+     * where the body gives others.
      *
      * @param results how many of the body's results stand before the carried ones
      */

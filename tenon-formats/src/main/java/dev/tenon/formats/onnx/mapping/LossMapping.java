@@ -28,7 +28,10 @@ final class LossMapping {
         };
     }
 
-    /** -weight[target] * x[.., target, ..], where the target is not the ignored class; as it is, summed, or averaged by weight. */
+    /**
+     * -weight[target] * x[.., target, ..], where the target is not the ignored class; as it is, summed, or averaged by
+     * weight.
+     */
     private static Value likelihood(NodeContext n, Value x) {
         Value target = n.cast(n.in(1), DType.I64);
         Value ignored = n.hasAttr("ignore_index")

@@ -15,7 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Operators of the domain com.microsoft, which ONNX Runtime's optimiser writes in the place of several (its ContribOperators.md). They become those several again: what is one operation here is for each backend to say.
+ * Operators of the domain com.microsoft, which ONNX Runtime's optimiser writes in the place of several (its
+ * ContribOperators.md). They become those several again: what is one operation here is for each backend to say.
  */
 final class MicrosoftMapping {
     /** ONNX Runtime's, for all norms of this domain. */
@@ -84,7 +85,8 @@ final class MicrosoftMapping {
     }
 
     /**
-     * [input_ids, segment_ids?, words, positions, segments?, gamma, beta, mask?, position_ids?] → [output, mask_index, embedding_sum]: the number of ones in each row of the mask, 0 without a mask.
+     * [input_ids, segment_ids?, words, positions, segments?, gamma, beta, mask?, position_ids?] → [output, mask_index,
+     * embedding_sum]: the number of ones in each row of the mask, 0 without a mask.
      */
     private static List<Value> embedNorm(NodeContext n) {
         Value ids = n.in(0);

@@ -20,7 +20,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ONNX node as a mapping sees it: operator, version, inputs, attributes; and, as {@link Ops}, the graph to add to. Every fault names the file, the node, the operator and its version.
+ * One ONNX node as a mapping sees it: operator, version, inputs, attributes; and, as {@link Ops}, the graph to add to.
+ * Every fault names the file, the node, the operator and its version.
  *
  * <p>Not thread-safe.
  */
@@ -237,7 +238,11 @@ public final class NodeContext implements Ops {
         return attributes.graph(name);
     }
 
-    /** An axis of a value, counted from the front. @throws ImportException when it is out of range, or counted from the back of a value whose rank is not known */
+    /**
+     * An axis of a value, counted from the front.
+     *
+     * @throws ImportException when it is out of range, or counted from the back of a value whose rank is not known
+     */
     int axis(Value x, long axis) {
         if (!x.shape().isRanked()) {
             if (axis < 0 || axis > Integer.MAX_VALUE) {

@@ -137,7 +137,8 @@ final class NormalisationMapping {
     }
 
     /**
-     * x less its mean over some dims, which stay. The mean rounds: at values near 10000 that differ by thousandths it is off by as much as they deviate. The differences are exact then, and taking their own mean from them mends it.
+     * x less its mean over some dims, which stay. The mean rounds: at values near 10000 that differ by thousandths it
+     * is off by as much as they deviate. The differences are exact then, and taking their own mean from them mends it.
      */
     static Value centred(NodeContext n, Value x, List<Integer> axes) {
         Value nearly = n.sub(x, n.add(new Reduce(ReduceFn.MEAN, axes, true), x));
@@ -157,7 +158,8 @@ final class NormalisationMapping {
     }
 
     /**
-     * A norm and its scale and bias, which broadcast to x. Those that span the normalised axes alone are the norm's own; those with a row for each position are applied after it, in the type that sums are kept in.
+     * A norm and its scale and bias, which broadcast to x. Those that span the normalised axes alone are the norm's
+     * own; those with a row for each position are applied after it, in the type that sums are kept in.
      */
     private static Value scaled(NodeContext n, Value x, int axis, List<Value> parameters, Norm norm) {
         List<Value> own = parameters.stream()

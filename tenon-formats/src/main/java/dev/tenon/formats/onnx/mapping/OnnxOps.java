@@ -9,9 +9,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The operators that Tenon imports, of the ONNX domain and of ONNX Runtime's, by family. Each family is one class whose {@code map} has a row an operator; a row says by {@code since(13)} and the like what an operator set changed.
+ * The operators that Tenon imports, of the ONNX domain and of ONNX Runtime's, by family. Each family is one class whose
+ * {@code map} has a row an operator; a row says by {@code since(13)} and the like what an operator set changed.
  *
- * <p>Names and families are plain text and rows are switch cases, not registered functions: creating some two hundred lambdas at start-up costs more than importing a model.
+ * <p>Names and families are plain text and rows are switch cases, not registered functions: creating some two hundred
+ * lambdas at start-up costs more than importing a model.
  */
 public final class OnnxOps {
     private enum Family {
@@ -136,8 +138,9 @@ public final class OnnxOps {
     }
 
     /**
-     * What to do about an operator that is not there, as the end of a message: the name of its domain that is most like it, if it looks like a slip, or the domain that has an operator of that name. Other domains' operators
-     * are no help: they mean something else.
+     * What to do about an operator that is not there, as the end of a message: the name of its domain that is most like
+     * it, if it looks like a slip, or the domain that has an operator of that name. Other domains' operators are no
+     * help: they mean something else.
      */
     public static String advice(Name wanted) {
         List<String> domains = FAMILIES.get().keySet().stream()

@@ -25,7 +25,10 @@ final class QuantisationMapping {
         };
     }
 
-    /** A scale or zero point of one element is a scalar, whatever shape the exporter gave it; others have a row or a column each. */
+    /**
+     * A scale or zero point of one element is a scalar, whatever shape the exporter gave it; others have a row or a
+     * column each.
+     */
     private static Value parameter(NodeContext n, Value value) {
         boolean single = value.shape().isRanked()
                 && value.shape().rank() > 0
@@ -85,7 +88,10 @@ final class QuantisationMapping {
         return n.addAll(new MatMulInteger(n.has(2), n.has(3)), operands).getFirst();
     }
 
-    /** The integer product, scaled once by both scales and quantised: what the reference computes, without rounding between. */
+    /**
+     * The integer product, scaled once by both scales and quantised: what the reference computes, without rounding
+     * between.
+     */
     private static Value qlinearMatMul(NodeContext n) {
         Value a = n.in(0);
         Value b = n.in(3);

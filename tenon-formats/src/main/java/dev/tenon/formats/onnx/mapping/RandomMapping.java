@@ -9,7 +9,10 @@ import dev.tenon.core.ir.op.random.RandomFn;
 import dev.tenon.core.ir.op.random.RandomTo;
 import java.util.List;
 
-/** Random numbers. A node without a seed gets one from its name: a model gives the same numbers in every run and on every device. */
+/**
+ * Random numbers. A node without a seed gets one from its name: a model gives the same numbers in every run and on
+ * every device.
+ */
 final class RandomMapping {
     private RandomMapping() {}
 

@@ -102,7 +102,9 @@ final class RecurrentMapping {
         return size.size();
     }
 
-    /** A function for each gate and direction; those with parameters take the next of the two lists, or their defaults. */
+    /**
+     * A function for each gate and direction; those with parameters take the next of the two lists, or their defaults.
+     */
     private static List<RnnActivation> activations(NodeContext n, List<String> defaults) {
         List<String> names = new ArrayList<>(n.attrStrings("activations"));
         if (names.isEmpty()) {

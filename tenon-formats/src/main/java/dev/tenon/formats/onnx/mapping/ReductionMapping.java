@@ -71,7 +71,10 @@ final class ReductionMapping {
         return n.add(new Reduce(fn, fromFront(n, x, axes), keepDims), x);
     }
 
-    /** The operator gives the least (or greatest) number of the type for no numbers at all, ours has none: the empty sum, moved there. */
+    /**
+     * The operator gives the least (or greatest) number of the type for no numbers at all, ours has none: the empty
+     * sum, moved there.
+     */
     private static Value emptyExtreme(NodeContext n, boolean max) {
         DType dtype = n.in(0).dtype();
         double extreme = dtype.isFloat() ? Double.POSITIVE_INFINITY : 0x1p64;

@@ -22,7 +22,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Changes of shape that mappings share: with static operations where all sizes are known, with deferred ones and the most precise type that can be told where they are not. */
+/**
+ * Changes of shape that mappings share: with static operations where all sizes are known, with deferred ones and the
+ * most precise type that can be told where they are not.
+ */
 final class ShapeOps {
     private ShapeOps() {}
 
@@ -87,7 +90,10 @@ final class ShapeOps {
                 : n.addTyped(otherwise, new TensorType(x.dtype(), shape), x, n.longs(axes));
     }
 
-    /** Reshape to sizes as ONNX writes them: one -1 is inferred, 0 copies the size at its index unless {@code allowZero}. */
+    /**
+     * Reshape to sizes as ONNX writes them: one -1 is inferred, 0 copies the size at its index unless
+     * {@code allowZero}.
+     */
     static Value reshape(NodeContext n, Value x, List<Long> sizes, boolean allowZero) {
         if (sizes.stream().anyMatch(size -> size < -1)
                 || sizes.stream().filter(size -> size == -1).count() > 1) {
@@ -143,7 +149,8 @@ final class ShapeOps {
     }
 
     /**
-     * The result of combining a value with what must broadcast to it: it has the value's shape. Told now where the shapes tell; else by a reshape, which fails in the run for a result that has more elements.
+     * The result of combining a value with what must broadcast to it: it has the value's shape. Told now where the
+     * shapes tell; else by a reshape, which fails in the run for a result that has more elements.
      *
      * @param what the other value, for messages
      */

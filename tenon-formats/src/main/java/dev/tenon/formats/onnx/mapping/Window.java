@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** The window of a convolution or a pooling over the spatial dims (all but the first two), its padding made explicit. */
+/**
+ * The window of a convolution or a pooling over the spatial dims (all but the first two), its padding made explicit.
+ */
 record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<Long> before, List<Long> after) {
     private enum AutoPad {
         NOTSET,
@@ -23,7 +25,10 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
     /** A window and what it goes over: the input itself, or the input padded by amounts that hang on its size. */
     record Over(Value x, Window window) {}
 
-    /** The window that the node's attributes describe, over its input. {@code fill} is what padding stands for, should it have to be written out. */
+    /**
+     * The window that the node's attributes describe, over its input. {@code fill} is what padding stands for, should
+     * it have to be written out.
+     */
     static Over of(NodeContext n, Value x, List<Long> kernel, double fill) {
         int dims = kernel.size();
         bounded(n, "kernel_shape", kernel, 1);
@@ -62,7 +67,10 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
         return values;
     }
 
-    /** An attribute with a number for each spatial dim: from the value that stands for it where it is absent to 2^31 - 1. */
+    /**
+     * An attribute with a number for each spatial dim: from the value that stands for it where it is absent to 2^31 -
+     * 1.
+     */
     static List<Long> bounded(NodeContext n, String name, int size, long absent) {
         return bounded(n, name, list(n, name, size, absent), absent);
     }

@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A named setting of a node. {@code reference} names an attribute of the function that the node stands in, whose value it then takes. */
+/**
+ * A named setting of a node. {@code reference} names an attribute of the function that the node stands in, whose value
+ * it then takes.
+ */
 public record AttributeProto(
         String name,
         int type,

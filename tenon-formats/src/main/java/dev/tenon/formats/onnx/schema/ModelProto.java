@@ -18,7 +18,11 @@ public record ModelProto(
         Map<String, String> metadata,
         List<FunctionProto> functions) {
 
-    /** The message that {@code in} holds. @throws dev.tenon.core.error.ImportException with the offset of the first fault */
+    /**
+     * The message that {@code in} holds.
+     *
+     * @throws dev.tenon.core.error.ImportException with the offset of the first fault
+     */
     public static ModelProto read(WireReader in) {
         long irVersion = 0;
         String producerName = "";

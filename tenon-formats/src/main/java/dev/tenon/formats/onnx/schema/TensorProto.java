@@ -7,7 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor's type and where its elements lie: as {@code raw} bytes, as packed numbers in one of the typed fields, or in another file.
+ * A tensor's type and where its elements lie: as {@code raw} bytes, as packed numbers in one of the typed fields, or in
+ * another file.
  *
  * @param dataType the code of the element type
  * @param float32 float_data, little-endian floats
@@ -29,7 +30,11 @@ public record TensorProto(
         @Nullable Map<String, String> external) {
     private static final int MAX_UNPACKED = 1 << 20;
 
-    /** The message that {@code in} holds. @throws dev.tenon.core.error.ImportException with the offset of the first fault */
+    /**
+     * The message that {@code in} holds.
+     *
+     * @throws dev.tenon.core.error.ImportException with the offset of the first fault
+     */
     public static TensorProto read(WireReader in) {
         String name = "";
         int dataType = 0;

@@ -9,7 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Walks the fields of one protobuf message: {@code while (in.next()) switch (in.field()) …}. Every length is checked against the message that holds it before anything is allocated, and messages nest at most {@value #MAX_DEPTH} deep.
+ * Walks the fields of one protobuf message: {@code while (in.next()) switch (in.field()) …}. Every length is checked
+ * against the message that holds it before anything is allocated, and messages nest at most {@value #MAX_DEPTH} deep.
  *
  * <p>Bytes are answered as slices of the source, never copied. Not thread-safe.
  */

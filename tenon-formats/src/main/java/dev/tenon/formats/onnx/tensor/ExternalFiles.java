@@ -17,7 +17,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files beside a model that hold its larger tensors. A location is a relative path that stays in the model's folder, symbolic links followed: a model must not be able to read the rest of the machine.
+ * The files beside a model that hold its larger tensors. A location is a relative path that stays in the model's
+ * folder, symbolic links followed: a model must not be able to read the rest of the machine.
  *
  * <p>Each file is mapped once and unmapped when no tensor uses it any more. Not thread-safe.
  */
@@ -35,7 +36,8 @@ public final class ExternalFiles {
     }
 
     /**
-     * For a model file. Both the folder it was named in and the one it really lies in count as its own: caches of downloaded models link every file from a folder of names to a folder of contents.
+     * For a model file. Both the folder it was named in and the one it really lies in count as its own: caches of
+     * downloaded models link every file from a folder of names to a folder of contents.
      */
     public static ExternalFiles beside(Path model) throws IOException {
         Set<Path> roots = new LinkedHashSet<>();

@@ -14,7 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Turns a file's tensors into constants without copying what lies in memory order already: raw bytes, packed floats and external data stay where they are mapped; numbers of variable length are decoded once, outside the heap.
+ * Turns a file's tensors into constants without copying what lies in memory order already: raw bytes, packed floats and
+ * external data stay where they are mapped; numbers of variable length are decoded once, outside the heap.
  *
  * <p>Not thread-safe.
  */
@@ -28,7 +29,11 @@ public final class Tensors {
         this.externals = externals;
     }
 
-    /** The tensor's elements. @throws ImportException naming the tensor, when they are not all there or of a type that Tenon has not */
+    /**
+     * The tensor's elements.
+     *
+     * @throws ImportException naming the tensor, when they are not all there or of a type that Tenon has not
+     */
     public ConstantData read(TensorProto tensor) {
         String label = file + ": tensor \"" + tensor.name() + "\"";
         DType dtype = ElementTypes.of(tensor.dataType());
@@ -68,7 +73,9 @@ public final class Tensors {
         }
     }
 
-    /** The elements of a typed field; as many as the dims ask for, so what is allocated is bounded by the file's size. */
+    /**
+     * The elements of a typed field; as many as the dims ask for, so what is allocated is bounded by the file's size.
+     */
     private static MemorySegment typed(String label, TensorProto tensor, TensorType type, long bytes) {
         DType dtype = type.dtype();
         return switch (dtype) {

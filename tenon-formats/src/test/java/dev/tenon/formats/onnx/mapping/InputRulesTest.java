@@ -28,9 +28,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every input that the specification wants scalar, of rank 1 or constant is checked against it, for every operator that is imported. */
+/**
+ * Every input that the specification wants scalar, of rank 1 or constant is checked against it, for every operator that
+ * is imported.
+ */
 class InputRulesTest {
-    /** Operators of whose inputs the specification asks no scalar and no list; a new operator goes here or into the table. */
+    /**
+     * Operators of whose inputs the specification asks no scalar and no list; a new operator goes here or into the
+     * table.
+     */
     private static final Set<String> FREE = Set.of(
             ("Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Cos Cosh Erf Exp Floor IsNaN Log Mish Neg Not Reciprocal"
                             + " Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh Celu Elu HardSigmoid HardSwish"
@@ -139,7 +145,10 @@ class InputRulesTest {
         }
     }
 
-    /** The rest of the node may be nonsense here, but the ruled input is not what is wrong with it, and the mapping sees it in one form. */
+    /**
+     * The rest of the node may be nonsense here, but the ruled input is not what is wrong with it, and the mapping sees
+     * it in one form.
+     */
     private static void accepted(OnnxOps.Name operator, InputRules.Rule rule, NodeContext node, String what) {
         Throwable fault = catchThrowable(() -> OnnxOps.map(operator, node));
         if (fault != null) {

@@ -14,11 +14,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * softmax(scale * q k^T, capped, masked) v. [q [B,Hq,Lq,D], k [B,Hkv,Lk,D], v [B,Hkv,Lk,Dv], mask? broadcast to [B,Hq,Lq,Lk], bool (true = may look) or additive]. Hq is a multiple of Hkv: query head h reads key head h / (Hq/Hkv).
- * Causal: query i sees keys j <= i + Lk - Lq; {@code window} > 0: and j > i + Lk - Lq - window. {@code scale} NaN means 1/sqrt(D); {@code softCap} > 0: cap * tanh(s / cap). A row that sees no key is 0.
+ * softmax(scale * q k^T, capped, masked) v. [q [B,Hq,Lq,D], k [B,Hkv,Lk,D], v [B,Hkv,Lk,Dv], mask? broadcast to
+ * [B,Hq,Lq,Lk], bool (true = may look) or additive]. Hq is a multiple of Hkv: query head h reads key head h / (Hq/Hkv).
+ * Causal: query i sees keys j <= i + Lk - Lq; {@code window} > 0: and j > i + Lk - Lq - window. {@code scale} NaN means
+ * 1/sqrt(D); {@code softCap} > 0: cap * tanh(s / cap). A row that sees no key is 0.
  *
- * <p>The result is [B,Hq,Lq,Dv]; q, k, v, an additive mask and the result have one float type. The window counts the current token and bounds the past with or without {@code causal}. A key that a query may not see has no part in its row,
- * whatever the key's values; an additive mask is added to the capped score, and where all scores of a row are -inf the row is 0 too. A NaN among the scores that a row sees makes it NaN.
+ * <p>The result is [B,Hq,Lq,Dv]; q, k, v, an additive mask and the result have one float type. The window counts the
+ * current token and bounds the past with or without {@code causal}. A key that a query may not see has no part in its
+ * row, whatever the key's values; an additive mask is added to the capped score, and where all scores of a row are -inf
+ * the row is 0 too. A NaN among the scores that a row sees makes it NaN.
  *
  * @param window how many keys a query sees at most, itself included; 0 for all
  */
@@ -122,7 +126,10 @@ public record Attention(boolean causal, long window, AttentionMask mask, double 
         return List.of(result);
     }
 
-    /** Whether causality and the window let a query see a key; {@code position} is the query's among the keys, negative before the first. */
+    /**
+     * Whether causality and the window let a query see a key; {@code position} is the query's among the keys, negative
+     * before the first.
+     */
     private boolean sees(int position, int key) {
         return (!causal || key <= position) && (window == 0 || key > position - window);
     }

@@ -17,10 +17,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * A whole self-attention layer: projections of queries, keys and values by one weight, attention, projection of its result.
+ * A whole self-attention layer: projections of queries, keys and values by one weight, attention, projection of its
+ * result.
  *
- * <p>[x [B,L,E], input weight [E,3 W], input bias [3 W], output weight [W,E], output bias [E]] → [y [B,L,E]], all of one float type; of a short one the result of each step is rounded. W is a multiple of the heads; columns are those of queries, then keys, then values, head by head. Scaled
- * by the root of a head's size. Vaswani et al., <a href="https://arxiv.org/abs/1706.03762">Attention Is All You Need</a>, 2017.
+ * <p>[x [B,L,E], input weight [E,3 W], input bias [3 W], output weight [W,E], output bias [E]] → [y [B,L,E]], all of
+ * one float type; of a short one the result of each step is rounded. W is a multiple of the heads; columns are those of
+ * queries, then keys, then values, head by head. Scaled by the root of a head's size. Vaswani et al., <a
+ * href="https://arxiv.org/abs/1706.03762">Attention Is All You Need</a>, 2017.
  */
 public record FusedAttentionBlock(long heads, boolean causal) implements Composite {
     private static final int KINDS = 3;

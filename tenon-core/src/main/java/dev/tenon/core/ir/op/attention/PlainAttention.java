@@ -22,10 +22,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * softmax(scale * q k^T + mask) v of each head, with tokens before heads as projections leave them: the attention that exporters spell out. In distinction from {@link Attention} nothing is left out: a row of scores that are all -inf is
+ * softmax(scale * q k^T + mask) v of each head, with tokens before heads as projections leave them: the attention that
+ * exporters spell out. In distinction from {@link Attention} nothing is left out: a row of scores that are all -inf is
  * NaN, and a weight of 0 times a value that is NaN is NaN, as the formula says.
  *
- * <p>[q [B,Lq,H,D], k [B,Lk,H,D], v [B,Lk,H,Dv], mask? broadcast to [B,H,Lq,Lk]] → [y [B,Lq,H,Dv]], all of one float type. Packed, the three are one operand [B,L,3,H,D], as one projection for all of them leaves it.
+ * <p>[q [B,Lq,H,D], k [B,Lk,H,D], v [B,Lk,H,Dv], mask? broadcast to [B,H,Lq,Lk]] → [y [B,Lq,H,Dv]], all of one float
+ * type. Packed, the three are one operand [B,L,3,H,D], as one projection for all of them leaves it.
  *
  * @param mask whether there is one, added to the scaled scores
  * @param packed whether q, k and v are one operand

@@ -13,10 +13,12 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Rotary position embedding of the last dim: pairs (i, i + r/2), or (2i, 2i+1) when interleaved, of the first {@code rotaryDim} (0: all) elements are turned by the angles whose cosines and sines are given; the rest passes. [x [...,L,D], cos,
- * sin, both broadcast to [...,L,r/2]].
+ * Rotary position embedding of the last dim: pairs (i, i + r/2), or (2i, 2i+1) when interleaved, of the first
+ * {@code rotaryDim} (0: all) elements are turned by the angles whose cosines and sines are given; the rest passes. [x
+ * [...,L,D], cos, sin, both broadcast to [...,L,r/2]].
  *
- * <p>{@code y_a = x_a cos - x_b sin, y_b = x_a sin + x_b cos} of a pair (a, b). Halves are the convention of GPT-NeoX and Llama, interleaved pairs GPT-J's. One float type throughout; the result has x's shape. Su et al., RoFormer; ONNX
+ * <p>{@code y_a = x_a cos - x_b sin, y_b = x_a sin + x_b cos} of a pair (a, b). Halves are the convention of GPT-NeoX
+ * and Llama, interleaved pairs GPT-J's. One float type throughout; the result has x's shape. Su et al., RoFormer; ONNX
  * RotaryEmbedding-23.
  */
 public record Rope(boolean interleaved, long rotaryDim) implements Primitive {

@@ -1,10 +1,12 @@
 package dev.tenon.core.ir.op.contraction;
 
 /**
- * How GGUF files pack weights: blocks of elements that share scales, each block a fixed number of bytes, little-endian. Layouts after the format's reference (ggml); {@code d} and {@code m} are f16 numbers of the block.
+ * How GGUF files pack weights: blocks of elements that share scales, each block a fixed number of bytes, little-endian.
+ * Layouts after the format's reference (ggml); {@code d} and {@code m} are f16 numbers of the block.
  *
- * <p>With {@code q} an element's stored integer: {@code Q4_0 d (q - 8)}, {@code Q4_1 d q + m}, {@code Q5_0 d (q - 16)}, {@code Q5_1 d q + m}, {@code Q8_0 d q}; {@code Q2_K}, {@code Q4_K}, {@code Q5_K} have a scale s and a minimum n in each
- * sub-block, {@code d s q - m n}; {@code Q3_K} and {@code Q6_K} a signed scale, {@code d s q}.
+ * <p>With {@code q} an element's stored integer: {@code Q4_0 d (q - 8)}, {@code Q4_1 d q + m}, {@code Q5_0 d (q - 16)},
+ * {@code Q5_1 d q + m}, {@code Q8_0 d q}; {@code Q2_K}, {@code Q4_K}, {@code Q5_K} have a scale s and a minimum n in
+ * each sub-block, {@code d s q - m n}; {@code Q3_K} and {@code Q6_K} a signed scale, {@code d s q}.
  */
 public enum BlockFormat {
     Q4_0(32, 18),

@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * The elements of packed blocks, written out; for rows that are looked up, embeddings say.
  *
- * <p>[packed u8 [..., blocks * bytes of a block]] → [y [..., blocks * elements of a block]] of the float type asked for.
+ * <p>[packed u8 [..., blocks * bytes of a block]] → [y [..., blocks * elements of a block]] of the float type asked
+ * for.
  */
 public record DecodeBlocks(BlockFormat format, DType dtype) implements InUnits {
     public DecodeBlocks {

@@ -11,9 +11,11 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * {@code x w^T} with the weight packed in blocks, one row for each column of the result, as GGUF files have it; the weight is never written out whole.
+ * {@code x w^T} with the weight packed in blocks, one row for each column of the result, as GGUF files have it; the
+ * weight is never written out whole.
  *
- * <p>[x [..., K], packed u8 [N, K / elements of a block * bytes of a block]] → [y [..., N]] of x's float type. K is a multiple of the block. Products are summed in float64.
+ * <p>[x [..., K], packed u8 [N, K / elements of a block * bytes of a block]] → [y [..., N]] of x's float type. K is a
+ * multiple of the block. Products are summed in float64.
  */
 public record DequantMatMul(BlockFormat format) implements InUnits {
     @Override

@@ -27,10 +27,13 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Sum of products by index letters, as numpy's einsum with explicit or implicit result; decomposes to transposes, reshapes, MatMul and Reduce. [x...].
+ * Sum of products by index letters, as numpy's einsum with explicit or implicit result; decomposes to transposes,
+ * reshapes, MatMul and Reduce. [x...].
  *
- * <p>An index is summed over unless the result has it; a letter twice in an operand is its diagonal; an ellipsis stands for dims that broadcast; dims of 1 broadcast too. Operands have one numeric type, which the result has. Operands are
- * taken from left to right: of two, each index that only one of them has and nobody needs later is summed first, then a batched matrix product sums the indices they share, or a product of elements where there are none. ONNX Einsum-12.
+ * <p>An index is summed over unless the result has it; a letter twice in an operand is its diagonal; an ellipsis stands
+ * for dims that broadcast; dims of 1 broadcast too. Operands have one numeric type, which the result has. Operands are
+ * taken from left to right: of two, each index that only one of them has and nobody needs later is summed first, then a
+ * batched matrix product sums the indices they share, or a product of elements where there are none. ONNX Einsum-12.
  */
 public record Einsum(String equation) implements Composite {
     public Einsum {

@@ -12,7 +12,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A parsed equation of {@link Einsum}: {@code bij,bjk->bik}, {@code ...i,i}. Index letters are labels; the dims that an ellipsis stands for get labels of their own, the last one the same in every operand, since they broadcast from the back.
+ * A parsed equation of {@link Einsum}: {@code bij,bjk->bik}, {@code ...i,i}. Index letters are labels; the dims that an
+ * ellipsis stands for get labels of their own, the last one the same in every operand, since they broadcast from the
+ * back.
  *
  * @param terms one an operand
  * @param result null where the equation leaves it out
@@ -89,7 +91,9 @@ record EinsumEquation(
         return labels;
     }
 
-    /** The labels of the result's dims: by default those of the ellipsis, then the letters that stand only once, sorted. */
+    /**
+     * The labels of the result's dims: by default those of the ellipsis, then the letters that stand only once, sorted.
+     */
     List<Integer> resultLabels(List<Shape> shapes) {
         int longest = ellipsisRank(shapes);
         if (result != null) {

@@ -12,7 +12,8 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a contraction does to its result before writing it: add a bias (one number a column, or an output channel), apply an activation, add a residual of the result's shape; in that order.
+ * What a contraction does to its result before writing it: add a bias (one number a column, or an output channel),
+ * apply an activation, add a residual of the result's shape; in that order.
  *
  * @param activation null for none; one of the functions whose result has its argument's type
  */

@@ -13,7 +13,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * One matrix product for each group of consecutive rows: row r of expert e's rows is multiplied by weights[e]. [tokens [T,K], weights [E,K,N], counts [E] i32/i64, which sum to T] -> [T,N].
+ * One matrix product for each group of consecutive rows: row r of expert e's rows is multiplied by weights[e]. [tokens
+ * [T,K], weights [E,K,N], counts [E] i32/i64, which sum to T] -> [T,N].
  *
  * <p>Tokens and weights have one float type, which the result has too. An expert may have no rows, and all of them may.
  */

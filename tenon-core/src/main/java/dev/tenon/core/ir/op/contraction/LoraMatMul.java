@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * A product with a weight and its low-rank adaptation: {@code x w + scale (x a) b}.
  *
- * <p>[x [..., K], w [K,N], a [K,R], b [R,N]] → [y [..., N]], all of one float type; of a short one each product is rounded. Hu et al., <a href="https://arxiv.org/abs/2106.09685">LoRA</a>, 2021; scale is its alpha / R.
+ * <p>[x [..., K], w [K,N], a [K,R], b [R,N]] → [y [..., N]], all of one float type; of a short one each product is
+ * rounded. Hu et al., <a href="https://arxiv.org/abs/2106.09685">LoRA</a>, 2021; scale is its alpha / R.
  */
 public record LoraMatMul(double scale) implements Composite {
     private static final MatMul PRODUCT = new MatMul(false, false, Epilogue.NONE);

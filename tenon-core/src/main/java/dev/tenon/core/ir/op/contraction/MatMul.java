@@ -14,11 +14,14 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Matrix product over the last two dims, batched and broadcast over the others (numpy matmul; vectors are the importer's business, both ranks are at least 2), each operand transposed in its last two dims on request, then the epilogue.
- * [a, b, bias?, residual?].
+ * Matrix product over the last two dims, batched and broadcast over the others (numpy matmul; vectors are the
+ * importer's business, both ranks are at least 2), each operand transposed in its last two dims on request, then the
+ * epilogue. [a, b, bias?, residual?].
  *
- * <p>{@code y[...,i,j] = residual + activation(bias[j] + sum over k of a[...,i,k] b[...,k,j])}. Shapes {@code [...,M,K]} and {@code [...,K,N]} give {@code [...,M,N]}; bias {@code [N]}, residual {@code [...,M,N]}. All operands have one
- * numeric type, which the result has too; integers wrap; an activation wants floats. Where K is 0 the sum is 0, and the epilogue still applies. ONNX MatMul-13.
+ * <p>{@code y[...,i,j] = residual + activation(bias[j] + sum over k of a[...,i,k] b[...,k,j])}. Shapes
+ * {@code [...,M,K]} and {@code [...,K,N]} give {@code [...,M,N]}; bias {@code [N]}, residual {@code [...,M,N]}. All
+ * operands have one numeric type, which the result has too; integers wrap; an activation wants floats. Where K is 0 the
+ * sum is 0, and the epilogue still applies. ONNX MatMul-13.
  */
 public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) implements Primitive, Contraction {
     /** As messages call it. */

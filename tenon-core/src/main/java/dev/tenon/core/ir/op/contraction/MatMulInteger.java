@@ -12,9 +12,11 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Product of 8-bit matrices less their zero points, in i32: sum (a - za)(b - zb). [a u8/i8, b u8/i8, za? (scalar or one a row), zb? (scalar or one a column)]. ONNX MatMulInteger-10.
+ * Product of 8-bit matrices less their zero points, in i32: sum (a - za)(b - zb). [a u8/i8, b u8/i8, za? (scalar or one
+ * a row), zb? (scalar or one a column)]. ONNX MatMulInteger-10.
  *
- * <p>Shapes as {@link MatMul}'s without an epilogue; each zero point has its operand's type, and shape {@code []}, {@code [1]}, or {@code [M]} and {@code [N]}. Sums wrap.
+ * <p>Shapes as {@link MatMul}'s without an epilogue; each zero point has its operand's type, and shape {@code []},
+ * {@code [1]}, or {@code [M]} and {@code [N]}. Sums wrap.
  */
 public record MatMulInteger(boolean zeroPointA, boolean zeroPointB) implements Primitive {
     private static final MatMul PRODUCT = new MatMul(false, false, Epilogue.NONE);

@@ -20,7 +20,8 @@ import java.util.stream.IntStream;
 /**
  * Either branch, by a value: the branch taken is put in the node's place, the other one never runs.
  *
- * <p>[bool condition of one element, then the inputs of both branches, in the same order] → the branch's outputs, in order. Both branches take as many inputs and give as many results, of the same types; of the shapes only what both
+ * <p>[bool condition of one element, then the inputs of both branches, in the same order] → the branch's outputs, in
+ * order. Both branches take as many inputs and give as many results, of the same types; of the shapes only what both
  * agree on is known before. ONNX If-21.
  */
 public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
@@ -64,7 +65,10 @@ public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
         return merged();
     }
 
-    /** The results hang on what the branches say, not on the inputs' shapes: they may have a rank where an input has none. */
+    /**
+     * The results hang on what the branches say, not on the inputs' shapes: they may have a rank where an input has
+     * none.
+     */
     @Override
     public List<TensorType> infer(List<TensorType> inputs) {
         if (inputs.size() != arity().min()

@@ -28,9 +28,13 @@ import java.util.stream.IntStream;
 /**
  * Runs a graph again and again: as many times as a number says, as long as a condition holds.
  *
- * <p>[times i64, condition bool, each one element of any rank; carried values; captured values] → [carried values after the last iteration; scan outputs, those of all iterations stacked along a new first axis]. The body takes [iteration i64 [],
- * condition bool [], carried, captured] and gives [condition for the next iteration, carried, scan outputs]. Carried values keep their type, not always their shape; a scan output has one shape in all iterations. Without iterations the
- * carried values come out as they went in, and scan outputs are empty: their inner dims are those that the body's rules tell for the operands, 0 where only values would tell. A loop whose condition never fails ends when its thread is interrupted. ONNX Loop-21.
+ * <p>[times i64, condition bool, each one element of any rank; carried values; captured values] → [carried values after
+ * the last iteration; scan outputs, those of all iterations stacked along a new first axis]. The body takes [iteration
+ * i64 [], condition bool [], carried, captured] and gives [condition for the next iteration, carried, scan outputs].
+ * Carried values keep their type, not always their shape; a scan output has one shape in all iterations. Without
+ * iterations the carried values come out as they went in, and scan outputs are empty: their inner dims are those that
+ * the body's rules tell for the operands, 0 where only values would tell. A loop whose condition never fails ends when
+ * its thread is interrupted. ONNX Loop-21.
  *
  * @param carried how many values are carried
  */

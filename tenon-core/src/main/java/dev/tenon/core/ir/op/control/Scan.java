@@ -30,7 +30,8 @@ import java.util.stream.IntStream;
 /**
  * Runs a graph over the slices of values, with states that go from one slice to the next.
  *
- * <p>[states, scanned values, captured values] → [states after the last slice, scan outputs stacked along their axes]. The body takes [states, slices without their axis, captured] and gives [states, scan outputs]. Scanned values are
+ * <p>[states, scanned values, captured values] → [states after the last slice, scan outputs stacked along their axes].
+ * The body takes [states, slices without their axis, captured] and gives [states, scan outputs]. Scanned values are
  * equally long along their axes; there is one at least. A {@link Loop} that gathers the slices. ONNX Scan-9.
  *
  * @param inputs an axis for each scanned value

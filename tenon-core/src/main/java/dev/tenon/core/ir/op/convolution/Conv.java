@@ -15,10 +15,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Cross-correlation in N spatial dims, zero padded. [x [B,C,...], w [O,C/groups,...], bias? [O], residual? like the result].
+ * Cross-correlation in N spatial dims, zero padded. [x [B,C,...], w [O,C/groups,...], bias? [O], residual? like the
+ * result].
  *
- * <p>{@code y[b,o,p] = sum over c, i of w[o,c,i] x[b, c of o's group, p stride - before + i dilation]}, then the epilogue. A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) + 1}. All
- * operands have one float type. No channels, or an input of padding alone, give zeros, and the epilogue still applies. ONNX Conv-11, its auto_pad worked out by the importer.
+ * <p>{@code y[b,o,p] = sum over c, i of w[o,c,i] x[b, c of o's group, p stride - before + i dilation]}, then the
+ * epilogue. A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) +
+ * 1}. All operands have one float type. No channels, or an input of padding alone, give zeros, and the epilogue still
+ * applies. ONNX Conv-11, its auto_pad worked out by the importer.
  */
 public record Conv(
         List<Long> strides,

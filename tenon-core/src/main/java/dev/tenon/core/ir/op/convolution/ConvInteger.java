@@ -13,9 +13,11 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Conv of 8-bit values less their zero points, in i32; padding stands for the zero point. [x, w, zx? scalar, zw? scalar or [O]]. ONNX ConvInteger-10.
+ * Conv of 8-bit values less their zero points, in i32; padding stands for the zero point. [x, w, zx? scalar, zw? scalar
+ * or [O]]. ONNX ConvInteger-10.
  *
- * <p>Shapes as {@link Conv}'s. x and w are u8 or i8, each zero point of its operand's type, in a shape of {@code []} or {@code [1]}, zw's also {@code [O]}. Sums wrap.
+ * <p>Shapes as {@link Conv}'s. x and w are u8 or i8, each zero point of its operand's type, in a shape of {@code []} or
+ * {@code [1]}, zw's also {@code [O]}. Sums wrap.
  */
 public record ConvInteger(
         List<Long> strides,

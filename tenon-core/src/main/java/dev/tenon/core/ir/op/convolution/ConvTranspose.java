@@ -16,10 +16,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The gradient of Conv with respect to its input, used as an upsampling. [x [B,C,...], w [C,O/groups,...], bias? [O], residual?].
+ * The gradient of Conv with respect to its input, used as an upsampling. [x [B,C,...], w [C,O/groups,...], bias? [O],
+ * residual?].
  *
- * <p>Each x[b,c,p] adds w[c,o,i] times itself to {@code y[b, o of c's group, p stride - before + i dilation]}, where that lies in y; then the epilogue. A spatial dim of the result is {@code (in - 1) stride + outputPadding + (kernel - 1)
- * dilation + 1 - before - after}. All operands have one float type. ONNX ConvTranspose-11, its output_shape and auto_pad worked out by the importer.
+ * <p>Each x[b,c,p] adds w[c,o,i] times itself to {@code y[b, o of c's group, p stride - before + i dilation]}, where
+ * that lies in y; then the epilogue. A spatial dim of the result is {@code (in - 1) stride + outputPadding + (kernel -
+ * 1) dilation + 1 - before - after}. All operands have one float type. ONNX ConvTranspose-11, its output_shape and
+ * auto_pad worked out by the importer.
  */
 public record ConvTranspose(
         List<Long> strides,

@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a {@link DeformConv} multiplies its weights by: for each position of the kernel the cells it looks at, each moved by an offset of its own, sampled bilinearly with zeros outside and scaled by a mask.
+ * What a {@link DeformConv} multiplies its weights by: for each position of the kernel the cells it looks at, each
+ * moved by an offset of its own, sampled bilinearly with zeros outside and scaled by a mask.
  *
- * <p>[x [B,C,H,W], offsets [B,groups KH KW 2,OH,OW] of (y, x), mask? [B,groups KH KW,OH,OW]] → [columns [B,C KH KW,OH OW]] of their one float type. C is a multiple of the groups.
+ * <p>[x [B,C,H,W], offsets [B,groups KH KW 2,OH,OW] of (y, x), mask? [B,groups KH KW,OH,OW]] → [columns [B,C KH KW,OH
+ * OW]] of their one float type. C is a multiple of the groups.
  */
 public record DeformColumns(
         List<Long> kernel,

@@ -21,8 +21,9 @@ import java.util.List;
 /**
  * Convolution in two dims whose cells are moved by offsets that are computed too, and scaled by a mask.
  *
- * <p>[x [B,C,H,W], w [O,C/groups,KH,KW], offsets [B,offset groups KH KW 2,OH,OW], bias? [O], mask? [B,offset groups KH KW,OH,OW]] → [y [B,O,OH,OW]], all of one float type: {@link DeformColumns}, rounded to it, then a matrix product. ONNX DeformConv-19; <a
- * href="https://arxiv.org/abs/1811.11168">Deformable ConvNets v2</a>, 2018.
+ * <p>[x [B,C,H,W], w [O,C/groups,KH,KW], offsets [B,offset groups KH KW 2,OH,OW], bias? [O], mask? [B,offset groups KH
+ * KW,OH,OW]] → [y [B,O,OH,OW]], all of one float type: {@link DeformColumns}, rounded to it, then a matrix product.
+ * ONNX DeformConv-19; <a href="https://arxiv.org/abs/1811.11168">Deformable ConvNets v2</a>, 2018.
  */
 public record DeformConv(
         List<Long> strides,

@@ -14,8 +14,10 @@ import java.util.List;
 /**
  * Converts numbers.
  *
- * <p>[x] → [y], of x's shape and type {@code to}; any type to any other. Float to integer truncates and saturates, NaN is 0 (as Java, JLS 5.1.3, but saturating to narrow types too); integer to narrower integer wraps; to a float rounds to
- * nearest even; to bool is whether it is not 0, NaN being true. {@code saturate} matters to f8 alone: whether what overflows, infinity too, becomes its largest number, or else NaN (f8e4m3) and infinity (f8e5m2). ONNX Cast-19.
+ * <p>[x] → [y], of x's shape and type {@code to}; any type to any other. Float to integer truncates and saturates, NaN
+ * is 0 (as Java, JLS 5.1.3, but saturating to narrow types too); integer to narrower integer wraps; to a float rounds
+ * to nearest even; to bool is whether it is not 0, NaN being true. {@code saturate} matters to f8 alone: whether what
+ * overflows, infinity too, becomes its largest number, or else NaN (f8e4m3) and infinity (f8e5m2). ONNX Cast-19.
  */
 public record Cast(DType to, boolean saturate) implements Elementwise {
     @Override

@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * Several elementwise operations in one pass: all inputs broadcast against each other, each step reads inputs and earlier steps, and the steps named by {@code results} (the first step is 0) are the outputs, all of the broadcast shape.
- * Made by fusion.
+ * Several elementwise operations in one pass: all inputs broadcast against each other, each step reads inputs and
+ * earlier steps, and the steps named by {@code results} (the first step is 0) are the outputs, all of the broadcast
+ * shape. Made by fusion.
  *
  * <p>[x...] → one result for each of {@code results}. Types follow from each step's own rule.
  */

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Names the arguments on which {@link UnaryAccuracy} is checked: all 65536 numbers of f16 and bf16; of f32, for every exponent and both signs the ends and 40 random mantissas, which includes zeros, infinities, NaN and subnormal numbers, and
- * the neighbourhoods of every place where a function has a zero, a pole, a change of formula or the end of its range.
+ * Names the arguments on which {@link UnaryAccuracy} is checked: all 65536 numbers of f16 and bf16; of f32, for every
+ * exponent and both signs the ends and 40 random mantissas, which includes zeros, infinities, NaN and subnormal
+ * numbers, and the neighbourhoods of every place where a function has a zero, a pole, a change of formula or the end of
+ * its range.
  */
 public final class UnarySweep {
     private static final int[] MANTISSAS = {0, 1, 2, 3, 0x3FFFFF, 0x400000, 0x400001, 0x7FFFFD, 0x7FFFFE, 0x7FFFFF};
@@ -48,7 +50,8 @@ public final class UnarySweep {
     private UnarySweep() {}
 
     /**
-     * Returns the functions, those with parameters with typical ones that f32 holds: every function of floats to floats.
+     * Returns the functions, those with parameters with typical ones that f32 holds: every function of floats to
+     * floats.
      */
     public static List<Unary> functions() {
         List<Unary> all = new ArrayList<>();

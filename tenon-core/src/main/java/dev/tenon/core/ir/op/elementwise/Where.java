@@ -10,7 +10,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Selects element by element, with numpy broadcasting: a where the condition holds, else b. What is not selected has no effect, NaN or not.
+ * Selects element by element, with numpy broadcasting: a where the condition holds, else b. What is not selected has no
+ * effect, NaN or not.
  *
  * <p>[bool condition, a, b] → [y], of the broadcast shape of all three and the type that a and b have.
  */

@@ -17,7 +17,8 @@ import java.util.Set;
 /**
  * start, start + delta, ... below limit (above, for a negative delta): element i is start + i * delta.
  *
- * <p>[start, limit, delta, scalars of one number type but u64] → [y [n]], of their type, n = max(0, ceil((limit - start) / delta)). Becomes a constant of at most {@link #MAX_ELEMENTS}. A delta of 0 is a {@link DataException}. ONNX
+ * <p>[start, limit, delta, scalars of one number type but u64] → [y [n]], of their type, n = max(0, ceil((limit -
+ * start) / delta)). Becomes a constant of at most {@link #MAX_ELEMENTS}. A delta of 0 is a {@link DataException}. ONNX
  * Range-11.
  */
 public record RangeOf() implements Deferred {

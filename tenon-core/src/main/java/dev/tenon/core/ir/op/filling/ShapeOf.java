@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The sizes of the axes [start, end) of its input (negative ones from the back, clamped; end Long.MAX_VALUE: all), i64. Needs no value, only a concrete shape.
+ * The sizes of the axes [start, end) of its input (negative ones from the back, clamped; end Long.MAX_VALUE: all), i64.
+ * Needs no value, only a concrete shape.
  *
  * <p>[x] → [i64 [count]]; any type. ONNX Shape-15.
  */

@@ -25,7 +25,9 @@ import java.util.List;
 /**
  * Adds up the blocks that an image was taken apart into, each where it came from; what fell on padding is lost.
  *
- * <p>[x [B,C block,positions]] → [y [B,C,image...]] of x's type, where {@code block} is the product of the block's sizes and {@code positions} the number of places that it has on the padded image. A scatter with addition. ONNX Col2Im-18.
+ * <p>[x [B,C block,positions]] → [y [B,C,image...]] of x's type, where {@code block} is the product of the block's
+ * sizes and {@code positions} the number of places that it has on the padded image. A scatter with addition. ONNX
+ * Col2Im-18.
  */
 public record Col2Im(
         List<Long> image,

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/** {@link Col2Im} with the sizes of image and block given as values. [x, image i64 [dims], block i64 [dims]] → [y]. ONNX Col2Im-18. */
+/**
+ * {@link Col2Im} with the sizes of image and block given as values. [x, image i64 [dims], block i64 [dims]] → [y]. ONNX
+ * Col2Im-18.
+ */
 public record Col2ImBy(List<Long> strides, List<Long> padsBefore, List<Long> padsAfter, List<Long> dilations)
         implements Deferred {
     public Col2ImBy {

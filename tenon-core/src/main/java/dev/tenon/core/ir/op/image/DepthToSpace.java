@@ -13,7 +13,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Blocks of channels become blocks of pixels. The channel is [block row, block column, c], or with columnFirst (ONNX's CRD mode) [c, block row, block column].
+ * Blocks of channels become blocks of pixels. The channel is [block row, block column, c], or with columnFirst (ONNX's
+ * CRD mode) [c, block row, block column].
  *
  * <p>[x [B,C,H,W]] → [y [B, C/block², H*block, W*block]], of x's type. ONNX DepthToSpace-13.
  */

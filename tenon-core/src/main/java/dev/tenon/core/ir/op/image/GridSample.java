@@ -13,9 +13,12 @@ import java.util.List;
 /**
  * Samples an image of any number of spatial dims at the positions that a grid gives.
  *
- * <p>[x [B,C,spatial...], grid [B,out...,spatial dims]] → [y [B,C,out...]] of x's float type. A position of the grid has the last spatial dim first; -1 and 1 are the middles of the first and last element with {@code alignCorners}, else
- * their outer edges. Linear and cubic interpolation are separable products over the dims (cubic: Keys 1981, a = -0.75). Positions past the image are moved by {@code padding}, then rounded or interpolated. A NaN position gives NaN; an
- * infinite one 0 with zeros outside. No spatial dim may be 0. ONNX GridSample-20; <a href="https://arxiv.org/abs/1506.02025">Spatial Transformer Networks</a>, 2015.
+ * <p>[x [B,C,spatial...], grid [B,out...,spatial dims]] → [y [B,C,out...]] of x's float type. A position of the grid
+ * has the last spatial dim first; -1 and 1 are the middles of the first and last element with {@code alignCorners},
+ * else their outer edges. Linear and cubic interpolation are separable products over the dims (cubic: Keys 1981, a =
+ * -0.75). Positions past the image are moved by {@code padding}, then rounded or interpolated. A NaN position gives
+ * NaN; an infinite one 0 with zeros outside. No spatial dim may be 0. ONNX GridSample-20; <a
+ * href="https://arxiv.org/abs/1506.02025">Spatial Transformer Networks</a>, 2015.
  */
 public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCorners) implements InUnits {
     @Override

@@ -14,10 +14,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Resampling to {@code sizes} (one a dim) with {@code scales} (one a dim, as the formulas use them) and {@code roi} (starts then ends, empty unless the coordinate mode crops). [x]. ONNX Resize-19.
+ * Resampling to {@code sizes} (one a dim) with {@code scales} (one a dim, as the formulas use them) and {@code roi}
+ * (starts then ends, empty unless the coordinate mode crops). [x]. ONNX Resize-19.
  *
- * <p>Axis by axis, each element of the result is a weighted sum of elements around its coordinate in the input, as {@link ResizeTaps} says; coordinates past the ends take the end element, save where {@code excludeOutside} leaves them out or
- * cropping gives {@code extrapolation}. {@code antialias} has no meaning for the nearest mode. The type is x's; of integers the result is truncated.
+ * <p>Axis by axis, each element of the result is a weighted sum of elements around its coordinate in the input, as
+ * {@link ResizeTaps} says; coordinates past the ends take the end element, save where {@code excludeOutside} leaves
+ * them out or cropping gives {@code extrapolation}. {@code antialias} has no meaning for the nearest mode. The type is
+ * x's; of integers the result is truncated.
  */
 public record Resize(
         ResizeMode mode,

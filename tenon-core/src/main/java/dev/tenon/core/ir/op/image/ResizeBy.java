@@ -22,9 +22,11 @@ import java.util.stream.Stream;
 /**
  * Resize with scales or sizes given as a value. [x, roi?, scales?, sizes?]. ONNX Resize-19.
  *
- * <p>Exactly one of scales and sizes is there; like roi they have one element (roi two) for each of {@code axes}, or for each dim where that is empty; dims that are not named stay. A dim given by a scale is {@code floor(in scale)} in f32
- * arithmetic. Sizes that are to keep the aspect ratio share one scale, the least (not larger) or greatest (not smaller) of the quotients, and become {@code floor(in scale + 1/2)}. Resolves to {@link Resize}, or to x where nothing would
- * change.
+ * <p>Exactly one of scales and sizes is there; like roi they have one element (roi two) for each of {@code axes}, or
+ * for each dim where that is empty; dims that are not named stay. A dim given by a scale is {@code floor(in scale)} in
+ * f32 arithmetic. Sizes that are to keep the aspect ratio share one scale, the least (not larger) or greatest (not
+ * smaller) of the quotients, and become {@code floor(in scale + 1/2)}. Resolves to {@link Resize}, or to x where
+ * nothing would change.
  */
 public record ResizeBy(
         ResizeMode mode,

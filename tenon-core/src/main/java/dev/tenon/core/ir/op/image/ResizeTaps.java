@@ -5,12 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which elements of one axis make each element of its resampling, and with what weights: a table that does all of a {@link Resize}'s coordinate arithmetic, so that a backend needs none.
+ * Which elements of one axis make each element of its resampling, and with what weights: a table that does all of a
+ * {@link Resize}'s coordinate arithmetic, so that a backend needs none.
  *
- * <p>Resampling is separable: axes are taken one after the other. A nearest neighbour is one tap of weight 1. No taps at all mean the extrapolation value.
+ * <p>Resampling is separable: axes are taken one after the other. A nearest neighbour is one tap of weight 1. No taps
+ * at all mean the extrapolation value.
  */
 public final class ResizeTaps {
-    /** Half a step of f64 arithmetic on coordinates is far below this, and half a step of what a f32 scale can mean far above. */
+    /**
+     * Half a step of f64 arithmetic on coordinates is far below this, and half a step of what a f32 scale can mean far
+     * above.
+     */
     private static final double SNAP = 1e-9;
 
     private final List<int[]> indices = new ArrayList<>();
@@ -70,7 +75,9 @@ public final class ResizeTaps {
         weights.add(weight);
     }
 
-    /** Rounding errors must not decide between neighbours: what is nearly an integer, or half of one, is meant to be it. */
+    /**
+     * Rounding errors must not decide between neighbours: what is nearly an integer, or half of one, is meant to be it.
+     */
     private static double snapped(double x) {
         double half = Math.rint(x * 2) / 2;
         return Math.abs(x - half) <= SNAP * Math.max(1, Math.abs(x)) ? half : x;

@@ -13,7 +13,10 @@ import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
-/** Blocks of pixels become channels [block row, block column, c]. [x [B,C,H,W]] → [y [B, C*block², H/block, W/block]], of x's type. ONNX SpaceToDepth-13. */
+/**
+ * Blocks of pixels become channels [block row, block column, c]. [x [B,C,H,W]] → [y [B, C*block², H/block, W/block]],
+ * of x's type. ONNX SpaceToDepth-13.
+ */
 public record SpaceToDepth(long block) implements Composite {
     public SpaceToDepth {
         checkBlock("space_to_depth", block);

@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * data's slices along an axis, in the order of the indices; negative ones count from the end.
  *
- * <p>[data, indices i32 or i64] → [y] of data's type: data.shape[:axis] + indices.shape + data.shape[axis+1:]. An index out of [-n, n) is a {@link dev.tenon.core.error.DataException}. ONNX Gather-13.
+ * <p>[data, indices i32 or i64] → [y] of data's type: data.shape[:axis] + indices.shape + data.shape[axis+1:]. An index
+ * out of [-n, n) is a {@link dev.tenon.core.error.DataException}. ONNX Gather-13.
  */
 public record Gather(int axis) implements Primitive {
     public Gather {

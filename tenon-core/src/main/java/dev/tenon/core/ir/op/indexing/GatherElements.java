@@ -11,7 +11,8 @@ import java.util.List;
 /**
  * out[i,j,k] = data[i, indices[i,j,k], k] for axis 1; negative indices count from the end.
  *
- * <p>[data, indices i32 or i64, of the same rank and, but along the axis, no larger] → [y], of the indices' shape and data's type. An index out of range is a {@link dev.tenon.core.error.DataException}. ONNX GatherElements-13.
+ * <p>[data, indices i32 or i64, of the same rank and, but along the axis, no larger] → [y], of the indices' shape and
+ * data's type. An index out of range is a {@link dev.tenon.core.error.DataException}. ONNX GatherElements-13.
  */
 public record GatherElements(int axis) implements Primitive {
     public GatherElements {

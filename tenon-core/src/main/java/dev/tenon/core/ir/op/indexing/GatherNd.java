@@ -12,7 +12,8 @@ import java.util.List;
 /**
  * Slices of data at index tuples, the last dim of indices; the first {@code batchDims} dims of both run in step.
  *
- * <p>[data, indices i64 [B...,I...,k]] → [y] of data's type: indices.shape[:-1] + data.shape[batchDims+k:]. Negative indices count from the end; one out of range is a {@link dev.tenon.core.error.DataException}. ONNX GatherND-13.
+ * <p>[data, indices i64 [B...,I...,k]] → [y] of data's type: indices.shape[:-1] + data.shape[batchDims+k:]. Negative
+ * indices count from the end; one out of range is a {@link dev.tenon.core.error.DataException}. ONNX GatherND-13.
  */
 public record GatherNd(int batchDims) implements Primitive {
     public GatherNd {

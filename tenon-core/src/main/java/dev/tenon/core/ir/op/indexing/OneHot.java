@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A new axis of {@code depth}: values[1] at the index, values[0] elsewhere; a negative index counts from the end, one out of [-depth, depth) gives all values[0].
+ * A new axis of {@code depth}: values[1] at the index, values[0] elsewhere; a negative index counts from the end, one
+ * out of [-depth, depth) gives all values[0].
  *
- * <p>[indices i32 or i64, values [2]] → [y]: the indices' shape with the axis put in, the values' type. The axis is that of the result. ONNX OneHot-11.
+ * <p>[indices i32 or i64, values [2]] → [y]: the indices' shape with the axis put in, the values' type. The axis is
+ * that of the result. ONNX OneHot-11.
  */
 public record OneHot(long depth, int axis) implements Primitive {
     public OneHot {

@@ -12,7 +12,10 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 import java.util.Set;
 
-/** {@link OneHot} with the depth given as a value of one element. [indices, depth i32 or i64, values [2]] → [y]. The axis counts from either end of the result. ONNX OneHot-11. */
+/**
+ * {@link OneHot} with the depth given as a value of one element. [indices, depth i32 or i64, values [2]] → [y]. The
+ * axis counts from either end of the result. ONNX OneHot-11.
+ */
 public record OneHotBy(int axis) implements Deferred {
     @Override
     public Arity arity() {

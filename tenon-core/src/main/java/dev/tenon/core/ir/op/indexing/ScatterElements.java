@@ -10,10 +10,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * A copy of data with updates put at (or added to, multiplied into, ...) the indices along an axis: out[i, indices[i,j,k], k] for axis 1.
+ * A copy of data with updates put at (or added to, multiplied into, ...) the indices along an axis: out[i,
+ * indices[i,j,k], k] for axis 1.
  *
- * <p>[data, indices i32 or i64, updates of the indices' shape] → [y], of data's type, which the updates have too. In index order, so the result never depends on threads; duplicates add and multiply in the accumulator's type ({@link
- * DType#accumulator}), rounded to it after each. Negative indices count from the end; one out of range is a {@link dev.tenon.core.error.DataException}. ONNX ScatterElements-18.
+ * <p>[data, indices i32 or i64, updates of the indices' shape] → [y], of data's type, which the updates have too. In
+ * index order, so the result never depends on threads; duplicates add and multiply in the accumulator's type ({@link
+ * DType#accumulator}), rounded to it after each. Negative indices count from the end; one out of range is a
+ * {@link dev.tenon.core.error.DataException}. ONNX ScatterElements-18.
  */
 public record ScatterElements(int axis, ScatterFn fn) implements Primitive {
     public ScatterElements {

@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * A copy of data with slices of updates put at (or added to, ...) index tuples, the last dim of indices.
  *
- * <p>[data, indices i64 [I...,k], updates of indices.shape[:-1] + data.shape[k:]] → [y], of data's type, which the updates have too. Order, duplicates and range as in {@link ScatterElements}. ONNX ScatterND-18.
+ * <p>[data, indices i64 [I...,k], updates of indices.shape[:-1] + data.shape[k:]] → [y], of data's type, which the
+ * updates have too. Order, duplicates and range as in {@link ScatterElements}. ONNX ScatterND-18.
  */
 public record ScatterNd(ScatterFn fn) implements Primitive {
     @Override

@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * The inputs one after another along an axis.
  *
- * <p>[x...] → [y], of their one type; all have one rank and equal dims but along the axis, where the sizes add up. An empty input adds nothing, but its other dims must fit as well. ONNX Concat-13.
+ * <p>[x...] → [y], of their one type; all have one rank and equal dims but along the axis, where the sizes add up. An
+ * empty input adds nothing, but its other dims must fit as well. ONNX Concat-13.
  */
 public record Concat(int axis) implements Primitive {
     public Concat {

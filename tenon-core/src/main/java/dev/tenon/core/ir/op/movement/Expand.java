@@ -11,7 +11,10 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Numpy broadcast of the input to exactly these sizes. [x] → [y], of x's type: each of x's dims, from the back, equals the size there or is 1. */
+/**
+ * Numpy broadcast of the input to exactly these sizes. [x] → [y], of x's type: each of x's dims, from the back, equals
+ * the size there or is 1.
+ */
 public record Expand(List<Long> sizes) implements Primitive {
     public Expand {
         sizes = List.copyOf(sizes);

@@ -11,7 +11,10 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 import java.util.Set;
 
-/** Broadcasts to sizes given as a value, both ways: a 1 keeps the input's own size. [x, sizes i64] → [y], of x's type. ONNX Expand-13. */
+/**
+ * Broadcasts to sizes given as a value, both ways: a 1 keeps the input's own size. [x, sizes i64] → [y], of x's type.
+ * ONNX Expand-13.
+ */
 public record ExpandTo() implements Deferred {
     @Override
     public Arity arity() {

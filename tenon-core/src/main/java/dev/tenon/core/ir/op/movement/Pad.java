@@ -21,9 +21,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds elements at both ends of each dim; {@link PadMode} says which. A constant pad also crops, where an amount is negative. In the other modes {@link #cropped} crops first and then copies from what is left.
+ * Adds elements at both ends of each dim; {@link PadMode} says which. A constant pad also crops, where an amount is
+ * negative. In the other modes {@link #cropped} crops first and then copies from what is left.
  *
- * <p>[x, fill? scalar of x's type, 0 when absent] → [y], of x's type. An empty axis can only be padded with a constant. ONNX Pad-21.
+ * <p>[x, fill? scalar of x's type, 0 when absent] → [y], of x's type. An empty axis can only be padded with a constant.
+ * ONNX Pad-21.
  */
 public record Pad(PadMode mode, List<Long> before, List<Long> after) implements Primitive {
     public Pad {

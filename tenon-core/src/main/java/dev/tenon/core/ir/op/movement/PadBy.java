@@ -17,7 +17,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * {@link Pad} with amounts given as a value: all before, then all after, an amount for each axis or for each of {@code axes}.
+ * {@link Pad} with amounts given as a value: all before, then all after, an amount for each axis or for each of
+ * {@code axes}.
  *
  * <p>[x, pads i64, fill? of x's type, axes? i32 or i64] → [y], of x's type and rank. ONNX Pad-21.
  */

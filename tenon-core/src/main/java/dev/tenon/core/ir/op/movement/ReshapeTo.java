@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Reshape to sizes given as a value: -1 is inferred, 0 copies the input's size at the same index unless allowZero, which forbids -1 beside a 0.
+ * Reshape to sizes given as a value: -1 is inferred, 0 copies the input's size at the same index unless allowZero,
+ * which forbids -1 beside a 0.
  *
  * <p>[x, sizes i64] → [y], of x's type; before the sizes are known only its rank is. ONNX Reshape-14.
  */

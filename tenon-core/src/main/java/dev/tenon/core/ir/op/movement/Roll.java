@@ -9,7 +9,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
-/** Moves the elements of an axis on by a number of places, those past its end to its front; a negative number the other way. [x of any type] → [y like x]. numpy.roll. */
+/**
+ * Moves the elements of an axis on by a number of places, those past its end to its front; a negative number the other
+ * way. [x of any type] → [y like x]. numpy.roll.
+ */
 public record Roll(int axis, long places) implements Composite {
     public Roll {
         Rules.fromFront("roll", axis);

@@ -14,7 +14,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Along each axis, {@code sizes} elements from {@code starts} on, {@code steps} apart (negative steps run backwards); everything in range.
+ * Along each axis, {@code sizes} elements from {@code starts} on, {@code steps} apart (negative steps run backwards);
+ * everything in range.
  *
  * <p>[x] → [y], of x's type and those sizes. Where a size is 0 its start is not looked at.
  */

@@ -20,9 +20,11 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Numpy slicing given as values: negative starts and ends count from the back, both are clamped; all axes without {@code axes} are the first ones, steps without {@code steps} are 1.
+ * Numpy slicing given as values: negative starts and ends count from the back, both are clamped; all axes without
+ * {@code axes} are the first ones, steps without {@code steps} are 1.
  *
- * <p>[x, starts, ends, axes?, steps?, all i32 or i64 vectors of one length] → [y], of x's type; before the values are known only its rank is. ONNX Slice-13.
+ * <p>[x, starts, ends, axes?, steps?, all i32 or i64 vectors of one length] → [y], of x's type; before the values are
+ * known only its rank is. ONNX Slice-13.
  */
 public record SliceBy(boolean axes, boolean steps) implements Deferred {
     @Override

@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Consecutive pieces of those sizes along an axis, which they use up. [x] → one result a size, of x's type. ONNX Split-18. */
+/**
+ * Consecutive pieces of those sizes along an axis, which they use up. [x] → one result a size, of x's type. ONNX
+ * Split-18.
+ */
 public record Split(int axis, List<Long> sizes) implements Composite {
     public Split {
         sizes = List.copyOf(sizes);

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/** {@link Split} into sizes given as a value; how many results there are is the node's own business. [x, sizes i64 [results]] → one result a size, of x's type. The axis counts from either end. ONNX Split-18. */
+/**
+ * {@link Split} into sizes given as a value; how many results there are is the node's own business. [x, sizes i64
+ * [results]] → one result a size, of x's type. The axis counts from either end. ONNX Split-18.
+ */
 public record SplitBy(int axis, int results) implements Deferred {
     public SplitBy {
         if (results < 1) {

@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Drops the axes given as a value (each of size 1), or all of size 1. [x, axes? i64] → [y], of x's type. The value of input 1 is needed where there is one. ONNX Squeeze-13. */
+/**
+ * Drops the axes given as a value (each of size 1), or all of size 1. [x, axes? i64] → [y], of x's type. The value of
+ * input 1 is needed where there is one. ONNX Squeeze-13.
+ */
 public record SqueezeAxes() implements Deferred {
     @Override
     public Arity arity() {

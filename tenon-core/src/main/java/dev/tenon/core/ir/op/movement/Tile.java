@@ -11,7 +11,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
-/** The whole repeated along each axis. [x] → [y], of x's type, each dim times its number of repeats (0 or more). ONNX Tile-13. */
+/**
+ * The whole repeated along each axis. [x] → [y], of x's type, each dim times its number of repeats (0 or more). ONNX
+ * Tile-13.
+ */
 public record Tile(List<Long> repeats) implements Composite {
     public Tile {
         repeats = List.copyOf(repeats);

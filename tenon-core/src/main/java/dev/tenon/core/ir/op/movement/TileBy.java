@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/** {@link Tile} with repeats given as a value, one an axis. [x, repeats i64] → [y], of x's type and rank. ONNX Tile-13. */
+/**
+ * {@link Tile} with repeats given as a value, one an axis. [x, repeats i64] → [y], of x's type and rank. ONNX Tile-13.
+ */
 public record TileBy() implements Deferred {
     @Override
     public Arity arity() {

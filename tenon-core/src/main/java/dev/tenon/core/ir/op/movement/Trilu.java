@@ -9,7 +9,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Keeps the upper (or lower) triangle of the last two dims, zeros elsewhere: upper where column - row ≥ diagonal, lower where it is ≤.
+ * Keeps the upper (or lower) triangle of the last two dims, zeros elsewhere: upper where column - row ≥ diagonal, lower
+ * where it is ≤.
  *
  * <p>[x [...,M,N]] → [y], of x's type. ONNX Trilu-14.
  */

@@ -12,7 +12,10 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 import java.util.Set;
 
-/** Inserts axes of size 1 at those positions of the result, from either end. [x, axes i64] → [y], of x's type. ONNX Unsqueeze-13. */
+/**
+ * Inserts axes of size 1 at those positions of the result, from either end. [x, axes i64] → [y], of x's type. ONNX
+ * Unsqueeze-13.
+ */
 public record UnsqueezeAxes() implements Deferred {
     @Override
     public Arity arity() {

@@ -17,7 +17,8 @@ import java.util.List;
 /**
  * Inference: (x - mean) * scale / sqrt(variance + epsilon) + bias, by channel.
  *
- * <p>[x [B,C,...], scale, bias, mean, variance, each [C]] → [y], of x's shape and float type, which the others have too. Worked out in the accumulator's type. ONNX BatchNormalization-15.
+ * <p>[x [B,C,...], scale, bias, mean, variance, each [C]] → [y], of x's shape and float type, which the others have
+ * too. Worked out in the accumulator's type. ONNX BatchNormalization-15.
  */
 public record BatchNorm(double epsilon) implements Composite {
     public BatchNorm {

@@ -18,7 +18,8 @@ import java.util.List;
 /**
  * Normalises each group of channels of each sample, then scales and shifts by channel.
  *
- * <p>[x [B,C,...], scale [C], bias [C]] → [y], of x's shape and float type, which scale and bias have too; C is a multiple of the groups. Worked out in the accumulator's type. ONNX GroupNormalization-21.
+ * <p>[x [B,C,...], scale [C], bias [C]] → [y], of x's shape and float type, which scale and bias have too; C is a
+ * multiple of the groups. Worked out in the accumulator's type. ONNX GroupNormalization-21.
  */
 public record GroupNorm(long groups, double epsilon) implements Composite {
     public GroupNorm {

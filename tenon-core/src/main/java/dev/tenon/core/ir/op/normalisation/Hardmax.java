@@ -13,7 +13,10 @@ import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
-/** 1 at the first maximum of an axis, 0 elsewhere; a NaN is the maximum. [x] → [y], of x's shape and float type. ONNX Hardmax-13. */
+/**
+ * 1 at the first maximum of an axis, 0 elsewhere; a NaN is the maximum. [x] → [y], of x's shape and float type. ONNX
+ * Hardmax-13.
+ */
 public record Hardmax(int axis) implements Composite {
     public Hardmax {
         Rules.fromFront("hardmax", axis);

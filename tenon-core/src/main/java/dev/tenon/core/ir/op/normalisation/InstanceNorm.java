@@ -12,7 +12,8 @@ import java.util.List;
 /**
  * {@link LayerNorm} of each channel of each sample over the spatial dims, then scale and bias by channel.
  *
- * <p>[x [B,C,...], scale [C], bias [C]] → [y], of x's shape and float type, which scale and bias have too. ONNX InstanceNormalization-22.
+ * <p>[x [B,C,...], scale [C], bias [C]] → [y], of x's shape and float type, which scale and bias have too. ONNX
+ * InstanceNormalization-22.
  */
 public record InstanceNorm(double epsilon) implements Primitive {
     public InstanceNorm {

@@ -11,9 +11,11 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * (x - mean) / sqrt(variance + epsilon) over the dims from {@code axis} on, times scale, plus bias (both broadcast to those dims).
+ * (x - mean) / sqrt(variance + epsilon) over the dims from {@code axis} on, times scale, plus bias (both broadcast to
+ * those dims).
  *
- * <p>[x, scale?, bias?] → [y], of x's shape and float type, which scale and bias have too. The variance is that of the deviations from the mean (two passes, or Welford), divided by their number: a constant row gives exactly the bias.
+ * <p>[x, scale?, bias?] → [y], of x's shape and float type, which scale and bias have too. The variance is that of the
+ * deviations from the mean (two passes, or Welford), divided by their number: a constant row gives exactly the bias.
  * ONNX LayerNormalization-17.
  */
 public record LayerNorm(int axis, double epsilon, boolean scale, boolean bias) implements Primitive {

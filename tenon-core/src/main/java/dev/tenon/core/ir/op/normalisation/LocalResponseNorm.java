@@ -13,7 +13,8 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * x / (bias + alpha/size * sum of squares over {@code size} neighbouring channels)^beta; the window of channel c is c - (size-1)/2 to c + size/2 (both rounded down), cut off at the first and last channel.
+ * x / (bias + alpha/size * sum of squares over {@code size} neighbouring channels)^beta; the window of channel c is c -
+ * (size-1)/2 to c + size/2 (both rounded down), cut off at the first and last channel.
  *
  * <p>[x [B,C,...]] → [y], of x's shape and float type. ONNX LRN-13.
  */

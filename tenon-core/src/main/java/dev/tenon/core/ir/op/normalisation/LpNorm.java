@@ -21,7 +21,8 @@ import java.util.List;
 /**
  * x / (L1 or L2 norm along an axis); 0 where the norm is 0.
  *
- * <p>[x] → [y], of x's shape and float type; p is 1 or 2. Worked out in the accumulator's type. ONNX LpNormalization-22.
+ * <p>[x] → [y], of x's shape and float type; p is 1 or 2. Worked out in the accumulator's type. ONNX
+ * LpNormalization-22.
  */
 public record LpNorm(int axis, long p) implements Composite {
     public LpNorm {

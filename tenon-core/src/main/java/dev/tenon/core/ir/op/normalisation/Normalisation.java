@@ -32,8 +32,9 @@ public final class Normalisation {
     }
 
     /**
-     * y = (x - mean) / sqrt(variance + epsilon) over a run of elements; two passes, so a large mean cancels nothing. The mean of the differences is what rounding left of the mean: it matters where elements differ by a few units in their
-     * last place.
+     * y = (x - mean) / sqrt(variance + epsilon) over a run of elements; two passes, so a large mean cancels nothing.
+     * The mean of the differences is what rounding left of the mean: it matters where elements differ by a few units in
+     * their last place.
      */
     static void standardise(NdArray x, NdArray y, int base, int size, double epsilon) {
         double mean = Summation.sum(size, i -> x.get(base + i)) / size;

@@ -16,8 +16,9 @@ import java.util.List;
 /**
  * A sum and its norm over the axes from {@code axis} on, which is what stands between two blocks of a transformer.
  *
- * <p>[x, residual like x, scale, bias?] → [norm, x + residual where {@code sum}], all of one float type. A {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there. A sum of a short
- * type is rounded for itself, not for the norm.
+ * <p>[x, residual like x, scale, bias?] → [norm, x + residual where {@code sum}], all of one float type. A
+ * {@link RmsNorm}, or a {@link LayerNorm} where {@code centred}, which alone has a bias; scale and bias as there. A sum
+ * of a short type is rounded for itself, not for the norm.
  */
 public record ResidualNorm(boolean centred, boolean sum, int axis, double epsilon) implements Claimable {
     public ResidualNorm {

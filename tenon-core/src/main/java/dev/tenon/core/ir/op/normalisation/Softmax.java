@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * exp(x - max) / sum over one axis.
  *
- * <p>[x] → [y], of x's shape and float type. A row all -inf, or with +inf or NaN in it, is NaN, as the formula says; other rows are untouched by it. ONNX Softmax-13.
+ * <p>[x] → [y], of x's shape and float type. A row all -inf, or with +inf or NaN in it, is NaN, as the formula says;
+ * other rows are untouched by it. ONNX Softmax-13.
  */
 public record Softmax(int axis) implements Primitive {
     public Softmax {

@@ -10,10 +10,11 @@ import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
 
 /**
- * Maximum over windows and the flat i64 index of each within the whole input. [x [B,C,...]] -> [y, indices]. ONNX MaxPool's second output (MaxPool-12).
+ * Maximum over windows and the flat i64 index of each within the whole input. [x [B,C,...]] -> [y, indices]. ONNX
+ * MaxPool's second output (MaxPool-12).
  *
- * <p>Shapes, types and values as {@link Pool}'s maximum. The index is the first maximum's, or the first NaN's; with {@code columnMajor} the spatial dims (not the first two) are counted with the first one
- * fastest.
+ * <p>Shapes, types and values as {@link Pool}'s maximum. The index is the first maximum's, or the first NaN's; with
+ * {@code columnMajor} the spatial dims (not the first two) are counted with the first one fastest.
  */
 public record MaxPoolIndices(
         List<Long> kernel,

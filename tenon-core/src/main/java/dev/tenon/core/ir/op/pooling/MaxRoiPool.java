@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * The maxima of regions of an image, in bins of whole elements; an empty bin gives 0.
  *
- * <p>[x [B,C,H,W], rois [R,5] of (image, x, y, x, y)] → [y [R,C,rows,columns]] of x's float type. Corners are scaled and rounded (halves up), both belong to the region. NaN wins. ONNX MaxRoiPool-1; <a
+ * <p>[x [B,C,H,W], rois [R,5] of (image, x, y, x, y)] → [y [R,C,rows,columns]] of x's float type. Corners are scaled
+ * and rounded (halves up), both belong to the region. NaN wins. ONNX MaxRoiPool-1; <a
  * href="https://arxiv.org/abs/1504.08083">Fast R-CNN</a>, 2015.
  */
 public record MaxRoiPool(long rows, long columns, double scale) implements InUnits {

@@ -20,7 +20,8 @@ import java.util.List;
 /**
  * Puts maxima back where {@link MaxPoolIndices} found them, zeros elsewhere.
  *
- * <p>[x [B,C,...], indices i64 like x, each flat over all of the result] → [y [B,C,spatial...]] of x's type. The first maximum in memory order loses to a later one of the same place. ONNX MaxUnpool-11.
+ * <p>[x [B,C,...], indices i64 like x, each flat over all of the result] → [y [B,C,spatial...]] of x's type. The first
+ * maximum in memory order loses to a later one of the same place. ONNX MaxUnpool-11.
  */
 public record MaxUnpool(List<Long> spatial) implements Composite {
     private static final String NAME = "max_unpool";

@@ -14,11 +14,14 @@ import java.util.List;
 /**
  * Pooling over windows in N spatial dims: maximum, average or Lp norm (with {@code p}). [x [B,C,...]].
  *
- * <p>A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) + 1}, or with {@code ceil} rounded up, less a last window that would start past the input and the padding before it. The type is
- * x's: a float, for the maximum also an integer.
+ * <p>A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) + 1}, or
+ * with {@code ceil} rounded up, less a last window that would start past the input and the padding before it. The type
+ * is x's: a float, for the maximum also an integer.
  *
- * <p>The average divides by the cells inside the input, or with {@code countPadding} by those inside the padded input; cells of the last window past the padding count for neither. The maximum skips padding and is NaN where it meets one.
- * A window of padding alone has neither a maximum nor an average of the input: it is an error. The norm {@code (sum |x|^p)^(1/p)} skips padding too. ONNX MaxPool-12, AveragePool-19, LpPool-18.
+ * <p>The average divides by the cells inside the input, or with {@code countPadding} by those inside the padded input;
+ * cells of the last window past the padding count for neither. The maximum skips padding and is NaN where it meets one.
+ * A window of padding alone has neither a maximum nor an average of the input: it is an error. The norm
+ * {@code (sum |x|^p)^(1/p)} skips padding too. ONNX MaxPool-12, AveragePool-19, LpPool-18.
  */
 public record Pool(
         PoolFn fn,

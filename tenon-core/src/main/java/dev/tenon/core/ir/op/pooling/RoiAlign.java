@@ -15,8 +15,10 @@ import java.util.List;
 /**
  * Pools regions of an image to one size, from bilinear samples on a regular grid in each bin.
  *
- * <p>[x [B,C,H,W], rois [R,4] of (x, y, x, y), image of each roi i64 [R]] → [y [R,C,rows,columns]] of x's float type. With {@code samples} 0 a bin has as many a side as it is long, rounded up. {@code halfPixel} moves regions by half an
- * element, without it they are at least one element large. A bin is the mean of its samples, or with {@code max} the largest weighted tap among them (not the largest sample: so ONNX defines it). A sample more than one element outside
+ * <p>[x [B,C,H,W], rois [R,4] of (x, y, x, y), image of each roi i64 [R]] → [y [R,C,rows,columns]] of x's float type.
+ * With {@code samples} 0 a bin has as many a side as it is long, rounded up. {@code halfPixel} moves regions by half an
+ * element, without it they are at least one element large. A bin is the mean of its samples, or with {@code max} the
+ * largest weighted tap among them (not the largest sample: so ONNX defines it). A sample more than one element outside
  * counts 0. ONNX RoiAlign-16; <a href="https://arxiv.org/abs/1703.06870">Mask R-CNN</a>, 2017.
  */
 public record RoiAlign(long rows, long columns, long samples, double scale, boolean halfPixel, boolean max)

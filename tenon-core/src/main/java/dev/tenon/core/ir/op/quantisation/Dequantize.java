@@ -12,7 +12,8 @@ import java.util.List;
 /**
  * (x - zero point) * scale, in the scale's type. [x, scale, zero point?]. ONNX DequantizeLinear-21.
  *
- * <p>x is an integer of at most 32 bits or an f8 type, which the zero point has too; the scale is a float. Scales lie over x as in {@link Quantize}.
+ * <p>x is an integer of at most 32 bits or an f8 type, which the zero point has too; the scale is a float. Scales lie
+ * over x as in {@link Quantize}.
  */
 public record Dequantize(int axis, long block, boolean zeroPoint) implements Primitive {
     private static final String NAME = "dequantize";

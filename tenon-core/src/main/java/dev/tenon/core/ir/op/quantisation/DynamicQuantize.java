@@ -9,10 +9,12 @@ import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
 
 /**
- * x as u8 with the scale and zero point that its own range (0 included) asks for. [x f32] -> [y u8, scale f32 scalar, zero point u8 scalar]. ONNX DynamicQuantizeLinear-11.
+ * x as u8 with the scale and zero point that its own range (0 included) asks for. [x f32] -> [y u8, scale f32 scalar,
+ * zero point u8 scalar]. ONNX DynamicQuantizeLinear-11.
  *
- * <p>{@code scale = (max - min) / 255, zero point = saturate(round(-min / scale)), y = saturate(round(x / scale) + zero point)}, with max at least and min at most 0, in f32 arithmetic and rounding half to even. Where all is 0, or there is
- * nothing, the scale is 1.
+ * <p>{@code scale = (max - min) / 255, zero point = saturate(round(-min / scale)), y = saturate(round(x / scale) + zero
+ * point)}, with max at least and min at most 0, in f32 arithmetic and rounding half to even. Where all is 0, or there
+ * is nothing, the scale is 1.
  */
 public record DynamicQuantize() implements Primitive {
     @Override

@@ -9,7 +9,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
 
-/** What is left of numbers once they have been quantised: {@link Quantize} to a type, then {@link Dequantize}. [x float, scale, zero point? of that type] → [y like x]. Scales lie over x as there: one, one a channel, or blocked. */
+/**
+ * What is left of numbers once they have been quantised: {@link Quantize} to a type, then {@link Dequantize}. [x float,
+ * scale, zero point? of that type] → [y like x]. Scales lie over x as there: one, one a channel, or blocked.
+ */
 public record FakeQuantize(DType through, int axis, long block, boolean zeroPoint) implements Composite {
     public FakeQuantize {
         new Quantize(through, axis, block, zeroPoint);

@@ -13,11 +13,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * saturate(round_half_even(x / scale) + zero point). [x, scale (scalar, one an index of {@code axis}, or blocked), zero point?]. ONNX QuantizeLinear-21.
+ * saturate(round_half_even(x / scale) + zero point). [x, scale (scalar, one an index of {@code axis}, or blocked), zero
+ * point?]. ONNX QuantizeLinear-21.
  *
- * <p>x is a float of the scale's type, or i32; {@code to} an integer of at most 16 bits or an f8 type, which the zero point has too. To an f8 type the quotient is not rounded to an integer first, and saturates at the largest finite number;
- * NaN stays. To an integer NaN becomes 0. The quotient itself is an f32 number (f64 for f64), so that every backend agrees on which integer is nearest. {@code axis} counts from the front; {@code block} elements along it share a scale, 0
- * for all.
+ * <p>x is a float of the scale's type, or i32; {@code to} an integer of at most 16 bits or an f8 type, which the zero
+ * point has too. To an f8 type the quotient is not rounded to an integer first, and saturates at the largest finite
+ * number; NaN stays. To an integer NaN becomes 0. The quotient itself is an f32 number (f64 for f64), so that every
+ * backend agrees on which integer is nearest. {@code axis} counts from the front; {@code block} elements along it share
+ * a scale, 0 for all.
  */
 public record Quantize(DType to, int axis, long block, boolean zeroPoint) implements Primitive {
     private static final String NAME = "quantize";

@@ -8,8 +8,9 @@ import dev.tenon.core.ir.rule.Expect;
 import dev.tenon.core.ir.rule.Rules;
 
 /**
- * How the scales and zero points of a quantised tensor lie over it: one for all ([] or [1]), one for each index of an axis ([n]), or, with a block, one for each run of so many elements along the axis (the tensor's rank, the axis divided by
- * the block and rounded up).
+ * How the scales and zero points of a quantised tensor lie over it: one for all ([] or [1]), one for each index of an
+ * axis ([n]), or, with a block, one for each run of so many elements along the axis (the tensor's rank, the axis
+ * divided by the block and rounded up).
  */
 record Scaling(String op, int axis, long block) {
     /** Checks attributes. */

@@ -13,7 +13,10 @@ import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** One with the probability that each element says, else zero: {@code u < p} with u from {@link Random}. [p float] → [y of the type asked for, p's shape]. NaN gives zero. ONNX Bernoulli-15. */
+/**
+ * One with the probability that each element says, else zero: {@code u < p} with u from {@link Random}. [p float] → [y
+ * of the type asked for, p's shape]. NaN gives zero. ONNX Bernoulli-15.
+ */
 public record Bernoulli(DType dtype, long seed) implements Composite {
     @Override
     public Arity arity() {

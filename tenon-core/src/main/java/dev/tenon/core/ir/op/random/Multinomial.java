@@ -21,7 +21,8 @@ import java.util.List;
 /**
  * Classes drawn with replacement, by their logarithmic weights, which need not be normalised.
  *
- * <p>[weights float [B,C]] → [classes [B,samples]], i32 or i64. The largest of {@code weight - ln(-ln(1 - u))}, with u from {@link Random}: Gumbel's trick. C is 1 or more. ONNX Multinomial-7.
+ * <p>[weights float [B,C]] → [classes [B,samples]], i32 or i64. The largest of {@code weight - ln(-ln(1 - u))}, with u
+ * from {@link Random}: Gumbel's trick. C is 1 or more. ONNX Multinomial-7.
  */
 public record Multinomial(long samples, DType dtype, long seed) implements Composite {
     public Multinomial {

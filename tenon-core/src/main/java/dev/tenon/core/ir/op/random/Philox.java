@@ -1,8 +1,10 @@
 package dev.tenon.core.ir.op.random;
 
 /**
- * The counter-based generator Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, <a href="https://doi.org/10.1145/2063384.2063405">Parallel Random Numbers: As Easy as 1, 2, 3</a>, 2011): four 32-bit words from a counter of 128 bits and a key of
- * 64. Every device gives the same words for the same counter and key, in any order.
+ * The counter-based generator Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, <a
+ * href="https://doi.org/10.1145/2063384.2063405">Parallel Random Numbers: As Easy as 1, 2, 3</a>, 2011): four 32-bit
+ * words from a counter of 128 bits and a key of 64. Every device gives the same words for the same counter and key, in
+ * any order.
  */
 public final class Philox {
     private static final long MULTIPLIER_0 = 0xD2511F53L;

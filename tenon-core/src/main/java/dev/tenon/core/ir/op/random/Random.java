@@ -10,10 +10,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * Random numbers from {@link Philox}: element i comes from the words of counter {@code i / 4}, the seed is the key; so the same seed gives the same numbers on every device, in every run.
+ * Random numbers from {@link Philox}: element i comes from the words of counter {@code i / 4}, the seed is the key; so
+ * the same seed gives the same numbers on every device, in every run.
  *
- * <p>[step? i64 []] → [y of the float type and sizes]; the step is the counter's upper half: other steps, other numbers. With {@code u = Philox.unit(word i % 4)}, UNIFORM is {@code a + (b - a) u}; NORMAL is {@code a + b z} by Box and
- * Muller (1958) of word pairs: {@code z = sqrt(-2 ln(1 - u0)) cos(2 pi u1)}, and the sine for odd i. Rounding to a short type may give b itself. ONNX RandomUniform-1, RandomNormal-1.
+ * <p>[step? i64 []] → [y of the float type and sizes]; the step is the counter's upper half: other steps, other
+ * numbers. With {@code u = Philox.unit(word i % 4)}, UNIFORM is {@code a + (b - a) u}; NORMAL is {@code a + b z} by Box
+ * and Muller (1958) of word pairs: {@code z = sqrt(-2 ln(1 - u0)) cos(2 pi u1)}, and the sine for odd i. Rounding to a
+ * short type may give b itself. ONNX RandomUniform-1, RandomNormal-1.
  */
 public record Random(RandomFn fn, DType dtype, List<Long> sizes, double a, double b, long seed, boolean step)
         implements InUnits {

@@ -13,13 +13,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Draws one token a row: the same for the same logits, seed and step on every device, as far as their exponentials agree.
+ * Draws one token a row: the same for the same logits, seed and step on every device, as far as their exponentials
+ * agree.
  *
- * <p>[logits float [rows,vocabulary], temperature f32 [], top k i64 [], top p f32 [], min p f32 [], seed i64 [], step i64 []] → [token i64 [rows]]. Temperature 0 takes the largest logit, the lower index on ties. Otherwise, in this order:
- * weights {@code exp((logit - largest) / temperature)}; the k largest weights stay (0: all; ties by the lower index); of these the fewest, largest first, whose sum is at least p of theirs (1: all); of these the ones that are at least
- * {@code min p} of the largest (0: all). The token is the first, in the order of the vocabulary, at which the running sum of the weights that stayed exceeds {@code u} times their sum, with u the first number of {@link Philox} at counter
- * (row, step) under the seed. A logit of -inf never stays beside others; NaN is an error. Top p: Holtzman et al., <a href="https://arxiv.org/abs/1904.09751">The Curious Case of Neural Text Degeneration</a>, 2019; min p: Nguyen et al., <a
- * href="https://arxiv.org/abs/2407.01082">Turning Up the Heat</a>, 2024.
+ * <p>[logits float [rows,vocabulary], temperature f32 [], top k i64 [], top p f32 [], min p f32 [], seed i64 [], step
+ * i64 []] → [token i64 [rows]]. Temperature 0 takes the largest logit, the lower index on ties. Otherwise, in this
+ * order: weights {@code exp((logit - largest) / temperature)}; the k largest weights stay (0: all; ties by the lower
+ * index); of these the fewest, largest first, whose sum is at least p of theirs (1: all); of these the ones that are at
+ * least {@code min p} of the largest (0: all). The token is the first, in the order of the vocabulary, at which the
+ * running sum of the weights that stayed exceeds {@code u} times their sum, with u the first number of {@link Philox}
+ * at counter (row, step) under the seed. A logit of -inf never stays beside others; NaN is an error. Top p: Holtzman et
+ * al., <a href="https://arxiv.org/abs/1904.09751">The Curious Case of Neural Text Degeneration</a>, 2019; min p: Nguyen
+ * et al., <a href="https://arxiv.org/abs/2407.01082">Turning Up the Heat</a>, 2024.
  */
 public record Sample() implements InUnits {
     private static final List<String> NAMES =

@@ -14,7 +14,8 @@ import java.util.List;
 /**
  * Where the maximum or minimum of an axis is; the first on ties, or the last. NaN wins, whichever is looked for.
  *
- * <p>[x] → [i64]: x's shape without the axis, or with 1 in its place. Any number type. An empty axis with a non-empty result is an error. ONNX ArgMax-13, ArgMin-13.
+ * <p>[x] → [i64]: x's shape without the axis, or with 1 in its place. Any number type. An empty axis with a non-empty
+ * result is an error. ONNX ArgMax-13, ArgMin-13.
  */
 public record ArgReduce(boolean max, int axis, boolean keepDims, boolean last) implements Primitive {
     public ArgReduce {

@@ -15,7 +15,8 @@ import java.util.List;
 /**
  * Running sum or product along an axis, in the value's own type (sums of short floats kept in f32 on the way).
  *
- * <p>[x] → [y], of x's type; any number type, integers wrapping. {@code exclusive} leaves the element itself out, so the first is 0 (or 1); {@code reverse} runs from the end. ONNX CumSum-14.
+ * <p>[x] → [y], of x's type; any number type, integers wrapping. {@code exclusive} leaves the element itself out, so
+ * the first is 0 (or 1); {@code reverse} runs from the end. ONNX CumSum-14.
  */
 public record Cumulative(CumulativeFn fn, int axis, boolean exclusive, boolean reverse) implements Primitive {
     public Cumulative {

@@ -18,9 +18,12 @@ import java.util.stream.IntStream;
 /**
  * Reduces the axes (distinct, from the front) to one element each.
  *
- * <p>[x] → [y]: x's shape without those axes, or with 1 in their place; no axes leave a function of each element alone. Floats take every function but {@code ANY} and {@code ALL}, which take booleans; integers all of those too, sums and
- * products wrapping, {@code MEAN} the sum in 64 bits divided and truncated, {@code L2 LOG_SUM LOG_SUM_EXP} computed as floats and truncated; booleans {@code MAX} and {@code MIN} too. An empty set gives the identity: 0, 1, -inf for the logarithms, and NaN for the mean
- * of floats; max and min of an empty set, with a non-empty result, are an error, as is the mean of no integers.
+ * <p>[x] → [y]: x's shape without those axes, or with 1 in their place; no axes leave a function of each element alone.
+ * Floats take every function but {@code ANY} and {@code ALL}, which take booleans; integers all of those too, sums and
+ * products wrapping, {@code MEAN} the sum in 64 bits divided and truncated, {@code L2 LOG_SUM LOG_SUM_EXP} computed as
+ * floats and truncated; booleans {@code MAX} and {@code MIN} too. An empty set gives the identity: 0, 1, -inf for the
+ * logarithms, and NaN for the mean of floats; max and min of an empty set, with a non-empty result, are an error, as is
+ * the mean of no integers.
  */
 public record Reduce(ReduceFn fn, List<Integer> axes, boolean keepDims) implements Primitive {
     public Reduce {

@@ -16,7 +16,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * {@link Reduce} over axes given as a value, from either end. No axes mean all of them, or with {@code noopWithEmptyAxes} none: then each element is reduced by itself.
+ * {@link Reduce} over axes given as a value, from either end. No axes mean all of them, or with
+ * {@code noopWithEmptyAxes} none: then each element is reduced by itself.
  *
  * <p>[x, axes i64] → [y], of the type that Reduce has. ONNX ReduceSum-13.
  */

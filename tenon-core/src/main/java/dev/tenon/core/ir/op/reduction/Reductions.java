@@ -42,7 +42,10 @@ final class Reductions {
                 : max + Math.log(Summation.sum(count, i -> Math.exp(x.applyAsDouble(i) - max)));
     }
 
-    /** Reduces the elements of {@code x} at {@code base} plus each of {@code members} into one element of {@code y}; sums wrap, so their order does not matter. */
+    /**
+     * Reduces the elements of {@code x} at {@code base} plus each of {@code members} into one element of {@code y};
+     * sums wrap, so their order does not matter.
+     */
     static void integers(ReduceFn fn, NdArray x, int base, int[] members, NdArray y, int at) {
         switch (fn) {
             case SUM -> y.set(at, sum(x, base, members, a -> a));

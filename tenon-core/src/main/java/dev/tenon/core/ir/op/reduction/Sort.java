@@ -9,7 +9,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
-/** All elements of an axis in order, and where they were: {@link TopK} of them all, so stable, NaN counting as the largest. [x of a number type] → [values, indices i64], both of x's shape. */
+/**
+ * All elements of an axis in order, and where they were: {@link TopK} of them all, so stable, NaN counting as the
+ * largest. [x of a number type] → [values, indices i64], both of x's shape.
+ */
 public record Sort(int axis, boolean descending) implements Composite {
     public Sort {
         Rules.fromFront("sort", axis);

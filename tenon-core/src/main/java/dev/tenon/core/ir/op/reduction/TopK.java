@@ -16,9 +16,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The k largest (or smallest) of an axis, in order, and their i64 indices; the lower index first on ties; NaN counts as the largest. Without {@code sorted} a backend may give them in any order.
+ * The k largest (or smallest) of an axis, in order, and their i64 indices; the lower index first on ties; NaN counts as
+ * the largest. Without {@code sorted} a backend may give them in any order.
  *
- * <p>[x] → [values, indices], both of x's shape with k along the axis; any number type. k is from 0 to the axis's size. ONNX TopK-11.
+ * <p>[x] → [values, indices], both of x's shape with k along the axis; any number type. k is from 0 to the axis's size.
+ * ONNX TopK-11.
  */
 public record TopK(long k, int axis, boolean largest, boolean sorted) implements Primitive {
     public TopK {

@@ -12,7 +12,10 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 import java.util.Set;
 
-/** {@link TopK} with k given as a value of one element. [x, k i64] → [values, indices]. The axis counts from either end. ONNX TopK-11. */
+/**
+ * {@link TopK} with k given as a value of one element. [x, k i64] → [values, indices]. The axis counts from either end.
+ * ONNX TopK-11.
+ */
 public record TopKBy(int axis, boolean largest, boolean sorted) implements Deferred {
     @Override
     public Arity arity() {

@@ -15,11 +15,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Greedy selection of boxes, image by image and class by class: the best score first (the lower index on ties); a box whose overlap with one that is selected already (area of the intersection over area of the union) is greater than the
+ * Greedy selection of boxes, image by image and class by class: the best score first (the lower index on ties); a box
+ * whose overlap with one that is selected already (area of the intersection over area of the union) is greater than the
  * threshold is left out, as is one whose score is not greater than the score threshold. A NaN is never greater.
  *
- * <p>[boxes f32 [B,N,4], scores f32 [B,C,N], overlap threshold f32 [], score threshold f32 []] → [selected i64 [B C min(most, N),3], each an image, a class and a box; count i64 []]. Rows past the count are 0. A box is two opposite corners
- * (y, x, y, x) in any order, or with {@code center} (x, y, width, height). ONNX NonMaxSuppression-11.
+ * <p>[boxes f32 [B,N,4], scores f32 [B,C,N], overlap threshold f32 [], score threshold f32 []] → [selected i64 [B C
+ * min(most, N),3], each an image, a class and a box; count i64 []]. Rows past the count are 0. A box is two opposite
+ * corners (y, x, y, x) in any order, or with {@code center} (x, y, width, height). ONNX NonMaxSuppression-11.
  */
 public record BoxSelection(long most, boolean center) implements InUnits {
     public BoxSelection {

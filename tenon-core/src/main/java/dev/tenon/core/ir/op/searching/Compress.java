@@ -17,7 +17,8 @@ import java.util.Set;
 /**
  * The slices of an axis for which a condition holds.
  *
- * <p>[x, condition bool vector] → [y], of x's type. A condition shorter than the axis leaves the rest out; one that is true past the axis is an error when it runs. ONNX Compress-11.
+ * <p>[x, condition bool vector] → [y], of x's type. A condition shorter than the axis leaves the rest out; one that is
+ * true past the axis is an error when it runs. ONNX Compress-11.
  */
 public record Compress(int axis) implements Deferred {
     public Compress {

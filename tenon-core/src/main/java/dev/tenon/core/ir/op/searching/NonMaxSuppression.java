@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * For each image and class the boxes by descending score, without those that overlap a better one by more than a threshold or whose score is not above another.
+ * For each image and class the boxes by descending score, without those that overlap a better one by more than a
+ * threshold or whose score is not above another.
  *
- * <p>[boxes f32 [B,N,4], scores f32 [B,C,N], most boxes of a class i64, overlap threshold f32, score threshold f32, each of the last three one element] → [image, class and box index i64 [selected,3]], see {@link BoxSelection}. ONNX
+ * <p>[boxes f32 [B,N,4], scores f32 [B,C,N], most boxes of a class i64, overlap threshold f32, score threshold f32,
+ * each of the last three one element] → [image, class and box index i64 [selected,3]], see {@link BoxSelection}. ONNX
  * NonMaxSuppression-11.
  */
 public record NonMaxSuppression(boolean center) implements Deferred {

@@ -14,7 +14,8 @@ import java.util.Set;
 /**
  * The index tuples of the elements that are not zero, in row-major order, one a column; NaN is not zero.
  *
- * <p>[x of any type] → [indices i64 [rank of x, as many as there are]]. A scalar gives [0,0] or [0,1]. A search for all of them, {@link NonZeroIndices}, then a cut to what was found. ONNX NonZero-13.
+ * <p>[x of any type] → [indices i64 [rank of x, as many as there are]]. A scalar gives [0,0] or [0,1]. A search for all
+ * of them, {@link NonZeroIndices}, then a cut to what was found. ONNX NonZero-13.
  */
 public record NonZero() implements Deferred {
     @Override

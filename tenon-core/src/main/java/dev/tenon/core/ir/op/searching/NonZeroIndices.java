@@ -9,7 +9,8 @@ import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
 /**
- * The index tuples of the elements that are not zero, in row-major order, and their number; the columns behind them are 0.
+ * The index tuples of the elements that are not zero, in row-major order, and their number; the columns behind them are
+ * 0.
  *
  * <p>[x of any type] → [indices i64 [rank of x, elements of x], count i64 []].
  */

@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The different slices of an axis, in ascending order or in that of their first appearance. Slices are compared element by element; NaN equals NaN and comes last, both zeros are equal.
+ * The different slices of an axis, in ascending order or in that of their first appearance. Slices are compared element
+ * by element; NaN equals NaN and comes last, both zeros are equal.
  *
- * <p>[x] → [y of x's type, index i64 vector of first appearances, inverse i64 [size of the axis], counts i64 vector]. ONNX Unique-11, its form without an axis over the flattened tensor.
+ * <p>[x] → [y of x's type, index i64 vector of first appearances, inverse i64 [size of the axis], counts i64 vector].
+ * ONNX Unique-11, its form without an axis over the flattened tensor.
  */
 public record Unique(int axis, boolean sorted) implements Deferred {
     public Unique {

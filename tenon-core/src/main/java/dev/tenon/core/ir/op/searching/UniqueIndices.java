@@ -16,7 +16,8 @@ import java.util.stream.IntStream;
 /**
  * Which slices of an axis are different, see {@link Unique}; what stands behind the different ones is 0.
  *
- * <p>[x [..., n, ...]] → [index of the first of each i64 [n], which one each slice is i64 [n], how often each is there i64 [n], count i64 []].
+ * <p>[x [..., n, ...]] → [index of the first of each i64 [n], which one each slice is i64 [n], how often each is there
+ * i64 [n], count i64 []].
  */
 public record UniqueIndices(int axis, boolean sorted) implements InUnits {
     public UniqueIndices {

@@ -12,10 +12,13 @@ import dev.tenon.core.ir.rule.Rules;
 import java.util.List;
 
 /**
- * The discrete Fourier transform along an axis, of a length that the axis is cut or padded with zeros to; complex numbers lie along the last axis, real part first.
+ * The discrete Fourier transform along an axis, of a length that the axis is cut or padded with zeros to; complex
+ * numbers lie along the last axis, real part first.
  *
- * <p>[x [..., n, ..., 1 or 2]] → [y [..., m, ..., 2]] of x's float type: {@code y[k] = sum over j of x[j] exp(-2 pi i j k / length)}; the inverse has the other sign and divides by the length. {@code onesided} leaves out what follows by
- * symmetry where x is real: m is then {@code length / 2 + 1}; its inverse reads as many and gives real numbers, [..., length, ..., 1]. Worked out in float64. ONNX DFT-20.
+ * <p>[x [..., n, ..., 1 or 2]] → [y [..., m, ..., 2]] of x's float type:
+ * {@code y[k] = sum over j of x[j] exp(-2 pi i j k / length)}; the inverse has the other sign and divides by the
+ * length. {@code onesided} leaves out what follows by symmetry where x is real: m is then {@code length / 2 + 1}; its
+ * inverse reads as many and gives real numbers, [..., length, ..., 1]. Worked out in float64. ONNX DFT-20.
  *
  * @param length 1 or more
  */

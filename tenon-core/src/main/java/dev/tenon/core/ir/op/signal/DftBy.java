@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * {@link Dft} with a length given as a value or taken from x: its size along the axis, for the inverse of a one-sided one {@code 2 (n - 1)}. [x, axis i64, length? i64, each one element] → [y]. The axis counts from either end. ONNX DFT-20.
+ * {@link Dft} with a length given as a value or taken from x: its size along the axis, for the inverse of a one-sided
+ * one {@code 2 (n - 1)}. [x, axis i64, length? i64, each one element] → [y]. The axis counts from either end. ONNX
+ * DFT-20.
  */
 public record DftBy(boolean inverse, boolean onesided, boolean length) implements Deferred {
     @Override

@@ -3,7 +3,8 @@ package dev.tenon.core.ir.op.signal;
 import dev.tenon.core.ir.SizeMath;
 
 /**
- * The discrete Fourier transform of one length, in place: radix 2 for powers of two (Cooley and Tukey 1965), any other length as a convolution of one (Bluestein 1970). {@code X[k] = sum over j of x[j] exp(-2 pi i j k / n)}, not scaled;
+ * The discrete Fourier transform of one length, in place: radix 2 for powers of two (Cooley and Tukey 1965), any other
+ * length as a convolution of one (Bluestein 1970). {@code X[k] = sum over j of x[j] exp(-2 pi i j k / n)}, not scaled;
  * the inverse has the other sign.
  *
  * <p>Not thread-safe: it keeps the convolution's memory.

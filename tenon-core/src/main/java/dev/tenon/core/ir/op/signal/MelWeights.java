@@ -15,9 +15,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The matrix that turns a spectrum into mel bands: triangles, evenly spaced on the mel scale {@code 2595 log10(1 + f / 700)}.
+ * The matrix that turns a spectrum into mel bands: triangles, evenly spaced on the mel scale
+ * {@code 2595 log10(1 + f / 700)}.
  *
- * <p>[bands i64, length of the transform i64, sample rate i64, lower edge float in Hz, upper edge float in Hz, each one element] → [weights [length / 2 + 1,bands]]. Edges are rounded down to bins. ONNX MelWeightMatrix-17.
+ * <p>[bands i64, length of the transform i64, sample rate i64, lower edge float in Hz, upper edge float in Hz, each one
+ * element] → [weights [length / 2 + 1,bands]]. Edges are rounded down to bins. ONNX MelWeightMatrix-17.
  */
 public record MelWeights(DType dtype) implements Deferred {
     /** A larger matrix than any model has: its five numbers could ask for all memory. */

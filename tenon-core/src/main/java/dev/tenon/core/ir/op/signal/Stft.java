@@ -20,10 +20,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The {@link Dft} of frames that are cut out of a signal at regular distances and multiplied by a window. Frames that would run past the end are left out.
+ * The {@link Dft} of frames that are cut out of a signal at regular distances and multiplied by a window. Frames that
+ * would run past the end are left out.
  *
- * <p>[signal [B,n,1 or 2], distance i64, window? [frame], frame length? i64] → [y [B,frames,bins,2]], of the signal's float type; there are {@code length / 2 + 1} bins with {@code onesided}, else {@code length}. The frame length is that of
- * the window where it is not given. ONNX STFT-17.
+ * <p>[signal [B,n,1 or 2], distance i64, window? [frame], frame length? i64] → [y [B,frames,bins,2]], of the signal's
+ * float type; there are {@code length / 2 + 1} bins with {@code onesided}, else {@code length}. The frame length is
+ * that of the window where it is not given. ONNX STFT-17.
  */
 public record Stft(boolean window, boolean length, boolean onesided) implements Deferred {
     /** Elements of all frames: their places are a constant. */

@@ -18,11 +18,14 @@ import java.util.List;
  * S[t] = S' + k[t] (beta[t] (v[t] - S'^T k[t]))^T
  * y[t] = scale S[t]^T q[t]</pre>
  *
- * <p>Without {@code delta} it is {@code S[t] = S' + k[t] v[t]^T}, without {@code decay} {@code S' = S[t-1]}: plain linear attention, and what lies between.
+ * <p>Without {@code delta} it is {@code S[t] = S' + k[t] v[t]^T}, without {@code decay} {@code S' = S[t-1]}: plain
+ * linear attention, and what lies between.
  *
- * <p>[q [B,H,T,K], k [B,G,T,K], v [B,G,T,V], decay? [B,G,T,1 or K] (a logarithm: 0 keeps all), beta? [B,G,T], initial state? [B,G,K,V]] → [y [B,H,T,V], final state [B,G,K,V]], all of one float type; beta is there with {@code delta}. H
- * is a multiple of G, query head h reads state {@code h / (H / G)}. The state is kept in float64 and rounded at the end. {@code scale} NaN means 1/sqrt(K). Yang, Kautz, Hatamizadeh, <a href="https://arxiv.org/abs/2412.06464">Gated Delta
- * Networks</a>, 2024; ONNX LinearAttention-27.
+ * <p>[q [B,H,T,K], k [B,G,T,K], v [B,G,T,V], decay? [B,G,T,1 or K] (a logarithm: 0 keeps all), beta? [B,G,T], initial
+ * state? [B,G,K,V]] → [y [B,H,T,V], final state [B,G,K,V]], all of one float type; beta is there with {@code delta}. H
+ * is a multiple of G, query head h reads state {@code h / (H / G)}. The state is kept in float64 and rounded at the
+ * end. {@code scale} NaN means 1/sqrt(K). Yang, Kautz, Hatamizadeh, <a href="https://arxiv.org/abs/2412.06464">Gated
+ * Delta Networks</a>, 2024; ONNX LinearAttention-27.
  */
 public record GatedDeltaNet(boolean decay, boolean delta, boolean initial, double scale) implements InUnits {
     private static final int Q = 0;

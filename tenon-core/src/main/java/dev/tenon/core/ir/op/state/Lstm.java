@@ -9,8 +9,9 @@ import dev.tenon.core.ir.rule.Expect;
 import java.util.List;
 
 /**
- * ONNX LSTM-22, gates in the order i o f c. [x [T,B,I], w [D,4H,I], r [D,4H,H], bias? [D,8H], lengths? [B] i32, h0? [D,B,H], c0? [D,B,H], peepholes? [D,3H]] -> [y [T,D,B,H], h [D,B,H], c [D,B,H]]; batchFirst is layout 1: x [B,T,I], states
- * [B,D,H], y [B,T,D,H].
+ * ONNX LSTM-22, gates in the order i o f c. [x [T,B,I], w [D,4H,I], r [D,4H,H], bias? [D,8H], lengths? [B] i32, h0?
+ * [D,B,H], c0? [D,B,H], peepholes? [D,3H]] -> [y [T,D,B,H], h [D,B,H], c [D,B,H]]; batchFirst is layout 1: x [B,T,I],
+ * states [B,D,H], y [B,T,D,H].
  *
  * <p>With activations f, g, h (of each direction, in that order), peepholes P in the order i o f:
  *
@@ -19,7 +20,8 @@ import java.util.List;
  * c = f c' + i g(W_c x + R_c h' + b_c)     o = f(W_o x + R_o h' + b_o + P_o c)     h = o h(c)
  * }</pre>
  *
- * <p>The bias is that of w, then that of r, each in the order of the gates. Activations' arguments are bounded by {@code clip} where it is more than 0. Past a sequence's length y is 0 and the state stays. One float type throughout.
+ * <p>The bias is that of w, then that of r, each in the order of the gates. Activations' arguments are bounded by
+ * {@code clip} where it is more than 0. Past a sequence's length y is 0 and the state stays. One float type throughout.
  */
 public record Lstm(
         RnnDirection direction,

@@ -14,8 +14,9 @@ import java.util.List;
 /**
  * What recurrent layers have in common: shapes, layouts, and the walk over directions, batch and time.
  *
- * <p>A direction walks its sequences forwards or backwards, each over its own length; what is past a length is 0 in the result and leaves the state as it is, so a sequence of length 0 ends in its initial state. Of two directions, the first
- * is forward.
+ * <p>A direction walks its sequences forwards or backwards, each over its own length; what is past a length is 0 in the
+ * result and leaves the state as it is, so a sequence of length 0 ends in its initial state. Of two directions, the
+ * first is forward.
  *
  * @param gates how many gates there are: rows of the weights come in that many blocks of {@code hidden}
  * @param states how many vectors the state has: the hidden one, then what else the layer carries on

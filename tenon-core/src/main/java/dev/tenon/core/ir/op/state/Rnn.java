@@ -11,7 +11,8 @@ import java.util.List;
 /**
  * ONNX RNN-22. [x, w [D,H,I], r [D,H,H], bias? [D,2H], lengths?, h0?] -> [y, h].
  *
- * <p>{@code h = f(W x + R h' + bW + bR)}, f being each direction's activation. Layouts, lengths, bias and clip as {@link Lstm}'s. One float type throughout.
+ * <p>{@code h = f(W x + R h' + bW + bR)}, f being each direction's activation. Layouts, lengths, bias and clip as
+ * {@link Lstm}'s. One float type throughout.
  */
 public record Rnn(
         RnnDirection direction,

@@ -17,9 +17,11 @@ import java.util.List;
  * <pre>h[t,c,n] = exp(d a[c,n]) h[t-1,c,n] + d b[t,n] x[t,c]
  * y[t,c] = sum over n of c[t,n] h[t,c,n] + skip[c] x[t,c]</pre>
  *
- * <p>[x [B,T,C], delta [B,T,C], a [C,N], b [B,T,N], c [B,T,N], skip? [C], initial state? [B,C,N]] → [y [B,T,C], final state [B,C,N]], all of one float type; the state is kept in float64 and rounded at the end. delta is past its softplus
- * already; a gate is a product outside. Without an initial state it is 0. Gu and Dao, <a href="https://arxiv.org/abs/2312.00752">Mamba: Linear-Time Sequence Modeling with Selective State Spaces</a>, 2023, algorithm 2 (b by Euler's rule,
- * as its code has it).
+ * <p>[x [B,T,C], delta [B,T,C], a [C,N], b [B,T,N], c [B,T,N], skip? [C], initial state? [B,C,N]] → [y [B,T,C], final
+ * state [B,C,N]], all of one float type; the state is kept in float64 and rounded at the end. delta is past its
+ * softplus already; a gate is a product outside. Without an initial state it is 0. Gu and Dao, <a
+ * href="https://arxiv.org/abs/2312.00752">Mamba: Linear-Time Sequence Modeling with Selective State Spaces</a>, 2023,
+ * algorithm 2 (b by Euler's rule, as its code has it).
  */
 public record SelectiveScan(boolean skip, boolean initial) implements InUnits {
     private static final int X = 0;

@@ -21,7 +21,10 @@ import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
-/** State models against their recurrences, written as scans over ordinary operations; and cut in two, the state handed on. */
+/**
+ * State models against their recurrences, written as scans over ordinary operations; and cut in two, the state handed
+ * on.
+ */
 class StateModelsTest {
     private static final Offset<Double> NEAR = Offset.offset(1e-12);
     private static final long STEPS = 9;

@@ -1,4 +1,4 @@
-package dev.tenon.cpu.api;
+package dev.tenon.core.testkit;
 
 import java.io.IOException;
 import java.lang.reflect.Executable;
@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** Lists the classes of packages, and what of them can be called. */
-final class PublicApi {
+public final class PublicApi {
     private PublicApi() {}
 
     /** The public classes, nested ones too, of the package of one of them. */
-    static List<Class<?>> classesBeside(Class<?> one) throws Exception {
+    public static List<Class<?>> classesBeside(Class<?> one) throws Exception {
         URI place = one.getProtectionDomain().getCodeSource().getLocation().toURI();
         String folder = one.getPackageName().replace('.', '/');
         if (Files.isDirectory(Path.of(place))) {
@@ -61,7 +61,7 @@ final class PublicApi {
      * The public methods and constructors of a class that take arguments; those of records and enums that Java makes
      * aside.
      */
-    static List<Executable> executables(Class<?> type) {
+    public static List<Executable> executables(Class<?> type) {
         List<Executable> found = new ArrayList<>();
         if (!Modifier.isAbstract(type.getModifiers())) {
             found.addAll(List.of(type.getConstructors()));
