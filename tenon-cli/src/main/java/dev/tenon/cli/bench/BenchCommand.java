@@ -12,6 +12,7 @@ import picocli.CommandLine.Spec;
         description = "In-process benchmarks: median, p95, min, max.",
         subcommands = {
             BenchModelCommand.class,
+            BenchStreamCommand.class,
             BenchTextsCommand.class,
             BenchSoftmaxCommand.class,
             BenchAllReduceCommand.class

@@ -129,6 +129,9 @@ public final class StepRun {
         };
         GpuStream stream = stage.stream();
         try (BlasHandle handle = blas.newHandle(stream)) {
+            if (step.callsCublas()) {
+                handle.start();
+            }
             DeviceBuffer faults = stage.zeroed(FAULT.bytes());
             runTwice(
                     step,

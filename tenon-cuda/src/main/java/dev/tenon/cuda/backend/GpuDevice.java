@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
 final class GpuDevice implements Device {
+    /** Algorithms are timed in no more than this part of the memory that the limit leaves. */
+    private static final int SCRATCH_SHARE = 4;
+
     private final DeviceInfo info;
     private final GpuContext context;
     private final KernelModules modules;
@@ -164,6 +167,10 @@ final class GpuDevice implements Device {
 
     /** Memory for a moment; null where it does not fit. */
     private static @Nullable DeviceMemory scratch(GpuContext context, MemoryLedger ledger, long bytes) {
+        MemoryReport books = ledger.report();
+        if (books.limit() > 0 && bytes > (books.limit() - books.total()) / SCRATCH_SHARE) {
+            return null; // runs come first
+        }
         try {
             return DeviceMemory.allocate(
                     context, ledger, bytes, MemoryLedger.Use.WORKSPACE, "timing a product's algorithms");

@@ -12,6 +12,7 @@ import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.GpuFrame;
 import dev.tenon.cuda.lower.GpuStep;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
@@ -82,6 +83,11 @@ final class GpuProgram implements Program {
 
     long counterBytes() {
         return counterBytes;
+    }
+
+    /** Whether a step calls cuBLAS. */
+    boolean callsCublas() {
+        return Arrays.stream(steps).anyMatch(GpuStep::callsCublas);
     }
 
     /** Whether the work is to be recorded and can be. */

@@ -182,6 +182,9 @@ final class GpuSession implements Device.State {
         activations.grow(program.arenaBytes());
         workspace.grow(program.kernelWorkspaceBytes());
         dirty |= counters.grow(program.counterBytes());
+        if (program.callsCublas()) {
+            handle().start();
+        }
         HostSteps host = new HostSteps(device.host(), device.ledger());
         GpuFrame frame = new GpuFrame(
                 stream,

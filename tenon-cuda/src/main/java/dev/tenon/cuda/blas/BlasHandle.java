@@ -6,7 +6,7 @@ import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** A session's handle for library calls, bound to one stream. Used by one thread at a time. Calls only enqueue, and but for the first may be captured: the workspace is the caller's, so the library allocates nothing. */
+/** A session's handle for library calls, bound to one stream. Used by one thread at a time. Once cuBLAS is started, calls only enqueue, and may be captured: the workspace is the caller's, so the library allocates nothing. */
 public final class BlasHandle implements AutoCloseable {
     private final Blas blas;
     private final GpuStream stream;
@@ -37,6 +37,17 @@ public final class BlasHandle implements AutoCloseable {
     }
 
     /**
+     * Starts cuBLAS, if that has not been done: before the first product by it is recorded.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException where there is none
+     */
+    public void start() {
+        if (handle == 0) {
+            handle = blas.startOn(stream);
+        }
+    }
+
+    /**
      * {@code d = a b} by cuBLAS.
      *
      * @param plain a problem without addend, bias and activation
@@ -47,9 +58,7 @@ public final class BlasHandle implements AutoCloseable {
         if (plain.addend() || plain.bias() || plain.activation() != GemmProblem.Activation.NONE) {
             throw new IllegalArgumentException("cuBLAS makes plain products: " + plain);
         }
-        if (handle == 0) {
-            handle = blas.startOn(stream);
-        }
+        start();
         problem = plain;
         operands(a, b, d, workspace);
         stream.call(gemm);

@@ -34,4 +34,9 @@ public non-sealed interface GpuStep extends Lowered {
     default long counterBytes() {
         return 0;
     }
+
+    /** Whether it calls cuBLAS, which is then started before anything is recorded. */
+    default boolean callsCublas() {
+        return false;
+    }
 }

@@ -31,6 +31,11 @@ record LibraryMatMul(
     }
 
     @Override
+    public boolean callsCublas() {
+        return calls != null;
+    }
+
+    @Override
     public void enqueue(GpuFrame frame) {
         long a = frame.at(slots.a());
         long b = frame.at(slots.b());
