@@ -12,4 +12,9 @@ public record ModelReport(String graph, String target, DeviceInfo device, long w
     public ModelReport {
         plans = List.copyOf(plans);
     }
+
+    /** What making the plans in the cache took. */
+    public double planMillis() {
+        return plans.stream().mapToDouble(PlanReport::millis).sum();
+    }
 }

@@ -80,21 +80,21 @@ public final class EmbeddingEncoder implements AutoCloseable {
      */
     public static EmbeddingEncoder load(Path model, Path tokenizer, Target target, EncoderOptions options) {
         Path file = ModelFiles.model(model);
-        Tokenizer words;
+        Engine engine = Engine.open(target, options.engine()); // first: it warms its loops up while the files are read
         try {
-            words = Tokenizer.load(tokenizer);
-        } catch (IOException e) {
-            throw ImportException.unreadable("tokenizer " + tokenizer, e);
-        }
-        OnnxModel onnx = OnnxModel.load(file);
-        EncoderInputs.check(onnx.graph().inputs());
-        EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        Engine runtime = Engine.open(target, options.engine());
-        try {
-            CompiledModel compiled = runtime.compile(onnx.graph(), options.compile());
-            return new EmbeddingEncoder(words, setup, options, runtime, compiled);
+            Tokenizer words;
+            try {
+                words = Tokenizer.load(tokenizer);
+            } catch (IOException e) {
+                throw ImportException.unreadable("tokenizer " + tokenizer, e);
+            }
+            OnnxModel onnx = OnnxModel.load(file);
+            EncoderInputs.check(onnx.graph().inputs());
+            EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
+            CompiledModel compiled = engine.compile(onnx.graph(), options.compile());
+            return new EmbeddingEncoder(words, setup, options, engine, compiled);
         } catch (RuntimeException | Error e) {
-            runtime.close();
+            engine.close();
             throw e;
         }
     }
