@@ -6,6 +6,7 @@ package dev.tenon.cpu.loops;
  * up vectors for a choice. Powers of two have a loop of their own, because C2 has no vectors for bits that become
  * a float.
  */
+@SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 final class PlainExponentials {
     private static final float ROUNDER = VectorExponentials.ROUNDER;
     private static final float LOG2_E = VectorExponentials.LOG2_E;
