@@ -250,7 +250,7 @@ final class CommandsTest {
         assertThat(table.out().lines()).hasSize(3);
         assertThat(table.out()).contains("threads");
         assertThat(table.out().lines().toList().getLast())
-                .matches("JVM start to first result \\d+ ms: .* until the command began, .* all else");
+                .matches("JVM start to first result \\d+ ms: .*, .* loading the model, .* planning, .* first run");
         assertThat(rows.getFirst()).containsKey("start");
         assertThat(rows.getLast()).doesNotContainKey("start");
     }

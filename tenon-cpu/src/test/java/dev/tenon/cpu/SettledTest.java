@@ -15,7 +15,7 @@ class SettledTest {
 
     @Test
     void askedForThenDecided() {
-        HotLoop loop = new HotLoop("plain", () -> {}, SettledTest::slow);
+        HotLoop loop = new HotLoop("plain", _ -> {}, _ -> slow());
         loop.request();
         int pending = WarmUp.pending(); // a decision takes some ten milliseconds, less than a first assertion
         boolean ready = loop.ready();

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -107,10 +108,11 @@ final class BenchModelCommand implements Callable<Integer> {
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
                         boolean begins = first == null;
                         if (first == null) {
+                            FirstResult.modelIsLoaded();
                             session.run(inputs);
-                            first = FirstResult.now();
+                            first = FirstResult.now(compiled.report().planMillis());
                         }
-                        if (!runtime.settle(() -> session.run(inputs), SETTLE_LIMIT)) {
+                        if (!settle(runtime, session, inputs, progress)) {
                             spec.commandLine()
                                     .getErr()
                                     .println(
@@ -134,6 +136,20 @@ final class BenchModelCommand implements Callable<Integer> {
             out.println(first);
         }
         return 0;
+    }
+
+    /** Whether the JVM has compiled the loops of the model; says meanwhile what it waits for. */
+    private static boolean settle(Engine runtime, Session session, Map<String, Tensor> inputs, Progress progress) {
+        long start = System.nanoTime();
+        return runtime.settle(
+                () -> {
+                    session.run(inputs);
+                    progress.say(String.format(
+                            Locale.ROOT,
+                            "waiting for the JVM to compile the model's loops, %.0f s …",
+                            (System.nanoTime() - start) / 1e9));
+                },
+                SETTLE_LIMIT);
     }
 
     /** @param threads 0 where they say nothing */

@@ -13,32 +13,77 @@ import java.util.Map;
  *
  * @param totalMillis all of it
  * @param jvmMillis until the command began
- * @param spent on devices and kernels
+ * @param loadMillis reading the model and preparing it; 0 where no model was {@link #modelIsLoaded loaded}
+ * @param planMillis making plans
+ * @param spent on devices and kernels; no part of the figures above
  */
-public record FirstResult(double totalMillis, double jvmMillis, StartUp.Spent spent) {
+public record FirstResult(
+        double totalMillis, double jvmMillis, double loadMillis, double planMillis, StartUp.Spent spent) {
+    private static final StartUp.Spent NOTHING = new StartUp.Spent(0, 0, 0, 0, 0);
     private static long began = System.currentTimeMillis();
+    private static long loaded;
+    private static StartUp.Spent spentByLoading = NOTHING;
 
     /** To be called when the command begins. */
     public static void commandBegins() {
         began = System.currentTimeMillis();
     }
 
+    /** To be called when a model is ready to run, before it runs. */
+    public static void modelIsLoaded() {
+        loaded = System.currentTimeMillis();
+        spentByLoading = StartUp.spent();
+    }
+
     /** To be called when the first result is there. */
     public static FirstResult now() {
+        return now(0);
+    }
+
+    /**
+     * To be called when the first result is there.
+     *
+     * @param planMillis what plans took ({@link dev.tenon.core.report.ModelReport#planMillis})
+     */
+    public static FirstResult now(double planMillis) {
         long now = System.currentTimeMillis();
         StartUp.Spent spent = StartUp.spent();
-        long start = ManagementFactory.getRuntimeMXBean().getStartTime(); // last: it loads a good many classes
-        return new FirstResult(now - start, began - start, spent);
+        long start = startOfJvm();
+        double spentLoading =
+                spentByLoading.openMillis() + spentByLoading.loadMillis() + spentByLoading.compileMillis();
+        double load = loaded == 0 ? 0 : Math.max(0, loaded - began - spentLoading);
+        StartUp.Spent since = spent.since(spentByLoading);
+        double plan = Math.max(0, planMillis - since.openMillis() - since.loadMillis() - since.compileMillis());
+        return new FirstResult(now - start, began - start, load, plan, spent);
+    }
+
+    /** From the start of the JVM until the command began. */
+    static double untilCommandMillis() {
+        return began - startOfJvm();
+    }
+
+    /** To be asked for last: it loads a good many classes. */
+    private static long startOfJvm() {
+        return ManagementFactory.getRuntimeMXBean().getStartTime();
     }
 
     private double otherMillis() {
-        return totalMillis - jvmMillis - spent.openMillis() - spent.loadMillis() - spent.compileMillis();
+        return totalMillis
+                - jvmMillis
+                - loadMillis
+                - planMillis
+                - spent.openMillis()
+                - spent.loadMillis()
+                - spent.compileMillis();
     }
 
     /** {@code JVM start to first result 812 ms: 95 ms until the command began, …}. */
     @Override
     public String toString() {
         List<String> parts = new ArrayList<>(List.of(millis(jvmMillis) + " until the command began"));
+        if (loadMillis > 0) {
+            parts.add(millis(loadMillis) + " loading the model");
+        }
         if (spent.openMillis() > 0) {
             parts.add(millis(spent.openMillis()) + " driver and context");
         }
@@ -50,7 +95,10 @@ public record FirstResult(double totalMillis, double jvmMillis, StartUp.Spent sp
         if (spent.compiled() > 0) {
             parts.add(millis(spent.compileMillis()) + " compiling " + spent.compiled());
         }
-        parts.add(millis(otherMillis()) + " all else");
+        if (planMillis > 0) {
+            parts.add(millis(planMillis) + " planning");
+        }
+        parts.add(millis(otherMillis()) + (loadMillis > 0 ? " first run" : " all else"));
         return "JVM start to first result " + millis(totalMillis) + ": " + String.join(", ", parts);
     }
 
@@ -58,6 +106,8 @@ public record FirstResult(double totalMillis, double jvmMillis, StartUp.Spent sp
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("first_result_ms", totalMillis);
         object.put("jvm_ms", jvmMillis);
+        object.put("load_ms", loadMillis);
+        object.put("plan_ms", planMillis);
         object.put("driver_ms", spent.openMillis());
         object.put("kernel_load_ms", spent.loadMillis());
         object.put("kernels_loaded", spent.loaded());

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -114,7 +115,9 @@ public final class RunCommand implements Callable<Integer> {
                     times[run] = millis(before);
                 }
                 write(results);
-                print(out, runtime, all, results, loaded, times);
+                double best = Arrays.stream(times).min().orElse(0);
+                Times found = new Times(loaded, compiled.report().planMillis(), times[0], best);
+                print(out, runtime, all, results, found);
             }
         }
         return 0;
@@ -170,35 +173,40 @@ public final class RunCommand implements Callable<Integer> {
         return name;
     }
 
+    /**
+     * In milliseconds.
+     *
+     * @param plan of which the part that was not made ahead of time falls into the first run
+     */
+    private record Times(double load, double plan, double first, double best) {}
+
     private void print(
-            PrintWriter out,
-            Engine runtime,
-            Map<String, Tensor> inputs,
-            Map<String, Tensor> results,
-            double loaded,
-            double[] times) {
-        double best = java.util.Arrays.stream(times).min().orElse(0);
+            PrintWriter out, Engine runtime, Map<String, Tensor> inputs, Map<String, Tensor> results, Times times) {
         if (json) {
             Map<String, Object> object = new LinkedHashMap<>();
             object.put("model", String.valueOf(model.getFileName()));
             object.put("device", runtime.target().toString());
             object.put("inputs", types(inputs));
             object.put("outputs", types(results));
-            object.put("load_ms", loaded);
-            object.put("first_run_ms", times[0]);
-            object.put("best_run_ms", best);
+            object.put("jvm_ms", FirstResult.untilCommandMillis());
+            object.put("load_ms", times.load);
+            object.put("plan_ms", times.plan);
+            object.put("first_run_ms", times.first);
+            object.put("best_run_ms", times.best);
             Json.print(out, object);
             return;
         }
         inputs.forEach((name, tensor) -> out.println("input   " + Text.name(name) + ": " + tensor));
         results.forEach((name, tensor) -> out.println("output  " + Text.name(name) + ": " + tensor));
         out.printf(
-                java.util.Locale.ROOT,
-                "%s: loaded in %.0f ms, first run %.2f ms%s%n",
+                Locale.ROOT,
+                "%s: JVM start %.0f ms, loaded in %.0f ms, planned in %.0f ms, first run %.2f ms%s%n",
                 runtime.target(),
-                loaded,
-                times[0],
-                runs == 1 ? "" : String.format(java.util.Locale.ROOT, ", best of %d %.2f ms", runs, best));
+                FirstResult.untilCommandMillis(),
+                times.load,
+                times.plan,
+                times.first,
+                runs == 1 ? "" : String.format(Locale.ROOT, ", best of %d %.2f ms", runs, times.best));
     }
 
     private static Map<String, String> types(Map<String, Tensor> tensors) {

@@ -16,4 +16,9 @@ public record ModelReport(String graph, String target, DeviceInfo device, long w
         Require.nonNull(device, "device");
         plans = List.copyOf(Require.elements(plans, "plans"));
     }
+
+    /** What making the plans in the cache took. */
+    public double planMillis() {
+        return plans.stream().mapToDouble(PlanReport::millis).sum();
+    }
 }

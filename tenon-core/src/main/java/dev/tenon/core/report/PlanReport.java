@@ -12,6 +12,7 @@ import java.util.List;
  * @param arenaBytes the session's memory for values between steps
  * @param unplannedBytes what that memory would be if no two values shared any
  * @param workspaceBytes scratch memory beside it
+ * @param millis what making it took: passes, the memory plan, steps and the constants that they prepare
  * @param continues whether values of this run decide about a further plan
  */
 public record PlanReport(
@@ -21,6 +22,7 @@ public record PlanReport(
         long arenaBytes,
         long unplannedBytes,
         long workspaceBytes,
+        double millis,
         boolean continues) {
     public PlanReport {
         inputs = List.copyOf(Require.elements(inputs, "inputs"));

@@ -42,6 +42,7 @@ final class CompiledStage extends Shared {
     private final Device.Constants weights;
     private final Stage stage;
     private final Program program;
+    private final double millis;
     private final List<String> outputs;
     private final List<ConstantData> constants;
     private final List<CompiledLoop> loops = new ArrayList<>();
@@ -63,6 +64,7 @@ final class CompiledStage extends Shared {
         this.weights = weights;
         this.options = options;
         this.following = new SharedCache<>(options);
+        long start = System.nanoTime();
         try {
             this.stage = compiler.plan(graph, types, known);
             this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
@@ -72,6 +74,7 @@ final class CompiledStage extends Shared {
                 rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
             }
             this.program = device.compile(stage.plan(), weights, options); // last: nothing after it fails
+            this.millis = (System.nanoTime() - start) / 1e6;
         } catch (OutOfMemoryError e) { // steps prepare tables as long as the axes that they work along
             throw new OutOfMemoryException(
                     "planning \"" + graph.name() + "\": the Java heap has no room for it (" + e.getMessage()
@@ -230,6 +233,7 @@ final class CompiledStage extends Shared {
                 stage.plan().memory().arenaBytes(),
                 stage.plan().memory().unplannedBytes(),
                 program.workspaceBytes(),
+                millis,
                 stage.rest() != null));
         loops.forEach(loop -> reports.addAll(loop.reports()));
         following.values().forEach(next -> reports.addAll(next.reports()));

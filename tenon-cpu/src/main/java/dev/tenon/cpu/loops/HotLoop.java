@@ -1,7 +1,8 @@
 package dev.tenon.cpu.loops;
 
 /**
- * One vector loop, and whether to use it yet. Vector code that the JVM's optimising compiler (C2) has not compiled runs hundreds of times slower than the scalar loop it replaces, so a loop is taken into use only when {@link WarmUp} has
+ * One vector loop, and whether to use it yet. Vector code that the JVM's optimising compiler (C2) has not compiled runs
+ * hundreds of times slower than the plain loop it replaces, so a loop is taken into use only when {@link WarmUp} has
  * seen it run faster. In a JVM without C2 that never happens, and nothing is lost.
  */
 public final class HotLoop {
@@ -10,35 +11,77 @@ public final class HotLoop {
     private static final int READY = 2;
     private static final int REFUSED = 3;
 
-    /** Faster by that much, three times in a row: C2's code is 3 to 40 times as fast, so noise does not decide. */
-    private static final double GAIN = 1.25;
+    /** Faster by that much three times in a row: a batch takes the least of many runs, so noise seldom decides. */
+    private static final double GAIN = 1.05;
 
     private static final int WINS = 3;
-    /** Give up after that many batches, which takes most of a minute. */
-    private static final int BATCHES = 1000;
 
-    /** Of both loops together, before they are compared. */
-    private static final int RUNS = 2000;
+    /** Runs after which the plain loop is taken for compiled. */
+    private static final int PLAIN_RUNS = 1000;
+
+    /** Runs over few elements take a method from the interpreter, where vectors are the slowest, to C1. */
+    private static final int BRIEF_RUNS = 250;
+
+    /** A batch whose runs are not shorter than the best by this factor made no progress. */
+    private static final double PROGRESS = 0.95;
+
+    /** A loop within that factor of the plain one is compiled: before, all or a part of it is slower by far more. */
+    private static final double COMPILED = 2;
+
+    /** Batches without progress after which a compiled loop is no gain. */
+    private static final int STEADY = 100;
+
+    /** The same for a loop that is not compiled: C2 is busy or absent. Takes some ten seconds. */
+    private static final int HOPELESS = 300;
 
     private static final long BATCH_NANOS = 5_000_000;
 
     private final String name;
-    private final Runnable vector;
-    private final Runnable scalar;
+    private final Side vector;
+    private final Side plain;
     private volatile int state = COLD;
     private int batches;
     private int wins;
-    private int runs;
-    private double scalarBest = Double.MAX_VALUE;
+    private int steady;
 
-    /**
-     * @param vector runs the loop on dummy data, each branch of it, for some microseconds once compiled
-     * @param scalar the same work by the scalar loop
-     */
-    public HotLoop(String name, Runnable vector, Runnable scalar) {
+    /** A loop on dummy data. */
+    @FunctionalInterface
+    public interface Work {
+        /** Runs each branch of the loop: over a vector or two if brief, else for some microseconds once compiled. */
+        void run(boolean brief);
+    }
+
+    /** A loop and how fast it is. */
+    private static final class Side {
+        private final Work work;
+        private int runs;
+        private double best = Double.MAX_VALUE;
+
+        Side(Work work) {
+            this.work = work;
+        }
+
+        /** Nanoseconds of the shortest of several runs: others use the machine too. */
+        double batch(boolean brief) {
+            long least = Long.MAX_VALUE;
+            long start = System.nanoTime();
+            long before = start;
+            do {
+                work.run(brief);
+                runs++;
+                long now = System.nanoTime();
+                least = Math.min(least, now - before);
+                before = now;
+            } while (before - start < BATCH_NANOS);
+            return least;
+        }
+    }
+
+    /** @param plain the same work as the vector loop's by the plain loop */
+    public HotLoop(String name, Work vector, Work plain) {
         this.name = name;
-        this.vector = vector;
-        this.scalar = scalar;
+        this.vector = new Side(vector);
+        this.plain = new Side(plain);
     }
 
     /** Whether to use the loop now; the first question puts it on the list of those to warm up. */
@@ -84,38 +127,32 @@ public final class HotLoop {
 
     /** A few runs of both loops; decides when it can. */
     void batch() {
-        double ofVector = nanosPerRun(vector);
-        scalarBest = Math.min(scalarBest, nanosPerRun(scalar));
         batches++;
-        // interpreted code beats interpreted code too: wait until the scalar loop is compiled, which takes it 200 runs
-        wins = ofVector * GAIN < scalarBest && runs >= RUNS ? wins + 1 : 0;
+        boolean plainKnown = plain.runs >= PLAIN_RUNS;
+        if (!plainKnown || wins > 0) {
+            plain.best = Math.min(plain.best, plain.batch(false));
+        }
+        if (vector.runs < BRIEF_RUNS) {
+            vector.batch(true);
+            return;
+        }
+        double nanos = vector.batch(false);
+        steady = nanos < vector.best * PROGRESS ? 0 : steady + 1;
+        vector.best = Math.min(vector.best, nanos);
+        // interpreted code beats interpreted code too: wait until the plain loop is compiled
+        wins = plainKnown && nanos * GAIN < plain.best ? wins + 1 : 0;
         if (state != WAITING) {
             return;
         }
         if (wins == WINS) {
             state = READY;
-        } else if (batches == BATCHES) {
+        } else if (wins == 0 && steady >= (vector.best < COMPILED * plain.best ? STEADY : HOPELESS)) {
             state = REFUSED;
         }
     }
 
     int batches() {
         return batches;
-    }
-
-    /** The least of several runs: others use the machine too. */
-    private double nanosPerRun(Runnable body) {
-        long best = Long.MAX_VALUE;
-        long start = System.nanoTime();
-        long before = start;
-        do {
-            body.run();
-            runs++;
-            long now = System.nanoTime();
-            best = Math.min(best, now - before);
-            before = now;
-        } while (before - start < BATCH_NANOS);
-        return best;
     }
 
     @Override

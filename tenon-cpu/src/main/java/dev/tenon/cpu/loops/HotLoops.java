@@ -29,11 +29,15 @@ public final class HotLoops {
     /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
     private static final int DEPTH = 27;
 
+    /** Of the warm-up's product: long rows, as those of models are, or C2 would not unroll the plain loop. */
+    private static final int COLUMNS = 384;
+
+    private static final MemorySegment NONE = MemorySegment.NULL;
     private static final long A = 0;
     private static final long B = 1 << 16;
     private static final long C = 2 << 16;
     private static final long D = 3 << 16;
-    private final Loops scalar = new Loops();
+    private final Loops plain = new Loops();
     private final int lanes = VectorLoops.LANES;
     /** An odd number of vectors, so that the loops over two or four at a time meet their ends. */
     private final int n = 31 * lanes;
@@ -48,31 +52,36 @@ public final class HotLoops {
             UnaryFn.HARD_SIGMOID, Unary.of(UnaryFn.HARD_SWISH),
             UnaryFn.HARD_SWISH, new Unary(UnaryFn.HARD_SIGMOID, 0.2, 0.5));
 
-    final HotLoop tile = add("tile", this::vectorTile, this::scalarTile);
+    final HotLoop tile = add("tile", this::vectorTile, _ -> plainTile());
     final HotLoop expSum = add(
             "exp sum",
-            () -> keep(VectorRows.expSum(data, A, 0, data, B, n)),
-            () -> keep(scalar.expSum(data, A, 0, data, B, n)));
-    final HotLoop max = add("row max", () -> keep(VectorRows.max(data, A, n)), () -> keep(scalar.max(data, A, n)));
+            brief -> keep(VectorRows.expSum(data, A, 0, data, B, n(brief))),
+            _ -> keep(plain.expSum(data, A, 0, data, B, n)));
+    final HotLoop max =
+            add("row max", brief -> keep(VectorRows.max(data, A, n(brief))), _ -> keep(plain.max(data, A, n)));
     final HotLoop moments = add(
-            "moments", () -> VectorRows.moments(data, A, n, 1, data, B), () -> scalar.moments(data, A, n, 1, data, B));
-    final HotLoop normalise = add("normalise", this::vectorNormalise, this::scalarNormalise);
+            "moments",
+            brief -> VectorRows.moments(data, A, n(brief), 1, data, B),
+            _ -> plain.moments(data, A, n, 1, data, B));
+    final HotLoop normalise = add("normalise", brief -> vectorNormalise(n(brief)), _ -> plainNormalise());
     final HotLoop affine = add(
             "affine",
-            () -> VectorUnary.affine(data, A, data, B, n, 2, 1),
-            () -> scalar.affine(data, A, data, B, 2, 1, n));
-    final HotLoop sum = add("sum", () -> keep(VectorRows.sum(data, A, n)), () -> keep(scalar.sum(data, A, n)));
-    final HotLoop dot =
-            add("dot", () -> keep(VectorRows.dot(data, A, data, B, n)), () -> keep(scalar.dot(data, A, data, B, n)));
+            brief -> VectorUnary.affine(data, A, data, B, n(brief), 2, 1),
+            _ -> plain.affine(data, A, data, B, 2, 1, n));
+    final HotLoop sum = add("sum", brief -> keep(VectorRows.sum(data, A, n(brief))), _ -> keep(plain.sum(data, A, n)));
+    final HotLoop dot = add(
+            "dot",
+            brief -> keep(VectorRows.dot(data, A, data, B, n(brief))),
+            _ -> keep(plain.dot(data, A, data, B, n)));
     final HotLoop mix = add(
             "mix",
-            () -> VectorRows.mix(data, A, data, B, lanes, data, C, DEPTH),
-            () -> scalar.mix(data, A, data, B, lanes, data, C, DEPTH));
-    final HotLoop compare = add("compare", this::vectorCompare, this::scalarCompare);
+            brief -> VectorRows.mix(data, A, data, B, lanes, data, C, brief ? 2 : DEPTH),
+            _ -> plain.mix(data, A, data, B, lanes, data, C, DEPTH));
+    final HotLoop compare = add("compare", brief -> vectorCompare(n(brief)), _ -> plainCompare());
     final HotLoop select = add(
             "select",
-            () -> VectorBinary.select(data, D, data, A, data, B, data, C, n),
-            () -> scalar.select(data, D, data, A, data, B, data, C, n));
+            brief -> VectorBinary.select(data, D, data, A, data, B, data, C, n(brief)),
+            _ -> plain.select(data, D, data, A, data, B, data, C, n));
     private final Map<UnaryFn, HotLoop> unary = new EnumMap<>(UnaryFn.class);
     private final Map<BinaryFn, HotLoop> binary = new EnumMap<>(BinaryFn.class);
 
@@ -86,8 +95,8 @@ public final class HotLoops {
                         fn,
                         add(
                                 fn.word(),
-                                () -> VectorBinary.run(fn, data, A, data, B, data, C, n),
-                                () -> scalar.binary(fn, data, A, data, B, data, C, n)));
+                                brief -> VectorBinary.run(fn, data, A, data, B, data, C, n(brief)),
+                                _ -> plain.binary(fn, data, A, data, B, data, C, n)));
             }
         }
         String mode = Vectors.mode();
@@ -102,8 +111,8 @@ public final class HotLoops {
         return LOOPS.get();
     }
 
-    private HotLoop add(String name, Runnable vector, Runnable scalar) {
-        HotLoop loop = new HotLoop(name, vector, scalar);
+    private HotLoop add(String name, HotLoop.Work vector, HotLoop.Work plain) {
+        HotLoop loop = new HotLoop(name, vector, plain);
         all.add(loop);
         return loop;
     }
@@ -115,7 +124,7 @@ public final class HotLoops {
 
     private HotLoop unaryLoop(UnaryFn fn) {
         if (!VectorUnary.has(fn)) {
-            HotLoop none = new HotLoop(fn.name(), () -> {}, () -> {});
+            HotLoop none = new HotLoop(fn.name(), _ -> {}, _ -> {});
             none.refuse();
             return none;
         }
@@ -124,13 +133,13 @@ public final class HotLoops {
         Unary twin = Objects.requireNonNull(shared.getOrDefault(fn, op));
         return add(
                 fn.word(),
-                () -> {
-                    VectorUnary.run(op, data, A, data, C, n);
-                    VectorUnary.run(twin, data, A, data, C, n);
+                brief -> {
+                    VectorUnary.run(op, data, A, data, C, n(brief));
+                    VectorUnary.run(twin, data, A, data, C, n(brief));
                 },
-                () -> {
-                    scalar.unary(op, data, A, data, C, n);
-                    scalar.unary(twin, data, A, data, C, n);
+                _ -> {
+                    plain.unary(op, data, A, data, C, n);
+                    plain.unary(twin, data, A, data, C, n);
                 });
     }
 
@@ -164,42 +173,77 @@ public final class HotLoops {
         return List.copyOf(get().all);
     }
 
-    private void vectorTile() {
-        for (int rows : new int[] {8, 4, 2, 1}) {
-            VectorTile.add(rows, data, B, data, D, 0, data, C, Gemm.NR);
-            VectorTile.run(rows, DEPTH, data, A, DEPTH, data, B, data, C, Gemm.NR);
-        }
+    private int n(boolean brief) {
+        return brief ? lanes : n;
     }
 
-    private void scalarTile() {
-        MemorySegment none = MemorySegment.NULL;
-        for (int rows : new int[] {8, 4, 2, 1}) {
-            PlainProduct.run(rows, Gemm.NR, DEPTH, data, A, DEPTH, data, B, 0, data, C, Gemm.NR, Loops.ZERO, none, 0);
-        }
+    /** All tiles: {@link VectorTile#ROWS} of rows, and what is left of twice as many but one. */
+    private void vectorTile(boolean brief) {
+        int rows = 2 * VectorTile.ROWS - 1;
+        int depth = brief ? 2 : DEPTH;
+        int columns = brief ? Gemm.NR : COLUMNS;
+        VectorTile.add(rows, data, B, data, D, 0, data, C, Gemm.NR);
+        VectorProduct.run(
+                rows,
+                columns,
+                depth,
+                data,
+                A,
+                depth,
+                data,
+                B,
+                4L * depth * Gemm.NR,
+                data,
+                C,
+                columns,
+                Loops.ZERO,
+                NONE,
+                0,
+                data,
+                D);
     }
 
-    private void vectorNormalise() {
-        VectorRows.normalise(data, A, data, B, n, 1, 2, 3);
-        VectorRows.normaliseAndScale(data, A, data, B, n, 1, 2, 3, data, C);
-        VectorRows.normaliseScaleAndShift(data, A, data, B, n, 1, 2, 3, data, C, data, D);
+    private void plainTile() {
+        int rows = 2 * VectorTile.ROWS - 1;
+        PlainProduct.run(
+                rows,
+                COLUMNS,
+                DEPTH,
+                data,
+                A,
+                DEPTH,
+                data,
+                B,
+                4L * DEPTH * Gemm.NR,
+                data,
+                C,
+                COLUMNS,
+                Loops.ZERO,
+                NONE,
+                0);
     }
 
-    private void scalarNormalise() {
-        MemorySegment none = MemorySegment.NULL;
-        scalar.normalise(data, A, data, B, n, 1, 2, 3, none, 0, none, 0);
-        scalar.normalise(data, A, data, B, n, 1, 2, 3, data, C, none, 0);
-        scalar.normalise(data, A, data, B, n, 1, 2, 3, data, C, data, D);
+    private void vectorNormalise(int count) {
+        VectorRows.normalise(data, A, data, B, count, 1, 2, 3);
+        VectorRows.normaliseAndScale(data, A, data, B, count, 1, 2, 3, data, C);
+        VectorRows.normaliseScaleAndShift(data, A, data, B, count, 1, 2, 3, data, C, data, D);
     }
 
-    private void vectorCompare() {
+    private void plainNormalise() {
+        plain.normalise(data, A, data, B, n, 1, 2, 3, NONE, 0, NONE, 0);
+        plain.normalise(data, A, data, B, n, 1, 2, 3, data, C, NONE, 0);
+        plain.normalise(data, A, data, B, n, 1, 2, 3, data, C, data, D);
+    }
+
+    private void vectorCompare(int count) {
         for (CompareFn fn : CompareFn.values()) {
-            VectorBinary.compare(fn, data, A, data, B, data, D, n);
+            VectorBinary.compare(fn, data, A, data, B, data, D, count);
         }
     }
 
-    private void scalarCompare() {
+    private void plainCompare() {
         for (CompareFn fn : CompareFn.values()) {
-            scalar.compare(fn, data, A, data, B, data, D, n);
+            plain.compare(fn, data, A, data, B, data, D, n);
         }
     }
 }

@@ -64,14 +64,7 @@ public class Loops {
 
     /** The sum of the products of two rows. */
     float dot(MemorySegment a, long aOffset, MemorySegment b, long bOffset, int n) {
-        float s0 = 0;
-        float s1 = 0;
-        int i = 0;
-        for (; i + 1 < n; i += 2) {
-            s0 += a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i);
-            s1 += a.get(F32, aOffset + 4L * i + 4) * b.get(F32, bOffset + 4L * i + 4);
-        }
-        return i < n ? s0 + s1 + a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i) : s0 + s1;
+        return PlainRows.dot(a, aOffset, b, bOffset, n);
     }
 
     /** y[j] = the product of q with row j of k, for n rows. */
@@ -99,19 +92,11 @@ public class Loops {
             MemorySegment y,
             long yOffset,
             int n) {
-        for (int j = 0; j < n; j++) {
-            float weight = weights.get(F32, weightsOffset + 4L * j);
-            long row = vOffset + 4L * j * size;
-            for (int i = 0; i < size; i++) {
-                y.set(F32, yOffset + 4L * i, y.get(F32, yOffset + 4L * i) + weight * v.get(F32, row + 4L * i));
-            }
-        }
+        PlainRows.mix(weights, weightsOffset, v, vOffset, size, y, yOffset, n);
     }
 
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        for (int i = 0; i < n; i++) {
-            y.set(F32, yOffset + 4L * i, (float) op.apply(x.get(F32, xOffset + 4L * i)));
-        }
+        PlainElementwise.unary(op, x, xOffset, y, yOffset, n);
     }
 
     public void binary(
@@ -123,50 +108,7 @@ public class Loops {
             MemorySegment y,
             long yOffset,
             int n) {
-        switch (fn) {
-            case ADD -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) + b.get(F32, bOffset + 4L * i));
-                }
-            }
-            case SUB -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) - b.get(F32, bOffset + 4L * i));
-                }
-            }
-            case MUL -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) * b.get(F32, bOffset + 4L * i));
-                }
-            }
-            case DIV -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(F32, yOffset + 4L * i, a.get(F32, aOffset + 4L * i) / b.get(F32, bOffset + 4L * i));
-                }
-            }
-            case FLOOR_DIV,
-                    MOD,
-                    FMOD,
-                    POW,
-                    PRELU,
-                    MAX,
-                    MIN,
-                    ATAN2,
-                    AND,
-                    OR,
-                    XOR,
-                    BIT_AND,
-                    BIT_OR,
-                    BIT_XOR,
-                    SHL,
-                    SHR -> {
-                for (int i = 0; i < n; i++) {
-                    float p = a.get(F32, aOffset + 4L * i);
-                    float q = b.get(F32, bOffset + 4L * i);
-                    y.set(F32, yOffset + 4L * i, (float) fn.apply(p, q));
-                }
-            }
-        }
+        PlainElementwise.binary(fn, a, aOffset, b, bOffset, y, yOffset, n);
     }
 
     /** y (bytes, 1 or 0) = a fn b. */
@@ -213,61 +155,22 @@ public class Loops {
     /** factor x + addend. */
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        for (int i = 0; i < n; i++) {
-            y.set(F32, yOffset + 4L * i, x.get(F32, xOffset + 4L * i) * factor + addend);
-        }
+        PlainElementwise.affine(x, xOffset, y, yOffset, factor, addend, n);
     }
 
     /** The largest, -inf for none; NaN where there is one. */
     public float max(MemorySegment x, long xOffset, int n) {
-        float max = Float.NEGATIVE_INFINITY;
-        for (int i = 0; i < n; i++) {
-            max = Math.max(max, x.get(F32, xOffset + 4L * i));
-        }
-        return max;
+        return PlainRows.max(x, xOffset, n);
     }
 
     /** The sum, kept in double where there is more than a block. */
     public double sum(MemorySegment x, long xOffset, long n) {
-        double s0 = 0;
-        double s1 = 0;
-        double s2 = 0;
-        double s3 = 0;
-        long i = 0;
-        for (; i + 3 < n; i += 4) {
-            s0 += x.get(F32, xOffset + 4 * i);
-            s1 += x.get(F32, xOffset + 4 * i + 4);
-            s2 += x.get(F32, xOffset + 4 * i + 8);
-            s3 += x.get(F32, xOffset + 4 * i + 12);
-        }
-        for (; i < n; i++) {
-            s0 += x.get(F32, xOffset + 4 * i);
-        }
-        return (s0 + s1) + (s2 + s3);
+        return PlainRows.sum(x, xOffset, n);
     }
 
     /** Writes two doubles: the sum of x - shift, and the sum of its squares. */
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        double s0 = 0;
-        double s1 = 0;
-        double q0 = 0;
-        double q1 = 0;
-        long i = 0;
-        for (; i + 1 < n; i += 2) {
-            double d0 = x.get(F32, xOffset + 4 * i) - shift;
-            double d1 = x.get(F32, xOffset + 4 * i + 4) - shift;
-            s0 += d0;
-            s1 += d1;
-            q0 += d0 * d0;
-            q1 += d1 * d1;
-        }
-        if (i < n) {
-            double d = x.get(F32, xOffset + 4 * i) - shift;
-            s0 += d;
-            q0 += d * d;
-        }
-        to.set(Convert.F64, toOffset, s0 + s1);
-        to.set(Convert.F64, toOffset + 8, q0 + q1);
+        PlainRows.moments(x, xOffset, n, shift, to, toOffset);
     }
 
     /** sums += x; the sums are doubles. */
@@ -280,13 +183,7 @@ public class Loops {
 
     /** y = e^(x - shift); returns the sum of y. */
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        double sum = 0;
-        for (int i = 0; i < n; i++) {
-            float e = (float) Math.exp(x.get(F32, xOffset + 4L * i) - shift);
-            y.set(F32, yOffset + 4L * i, e);
-            sum += e;
-        }
-        return sum;
+        return PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
     }
 
     /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
@@ -303,12 +200,6 @@ public class Loops {
             long scaleOffset,
             MemorySegment bias,
             long biasOffset) {
-        boolean scaled = scale.byteSize() != 0;
-        boolean biased = bias.byteSize() != 0;
-        for (int i = 0; i < n; i++) {
-            float v = (x.get(F32, xOffset + 4L * i) - mean) * factor + addend;
-            v = scaled ? v * scale.get(F32, scaleOffset + 4L * i) : v;
-            y.set(F32, yOffset + 4L * i, biased ? v + bias.get(F32, biasOffset + 4L * i) : v);
-        }
+        PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
     }
 }

@@ -26,48 +26,46 @@ public final class MoveLoops {
     private final QuantLoops scalarQuant = new QuantLoops();
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
 
-    final HotLoop copy = add("copy", this::vectorCopy, this::scalarCopy);
-    public final HotLoop spread = add("spread", () -> VectorMoves.spread(data, 0, 8, data, B, 1024), () -> {
+    final HotLoop copy = add("copy", _ -> vectorCopy(), _ -> plainCopy());
+    public final HotLoop spread = add("spread", _ -> VectorMoves.spread(data, 0, 8, data, B, 1024), _ -> {
         for (int i = 0; i < 8; i++) {
             MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
         }
     });
     final HotLoop transpose = add(
             "transpose",
-            () -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
-            () -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
+            _ -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
+            _ -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
     final HotLoop sums = add(
             "window sums",
-            () -> VectorWindowLoops.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
-            () -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
+            _ -> VectorWindowLoops.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
+            _ -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
     final HotLoop sumsOfSecond = add(
             "window sums, stride 2",
-            () -> VectorWindowLoops.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
-            () -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
+            _ -> VectorWindowLoops.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
+            _ -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
     final HotLoop maxima = add(
             "window maxima",
-            () -> VectorWindowLoops.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
-            () -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
+            _ -> VectorWindowLoops.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
+            _ -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
     final HotLoop maximaOfSecond = add(
             "window maxima, stride 2",
-            () -> VectorWindowLoops.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
-            () -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
+            _ -> VectorWindowLoops.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
+            _ -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
     final HotLoop multiplyAdd = add(
             "multiply and add",
-            () -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
-            () -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
+            _ -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
+            _ -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
     final HotLoop quantize = add(
             "quantize",
-            () -> VectorQuantLoops.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
-            () -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
+            _ -> VectorQuantLoops.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
+            _ -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
     final HotLoop dequantize = add(
             "dequantize",
-            () -> VectorQuantLoops.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
-            () -> scalarQuant.dequantize(data, 0, true, 0.5f, 3, data, B, N));
+            _ -> VectorQuantLoops.fromBytes(data, 0, true, 0.5f, 3, data, B, N),
+            _ -> scalarQuant.dequantize(data, 0, true, 0.5f, 3, data, B, N));
     final HotLoop range = add(
-            "range",
-            () -> VectorQuantLoops.extremes(data, 0, N, data, B),
-            () -> scalarQuant.range(data, 0, N, data, B));
+            "range", _ -> VectorQuantLoops.extremes(data, 0, N, data, B), _ -> scalarQuant.range(data, 0, N, data, B));
 
     private MoveLoops() {}
 
@@ -75,8 +73,8 @@ public final class MoveLoops {
         return LOOPS.get();
     }
 
-    private static HotLoop add(String name, Runnable vector, Runnable scalar) {
-        HotLoop loop = new HotLoop(name, vector, scalar);
+    private static HotLoop add(String name, HotLoop.Work vector, HotLoop.Work plain) {
+        HotLoop loop = new HotLoop(name, vector, plain);
         switch (Vectors.mode()) {
             case Vectors.VECTOR -> loop.adopt();
             case Vectors.SCALAR -> loop.refuse();
@@ -110,7 +108,7 @@ public final class MoveLoops {
         }
     }
 
-    private void scalarCopy() {
+    private void plainCopy() {
         for (int i = 0; i < 8; i++) {
             Raw.scalarCopy(data, 512L * i, data, B, 224);
             Raw.scalarCopy(data, 512L * i, data, B, 56);

@@ -81,10 +81,10 @@ final class PlainProduct {
                 int rows = Math.min(ROWS, m - row);
                 long cAt = cOffset + 4 * (row * ldc + column);
                 begin(buffers.c, rows, columns, c, cAt, ldc, start, bias, biasOffset + 4L * column);
-                long aAt = aOffset + 4 * row * lda;
-                add(buffers, rows, columns, k, a, aAt, lda, b, bOffset + column / NR * bStride, bStride);
+                long aAt = aOffset + 4L * row * lda;
+                add(buffers, rows, columns, k, a, aAt, lda, b, bOffset + (column / NR) * bStride, bStride);
                 for (int r = 0; r < rows; r++) {
-                    MemorySegment.copy(buffers.c[r], 0, c, F32, cAt + 4 * r * ldc, columns);
+                    MemorySegment.copy(buffers.c[r], 0, c, F32, cAt + 4L * r * ldc, columns);
                 }
             }
         }
@@ -103,7 +103,7 @@ final class PlainProduct {
             long biasOffset) {
         for (int r = 0; r < rows; r++) {
             switch (start) {
-                case Loops.ACCUMULATE -> MemorySegment.copy(c, F32, cOffset + 4 * r * ldc, rowsOfC[r], 0, columns);
+                case Loops.ACCUMULATE -> MemorySegment.copy(c, F32, cOffset + 4L * r * ldc, rowsOfC[r], 0, columns);
                 case Loops.BIAS -> MemorySegment.copy(bias, F32, biasOffset, rowsOfC[r], 0, columns);
                 default -> Arrays.fill(rowsOfC[r], 0, columns, 0);
             }
@@ -143,7 +143,7 @@ final class PlainProduct {
         float[][] rows = buffers.b;
         float[] panel = buffers.panel;
         for (int column = 0; column < columns; column += NR) {
-            MemorySegment.copy(b, F32, bOffset + column / NR * bStride, panel, 0, depth * NR);
+            MemorySegment.copy(b, F32, bOffset + (column / NR) * bStride, panel, 0, depth * NR);
             for (int i = 0; i < depth; i++) {
                 System.arraycopy(panel, i * NR, rows[i], column, NR);
             }

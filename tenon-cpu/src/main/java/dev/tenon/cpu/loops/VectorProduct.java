@@ -36,7 +36,7 @@ final class VectorProduct {
                     aOffset,
                     lda,
                     b,
-                    bOffset + column / NR * bStride,
+                    bOffset + (column / NR) * bStride,
                     c,
                     cOffset + 4L * column,
                     ldc,

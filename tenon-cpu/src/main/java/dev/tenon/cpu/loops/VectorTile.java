@@ -27,7 +27,12 @@ final class VectorTile {
 
     private VectorTile() {}
 
-    /** See {@link Loops#tile}. */
+    /**
+     * c[rows, PANEL] = a[rows, k] b[k, PANEL].
+     *
+     * @param rows 1 to {@link #ROWS}
+     * @param lda elements from a row of a to the next
+     */
     static void run(
             int rows,
             int k,
@@ -283,7 +288,10 @@ final class VectorTile {
         s1.add(t1).add(u1.add(v1)).intoMemorySegment(c, cOffset + BYTES, ORDER);
     }
 
-    /** See {@link Loops#addTile}. */
+    /**
+     * c[rows, PANEL] = x[rows, PANEL] + start, whose rows are {@code lds} elements apart, 0 for the same in all rows;
+     * start may be c.
+     */
     static void add(
             int rows,
             MemorySegment x,

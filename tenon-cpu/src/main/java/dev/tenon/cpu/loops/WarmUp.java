@@ -5,11 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A daemon thread that runs the {@link HotLoop}s which are waited for, in turn, until each is compiled. */
 public final class WarmUp {
     private static final int PAUSE_MILLIS = 100;
+
+    /** Of the time that a batch took, how long to rest after it while programs run: they need the cores. */
+    private static final int REST = 3;
+
+    private static final AtomicInteger RUNNING = new AtomicInteger();
     private static final LinkedBlockingQueue<HotLoop> REQUESTS = new LinkedBlockingQueue<>();
     private static final AtomicInteger PENDING = new AtomicInteger();
     private static @Nullable Thread thread;
@@ -25,6 +31,16 @@ public final class WarmUp {
     /** Loops that are asked for and not decided on. */
     public static int pending() {
         return PENDING.get();
+    }
+
+    /** A program begins to run. */
+    public static void programBegins() {
+        RUNNING.incrementAndGet();
+    }
+
+    /** A program that {@link #programBegins began} has ended. */
+    public static void programEnds() {
+        RUNNING.decrementAndGet();
     }
 
     private static synchronized void start() {
@@ -64,8 +80,12 @@ public final class WarmUp {
         REQUESTS.drainTo(waiting);
         int most = 0;
         for (HotLoop loop : waiting) {
+            long start = System.nanoTime();
             loop.batch();
             most = Math.max(most, loop.batches());
+            if (RUNNING.get() > 0) {
+                LockSupport.parkNanos(REST * (System.nanoTime() - start));
+            }
         }
         for (int i = waiting.size() - 1; i >= 0; i--) {
             if (!waiting.get(i).isWaiting()) {

@@ -10,6 +10,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cpu.loops.WarmUp;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.UnitStep;
@@ -132,11 +133,13 @@ public final class CpuProgram implements Program {
         for (int i = 0; i < outputs.length; i++) {
             bind(frame, outputSlots[i], outputs[i].segment());
         }
+        WarmUp.programBegins();
         try {
             for (int i = 0; i < steps.length; i++) {
                 runStep(frame, i);
             }
         } finally {
+            WarmUp.programEnds();
             unbind(frame, inputSlots);
             unbind(frame, outputSlots);
         }

@@ -16,7 +16,7 @@ class HotLoopTest {
     @Test
     void isReadyOnceItIsFaster() {
         int[] calls = new int[1];
-        HotLoop loop = new HotLoop("test", () -> spin(calls[0]++ < 20 ? 500_000 : 2_000), () -> spin(50_000));
+        HotLoop loop = new HotLoop("test", _ -> spin(calls[0]++ < 20 ? 500_000 : 2_000), _ -> spin(50_000));
         assertThat(loop.toString()).isEqualTo("test cold");
         for (int i = 0; i < 200 && !loop.toString().equals("test ready"); i++) {
             if (i == 0) {
@@ -32,7 +32,7 @@ class HotLoopTest {
 
     @Test
     void isNotReadyWhileItIsSlower() {
-        HotLoop loop = new HotLoop("test", () -> spin(3_000), () -> spin(2_000));
+        HotLoop loop = new HotLoop("test", _ -> spin(3_000), _ -> spin(2_000));
         for (int i = 0; i < 10; i++) {
             loop.batch();
             assertThat(loop.isWaiting()).isFalse();

@@ -1,0 +1,165 @@
+package dev.tenon.cpu.loops;
+
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import java.lang.foreign.MemorySegment;
+
+/** Plain loops over elements: a block is copied to arrays, worked on, and copied back. */
+final class PlainElementwise {
+    private static final int BLOCK = PlainBuffers.BLOCK;
+
+    private PlainElementwise() {}
+
+    static void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += BLOCK) {
+            int count = Math.min(BLOCK, n - at);
+            PlainBuffers.load(x, xOffset + 4L * at, of.x, count);
+            run(op, of, count);
+            PlainBuffers.store(of.y, y, yOffset + 4L * at, count);
+        }
+    }
+
+    private static void run(Unary op, PlainBuffers of, int n) {
+        float alpha = (float) op.alpha();
+        float beta = (float) op.beta();
+        switch (op.fn()) {
+            case EXP -> PlainExponentials.exp(of, n);
+            case SIGMOID -> PlainExponentials.sigmoid(of, n);
+            case GELU -> PlainExponentials.gelu(of, n);
+            case GELU_TANH -> PlainExponentials.geluTanh(of, n);
+            case TANH -> PlainExponentials.tanh(of, 1, 1, n);
+            case SCALED_TANH -> PlainExponentials.tanh(of, alpha, beta, n);
+            case SILU -> {
+                if (alpha > 0x1p-30f) {
+                    PlainExponentials.silu(of, alpha, n);
+                } else {
+                    byDefinition(op, of.x, of.y, n);
+                }
+            }
+            case RELU -> clip(of.x, of.y, 0, Float.POSITIVE_INFINITY, n);
+            case CLIP -> clip(of.x, of.y, alpha, beta, n);
+            case AFFINE -> affine(of.x, of.y, alpha, beta, n);
+            case HARD_SIGMOID -> hardSigmoid(of.x, of.y, alpha, beta, n);
+            case HARD_SWISH -> hardSwish(of.x, of.y, n);
+            default -> byDefinition(op, of.x, of.y, n);
+        }
+    }
+
+    /** In float64, rounded once. */
+    private static void byDefinition(Unary op, float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) op.apply(x[j]);
+        }
+    }
+
+    private static void clip(float[] x, float[] y, float low, float high, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.min(Math.max(x[j], low), high);
+        }
+    }
+
+    private static void affine(float[] x, float[] y, float factor, float addend, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.fma(x[j], factor, addend);
+        }
+    }
+
+    private static void hardSigmoid(float[] x, float[] y, float alpha, float beta, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.max(Math.min(Math.fma(x[j], alpha, beta), 1), 0);
+        }
+    }
+
+    /** x + 3 is exact near -3, where x/6 + 1/2 cancels; and from -3 on down the result is 0. */
+    private static void hardSwish(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            float v = Math.max(x[j], -3);
+            y[j] = v * (Math.min(v + 3, 6) * (1f / 6));
+        }
+    }
+
+    static void affine(
+            MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += BLOCK) {
+            int count = Math.min(BLOCK, n - at);
+            PlainBuffers.load(x, xOffset + 4L * at, of.x, count);
+            affine(of.x, of.y, factor, addend, count);
+            PlainBuffers.store(of.y, y, yOffset + 4L * at, count);
+        }
+    }
+
+    static void binary(
+            BinaryFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += BLOCK) {
+            int count = Math.min(BLOCK, n - at);
+            PlainBuffers.load(a, aOffset + 4L * at, of.x, count);
+            PlainBuffers.load(b, bOffset + 4L * at, of.v, count);
+            run(fn, of.x, of.v, of.y, count);
+            PlainBuffers.store(of.y, y, yOffset + 4L * at, count);
+        }
+    }
+
+    private static void run(BinaryFn fn, float[] a, float[] b, float[] y, int n) {
+        switch (fn) {
+            case ADD -> add(a, b, y, n);
+            case SUB -> subtract(a, b, y, n);
+            case MUL -> multiply(a, b, y, n);
+            case DIV -> divide(a, b, y, n);
+            case MAX -> max(a, b, y, n);
+            case MIN -> min(a, b, y, n);
+            default -> byDefinition(fn, a, b, y, n);
+        }
+    }
+
+    private static void byDefinition(BinaryFn fn, float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) fn.apply(a[j], b[j]);
+        }
+    }
+
+    private static void add(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = a[j] + b[j];
+        }
+    }
+
+    private static void subtract(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = a[j] - b[j];
+        }
+    }
+
+    private static void multiply(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = a[j] * b[j];
+        }
+    }
+
+    private static void divide(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = a[j] / b[j];
+        }
+    }
+
+    private static void max(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.max(a[j], b[j]);
+        }
+    }
+
+    private static void min(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.min(a[j], b[j]);
+        }
+    }
+}
