@@ -13,6 +13,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
@@ -74,6 +75,11 @@ final class MisuseSamples implements AutoCloseable {
         put(Shape.class, Shape.of(1));
         put(TensorType.class, TensorType.of(DType.F32, 1));
         put(Graph.class, graph);
+        put(
+                Node.class,
+                GraphBuilder.build("node", g -> g.output("y", g.relu(g.input("x", DType.F32, 1))))
+                        .nodes()
+                        .getFirst());
         put(Op.class, new Copy());
         put(ConstantData.class, NdArray.ofLongs(1).toConstant());
         put(Tensor.class, Tensor.of(new float[] {1}, 1));
