@@ -24,7 +24,8 @@ final class Rows {
 
     /** The folded constant; null where it is no span of a constant. */
     static @Nullable ConstantData fold(Primitive op, List<ConstantData> inputs, List<TensorType> types) {
-        if (!(inputs.getFirst() instanceof ConstantData.Dense data)
+        if (inputs.isEmpty()
+                || !(inputs.getFirst() instanceof ConstantData.Dense data)
                 || data.type().dtype().bits() % Byte.SIZE != 0
                 || types.getFirst().shape().elements() == 0) {
             return null;

@@ -47,7 +47,7 @@ public class PlainGraphBuilder implements OpBuilder {
      * names that no value of the other has.
      */
     public PlainGraphBuilder(Graph source) {
-        this(source.name());
+        this(Require.nonNull(source, "source").name());
         inputs.addAll(source.inputs());
         parameters.addAll(source.parameters());
         kept = source;
@@ -104,7 +104,7 @@ public class PlainGraphBuilder implements OpBuilder {
     /** A constant of another graph as part of this one: the very value where its name is free here. */
     public final Value adopt(Value constant) {
         requireOpen();
-        ConstantData data = constant.constant();
+        ConstantData data = Require.nonNull(constant, "constant").constant();
         if (data == null) {
             throw InputException.of("constant", constant + " is no constant; expected one");
         }
@@ -163,7 +163,7 @@ public class PlainGraphBuilder implements OpBuilder {
 
     /** The types of values, in order. */
     public static List<TensorType> types(List<Value> values) {
-        TensorType[] types = new TensorType[values.size()];
+        TensorType[] types = new TensorType[Require.nonNull(values, "values").size()];
         for (int i = 0; i < types.length; i++) {
             types[i] = values.get(i).type();
         }
@@ -183,6 +183,7 @@ public class PlainGraphBuilder implements OpBuilder {
      */
     public final List<Value> addAgain(Node node, List<Value> operands) {
         requireOpen();
+        Require.nonNull(node, "node");
         Require.elements(operands, "operands");
         try {
             boolean same = true;

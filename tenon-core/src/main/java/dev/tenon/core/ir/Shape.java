@@ -253,7 +253,7 @@ public final class Shape {
 
     /** Whether the two are the same shape whatever numbers the names get. */
     public boolean mustEqual(Shape other) {
-        return equals(other) && isKnown();
+        return equals(Require.nonNull(other, "other")) && isKnown();
     }
 
     /** Whether every dim is a number or a name. */

@@ -16,7 +16,7 @@ public record TensorType(DType dtype, Shape shape) {
 
     /** Whether the two are the same type whatever numbers the names of dims get. */
     public boolean mustEqual(TensorType other) {
-        return dtype == other.dtype && shape.mustEqual(other.shape);
+        return dtype == Require.nonNull(other, "other").dtype && shape.mustEqual(other.shape);
     }
 
     /** Bytes of a concrete type. @throws dev.tenon.core.error.OutOfMemoryException past 2^63 */

@@ -77,6 +77,11 @@ final class MisuseSamples implements NullArguments.Samples {
         put(Shape.class, Shape.of(1));
         put(TensorType.class, TensorType.of(DType.F32, 1));
         put(Graph.class, graph);
+        put(
+                Node.class,
+                GraphBuilder.build("node", g -> g.output("y", g.relu(g.input("x", DType.F32, 1))))
+                        .nodes()
+                        .getFirst());
         put(Op.class, new Copy());
         put(ConstantData.class, NdArray.ofLongs(1).toConstant());
         put(Tensor.class, Tensor.of(new float[] {1}, 1));
