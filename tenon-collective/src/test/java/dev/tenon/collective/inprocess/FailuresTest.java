@@ -272,7 +272,7 @@ final class FailuresTest {
                     assertThatThrownBy(() -> rank.allReduce(odd, odd, ReduceOp.SUM))
                             .isInstanceOf(RuntimeException.class);
                     assertThatThrownBy(() -> rank.broadcast(new TensorBuffer(null), 0))
-                            .isInstanceOf(NullPointerException.class);
+                            .isInstanceOf(InputException.class);
                 } else {
                     for (int call = 0; call < 2; call++) {
                         assertThatThrownBy(() -> rank.allReduce(new float[2], ReduceOp.SUM))

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is
  * computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
- * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made; with
- * assertions enabled it runs after each pass.
+ * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made;
+ * with assertions enabled it runs after each pass.
  *
  * <p>Thread-safe.
  */

@@ -1,6 +1,6 @@
 package dev.tenon.core.error;
 
-/** Reports a request that was refused because too many wait already: it has done nothing, and may be made again later. */
+/** Reports a request that was refused because too many wait: it has done nothing, and may be made again later. */
 public final class OverloadException extends TenonException {
     private static final long serialVersionUID = 1L;
 

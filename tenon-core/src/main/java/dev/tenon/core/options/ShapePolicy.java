@@ -34,7 +34,7 @@ public record ShapePolicy(long multiple, int steps) {
         return new ShapePolicy(multiple, 0);
     }
 
-    /** Multiples of 8 up to 64, of 16 up to 128, of 32 up to 256, and so on: padding is at most a quarter of the size. */
+    /** Multiples of 8 up to 64, of 16 up to 128, of 32 up to 256, and so on: at most a quarter is padding. */
     public static ShapePolicy buckets() {
         return new ShapePolicy(8, 4);
     }

@@ -25,11 +25,12 @@ final class AsyncRuns {
     private AsyncRuns() {}
 
     /** Starts a run; where no thread is to be had, that is its result. */
-    static void start(Runnable run, CompletableFuture<?> result) {
+    static void start(Runnable run, CompletableFuture<?> result, CompletableFuture<Void> ended) {
         try {
             THREADS.get().execute(run);
         } catch (RuntimeException | OutOfMemoryError e) {
             result.completeExceptionally(e);
+            ended.complete(null);
         }
     }
 }

@@ -25,8 +25,8 @@ public final class Session implements AutoCloseable {
     private final Device.State context;
     private final ReentrantLock turn = new ReentrantLock();
     private final LeakWatch watch;
-    /** Of the run that was asked for last. */
-    private final AtomicReference<CompletableFuture<?>> last =
+    /** The end of the run that was asked for last. */
+    private final AtomicReference<CompletableFuture<Void>> last =
             new AtomicReference<>(CompletableFuture.completedFuture(null));
 
     private boolean closed;
@@ -101,22 +101,25 @@ public final class Session implements AutoCloseable {
      * Runs the model on a thread of Tenon's, after the runs that were asked for before.
      *
      * @param inputs must not change before the result is there
-     * @return the outputs by name, as of {@link #run(Map)}, or its exception. Cancelled before its run begins, the run is
-     *     left out; one that has begun goes on
+     * @return the outputs by name, as of {@link #run(Map)}, or its exception. Cancelled before its run begins, the run
+     *     is left out; one that has begun goes on
      */
     public CompletableFuture<Map<String, Tensor>> runAsync(Map<String, Tensor> inputs) {
         Map<String, Tensor> given = Map.copyOf(Require.entries(inputs, "inputs"));
         CompletableFuture<Map<String, Tensor>> result = new CompletableFuture<>();
+        CompletableFuture<Void> ended = new CompletableFuture<>(); // the result may be cancelled long before
         Runnable run = () -> {
-            if (!result.isDone()) {
-                try {
+            try {
+                if (!result.isDone()) {
                     result.complete(run(given));
-                } catch (Throwable e) {
-                    result.completeExceptionally(e);
                 }
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            } finally {
+                ended.complete(null);
             }
         };
-        var _ = last.getAndSet(result).whenComplete((_, _) -> AsyncRuns.start(run, result));
+        var _ = last.getAndSet(ended).whenComplete((_, _) -> AsyncRuns.start(run, result, ended));
         return result;
     }
 

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -255,14 +256,20 @@ final class GpuSession implements Device.State {
 
     private void record(GpuProgram program, Prepared ready) {
         ready.forgetCaptured();
-        stream.beginCapture();
+        Lock recording = device.blas().recording();
+        recording.lock();
         try {
-            program.enqueue(ready.frame);
-        } catch (RuntimeException | Error e) {
-            Closing.after(e, stream::abortCapture);
-            throw e;
+            stream.beginCapture();
+            try {
+                program.enqueue(ready.frame);
+            } catch (RuntimeException | Error e) {
+                Closing.after(e, stream::abortCapture);
+                throw e;
+            }
+            ready.captured = stream.endCapture();
+        } finally {
+            recording.unlock();
         }
-        ready.captured = stream.endCapture();
         ready.graph = ready.captured.instantiate();
         ready.forgetCaptured();
     }

@@ -16,7 +16,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,12 @@ public final class Blas implements AutoCloseable {
     private final BooleanSupplier idle;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
+    /**
+     * cublasDestroy waits for the whole context, and the driver (580.159) ends the process by a signal when another
+     * thread records work meanwhile. Recording holds the read side.
+     */
+    private final ReentrantReadWriteLock recording = new ReentrantReadWriteLock();
+
     private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
     private volatile @Nullable LtTuner tuner;
     private @Nullable TuningRecords records;
@@ -194,7 +202,7 @@ public final class Blas implements AutoCloseable {
                     Store.standard(),
                     "cuBLASLt " + CublasLt.cublasLtGetVersion(),
                     device.device().name());
-            tuner = new LtTuner(device, memory, idle, records, generation::incrementAndGet);
+            tuner = new LtTuner(device, memory, idle, records, generation::incrementAndGet, recording.readLock());
         }
         return tuner;
     }
@@ -267,8 +275,18 @@ public final class Blas implements AutoCloseable {
     void destroy(long handle) {
         GpuContext device = context;
         if (handle != 0 && device != null && device.healthy()) {
-            device.call(() -> CublasLibrary.CHECK.check(Cublas.cublasDestroy(handle), "cublasDestroy()"));
+            recording.writeLock().lock();
+            try {
+                device.call(() -> CublasLibrary.CHECK.check(Cublas.cublasDestroy(handle), "cublasDestroy()"));
+            } finally {
+                recording.writeLock().unlock();
+            }
         }
+    }
+
+    /** Held while work is recorded on this device. */
+    public Lock recording() {
+        return recording.readLock();
     }
 
     /**

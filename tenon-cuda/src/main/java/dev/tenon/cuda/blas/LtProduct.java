@@ -170,11 +170,12 @@ public final class LtProduct implements LtAnswer {
      * @return whether the library takes it for this problem
      */
     boolean take(TuningRecords.Choice choice) {
-        if (choice.bytes().length != CublasConstants.ALGO_BYTES) {
+        byte[] bytes = choice.bytes();
+        if (bytes.length != CublasConstants.ALGO_BYTES) {
             return false;
         }
         MemorySegment chosen = arena.allocate(CublasConstants.ALGO_BYTES, 8);
-        chosen.copyFrom(MemorySegment.ofArray(choice.bytes()));
+        chosen.copyFrom(MemorySegment.ofArray(bytes));
         try (Arena confined = Arena.ofConfined()) {
             MemorySegment result = confined.allocate(CublasConstants.HEURISTIC_RESULT_BYTES, 8);
             int status = CublasLt.cublasLtMatmulAlgoCheck(

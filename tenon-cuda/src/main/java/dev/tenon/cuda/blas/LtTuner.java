@@ -10,7 +10,9 @@ import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.timing.DeviceTiming;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,7 @@ final class LtTuner {
     private final BooleanSupplier idle;
     private final TuningRecords records;
     private final Runnable changed;
+    private final Lock recording;
     private final ArrayDeque<LtProduct> waiting = new ArrayDeque<>();
     private @Nullable LtProduct current;
     private @Nullable Thread thread;
@@ -48,13 +51,21 @@ final class LtTuner {
      * @param memory where algorithms are tried
      * @param idle whether the device has nothing to do
      * @param changed told when a product takes another algorithm
+     * @param recording held while work is recorded
      */
-    LtTuner(GpuContext context, ScratchMemory memory, BooleanSupplier idle, TuningRecords records, Runnable changed) {
+    LtTuner(
+            GpuContext context,
+            ScratchMemory memory,
+            BooleanSupplier idle,
+            TuningRecords records,
+            Runnable changed,
+            Lock recording) {
         this.context = context;
         this.memory = memory;
         this.idle = idle;
         this.records = records;
         this.changed = changed;
+        this.recording = recording;
     }
 
     /** Puts a product on the list of those to time. */
@@ -185,18 +196,12 @@ final class LtTuner {
     private TuningRecords.@Nullable Choice time(LtProduct product) {
         Operands operands = Operands.of(product);
         try (ScratchMemory.Loan loan = memory.borrow(operands.bytes())) {
-            if (loan == null) {
-                return null;
-            }
-            try (GpuStream stream = context.newStream()) {
-                DeviceBuffer buffer = loan.buffer();
-                stream.fill(buffer, 0, operands.workspace(), FILLING);
-                return fastest(product, stream, operands.from(buffer.address()));
-            }
+            return loan == null ? null : fastest(product, operands, loan.buffer());
         }
     }
 
-    private TuningRecords.@Nullable Choice fastest(LtProduct product, GpuStream stream, Operands at) {
+    private TuningRecords.@Nullable Choice fastest(LtProduct product, Operands operands, DeviceBuffer buffer) {
+        Operands at = operands.from(buffer.address());
         long busy = 0;
         MemorySegment best = null;
         double shortest = Double.POSITIVE_INFINITY;
@@ -205,10 +210,21 @@ final class LtTuner {
             awaitIdle();
             long start = System.nanoTime();
             MemorySegment algorithm = product.candidate(i);
-            double micros = micros(
-                    stream,
-                    () -> product.enqueue(
-                            stream, algorithm, at.a(), at.b(), at.d(), at.d(), at.bias(), at.workspace()));
+            // held for one algorithm and not for all: what excludes it must not wait until the device rests
+            double micros;
+            recording.lock();
+            try (GpuStream stream = context.newStream()) {
+                if (i == 0) {
+                    stream.fill(buffer, 0, operands.workspace(), FILLING);
+                    stream.synchronize();
+                }
+                micros = micros(
+                        stream,
+                        () -> product.enqueue(
+                                stream, algorithm, at.a(), at.b(), at.d(), at.d(), at.bias(), at.workspace()));
+            } finally {
+                recording.unlock();
+            }
             busy += System.nanoTime() - start;
             timed += Double.isFinite(micros) ? 1 : 0;
             if (micros < shortest) {
@@ -216,9 +232,7 @@ final class LtTuner {
                 best = algorithm;
             }
         }
-        return best == null
-                ? null
-                : new TuningRecords.Choice(best.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE), timed);
+        return best == null ? null : TuningRecords.Choice.of(best.toArray(ValueLayout.JAVA_BYTE), timed);
     }
 
     /** Until the device has nothing else to do, or this is closed. */

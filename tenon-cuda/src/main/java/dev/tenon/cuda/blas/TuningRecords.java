@@ -25,10 +25,19 @@ final class TuningRecords {
     /**
      * An algorithm.
      *
-     * @param bytes as the library describes it
+     * @param hex the bytes by which the library describes it
      * @param timed how many it was the fastest of
      */
-    record Choice(byte[] bytes, int timed) {}
+    record Choice(String hex, int timed) {
+        static Choice of(byte[] bytes, int timed) {
+            return new Choice(HexFormat.of().formatHex(bytes), timed);
+        }
+
+        /** @throws IllegalArgumentException when that is no hexadecimal number of bytes */
+        byte[] bytes() {
+            return HexFormat.of().parseHex(hex);
+        }
+    }
 
     private final Store store;
     private final String name;
@@ -82,8 +91,9 @@ final class TuningRecords {
             for (int i = 1; i < lines.length; i++) {
                 String[] parts = lines[i].split("\t");
                 if (parts.length == 3) {
-                    choices.putIfAbsent(
-                            parts[0], new Choice(HexFormat.of().parseHex(parts[1]), Integer.parseInt(parts[2])));
+                    Choice choice = new Choice(parts[1], Integer.parseInt(parts[2]));
+                    var _ = choice.bytes(); // or the file is not what it should be
+                    choices.putIfAbsent(parts[0], choice);
                 }
             }
         } catch (NoSuchFileException _) {
@@ -100,7 +110,7 @@ final class TuningRecords {
         new TreeMap<>(choices)
                 .forEach((problem, choice) -> text.append(problem)
                         .append('\t')
-                        .append(HexFormat.of().formatHex(choice.bytes()))
+                        .append(choice.hex())
                         .append('\t')
                         .append(choice.timed())
                         .append('\n'));

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The vectors of texts as their parts come from the model, in any order. Thread-safe while parts are added. */
 final class PartVectors {
-    private final float @Nullable [][] first;
+    private final float[] @Nullable [] first;
     /** Of texts that have several parts: the sum of the vectors times their weights. */
-    private final double @Nullable [] @Nullable [] sums;
+    private final double[] @Nullable [] sums;
 
     private final double[] weights;
 
