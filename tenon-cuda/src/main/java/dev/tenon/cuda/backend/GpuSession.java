@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class GpuSession implements Device.State {
-    /** Recording takes some hundred microseconds and saves some dozen a run: sizes that come once are not worth it. */
-    private static final int RUNS_BEFORE_RECORDING = 3;
+    /** Sizes that come once are not worth a recording, which takes some hundred microseconds. */
+    private static final int RUNS_BEFORE_RECORDING = 1;
 
     private final GpuDevice device;
     private final GpuContext context;
