@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.models.serving.BatcherOptions;
 import dev.tenon.models.serving.RequestBatcher;
 import java.time.Duration;
@@ -39,7 +40,7 @@ public final class EmbeddingBatcher implements AutoCloseable {
      * @throws dev.tenon.core.error.ClosedException after close
      */
     public CompletableFuture<float[]> encode(String text) {
-        return batcher.submit(encoder.tokens(List.of(text), 0));
+        return batcher.submit(encoder.tokens(List.of(Require.nonNull(text, "text")), 0));
     }
 
     /**
@@ -47,7 +48,7 @@ public final class EmbeddingBatcher implements AutoCloseable {
      * {@link dev.tenon.core.error.DeadlineException}.
      */
     public CompletableFuture<float[]> encode(String text, Duration within) {
-        return batcher.submit(encoder.tokens(List.of(text), 0), within);
+        return batcher.submit(encoder.tokens(List.of(Require.nonNull(text, "text")), 0), within);
     }
 
     /** Returns how many texts wait now. */

@@ -193,6 +193,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @throws InputException when a text is blank, naming its index, or a vector has fewer dimensions than were asked for
      */
     public float[][] encode(List<String> texts) {
+        Require.elements(texts, "texts");
         return embed(Require.elements(texts, "texts")).vectors().toArray(new float[0][]);
     }
 
@@ -216,6 +217,8 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @param progress told how many texts are done, by any thread, never by two at once
      */
     public Embeddings embed(List<String> all, IntConsumer progress) {
+        Require.elements(all, "all");
+        Require.nonNull(progress, "progress");
         return embed(tokens(all, 0), progress);
     }
 
@@ -237,7 +240,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
 
     /** Returns a batcher for clients that have one text at a time each: servers. Close it before the encoder. */
     public EmbeddingBatcher batcher(BatcherOptions options) {
-        return new EmbeddingBatcher(this, options);
+        return new EmbeddingBatcher(this, Require.nonNull(options, "options"));
     }
 
     /** Some texts as tokens. */
@@ -262,7 +265,6 @@ public final class EmbeddingEncoder implements AutoCloseable {
      * @param before how many texts came before these
      */
     Tokens tokens(List<String> all, long before) {
-        Require.elements(all, "texts");
         int tasks = Math.ceilDiv(all.size(), TEXTS_A_TASK);
         List<List<TextPart>> parts = new ArrayList<>(Collections.nCopies(tasks, List.of()));
         List<List<Integer>> cut = new ArrayList<>(Collections.nCopies(tasks, List.of()));

@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.error.Require;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -81,7 +82,7 @@ final class EncodedStream<T> implements Iterator<float[]> {
     private @Nullable T read() {
         List<String> some = new ArrayList<>();
         while (some.size() < window && texts.hasNext()) {
-            some.add(texts.next());
+            some.add(Require.nonNull(texts.next(), "texts"));
         }
         T tokens = some.isEmpty() ? null : tokenize.tokens(some, before);
         before += some.size();

@@ -6,12 +6,15 @@ import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.testkit.NullArguments;
 import dev.tenon.core.testkit.PublicApi;
+import dev.tenon.models.serving.BatcherOptions;
 import java.io.IOException;
 import java.lang.reflect.Parameter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
@@ -24,6 +27,7 @@ class MisuseTest {
 
     private final class Samples implements NullArguments.Samples {
         private @Nullable EmbeddingEncoder encoder;
+        private @Nullable EmbeddingBatcher batcher;
 
         private final Map<Class<?>, Object> known = Map.ofEntries(
                 Map.entry(String.class, "a"),
@@ -40,6 +44,10 @@ class MisuseTest {
                 Map.entry(Pooling.class, Pooling.CLS),
                 Map.entry(LongTexts.class, LongTexts.CUT),
                 Map.entry(Prompt.class, Prompt.none()),
+                Map.entry(Duration.class, Duration.ofMinutes(1)),
+                Map.entry(Stream.class, Stream.of()),
+                Map.entry(IntConsumer.class, (IntConsumer) _ -> {}),
+                Map.entry(BatcherOptions.class, BatcherOptions.defaults()),
                 Map.entry(EncoderOptions.class, EncoderOptions.defaults()));
 
         @Override
@@ -49,15 +57,25 @@ class MisuseTest {
 
         @Override
         public Object receiver(Class<?> type) {
-            if (type == EmbeddingEncoder.class) {
-                encoder = EmbeddingEncoder.load(folder, Target.cpu());
-                return encoder;
+            if (type == EmbeddingEncoder.class || type == EmbeddingBatcher.class) {
+                EmbeddingEncoder loaded = EmbeddingEncoder.load(folder, Target.cpu());
+                encoder = loaded;
+                return type == EmbeddingEncoder.class ? loaded : batcher(loaded);
             }
             return Objects.requireNonNull(known.get(type), type.toString());
         }
 
+        private EmbeddingBatcher batcher(EmbeddingEncoder loaded) {
+            EmbeddingBatcher made = loaded.batcher(BatcherOptions.defaults());
+            batcher = made;
+            return made;
+        }
+
         @Override
         public void close() {
+            if (batcher != null) {
+                batcher.close();
+            }
             if (encoder != null) {
                 encoder.close();
             }
