@@ -28,6 +28,8 @@ class ReadmeTest {
     /** What the blocks take from one another, or from the text around them. */
     private static final String GIVEN = """
             Engine engine;
+            dev.tenon.models.embedding.EmbeddingEncoder encoder;
+            java.util.List<float[]> index;
             Session session;
             Session next;
             Map<String, Tensor> inputs;
