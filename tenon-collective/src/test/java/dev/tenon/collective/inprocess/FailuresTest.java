@@ -8,7 +8,6 @@ import dev.tenon.collective.Buffer;
 import dev.tenon.collective.Communicator;
 import dev.tenon.collective.HostBuffer;
 import dev.tenon.collective.ReduceOp;
-import dev.tenon.collective.TensorBuffer;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.CollectiveAbortedException;
 import dev.tenon.core.error.CollectiveException;
