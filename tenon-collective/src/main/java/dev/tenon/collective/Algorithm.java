@@ -9,8 +9,8 @@ public enum Algorithm {
     /** Scatter-reduce, then all-gather, world − 1 steps each; a rank talks to its neighbours only. */
     RING,
     /**
-     * Ranks show each other their buffers, and whoever runs sums pieces of them, in the ring's order: the same bits as
-     * {@link #RING}.
+     * Ranks show each other their buffers, and each running rank sums pieces of them, in the ring's order: the same
+     * bits as {@link #RING}.
      */
     DIRECT,
     /**

@@ -33,14 +33,13 @@ class ArchitectureTest {
                         "device")
                 .needsOnly("dev.tenon.core")
                 .hasSmallPackages()
-                .hasShortSources(SourceLimits.usual().withLongComments(), limits());
+                .hasShortSources(SourceLimits.usual(), limits());
     }
 
     /** Packages whose steps hand loops their memory, offsets and sizes one by one may take a few parameters more. */
     private static Map<String, SourceLimits> limits() {
-        SourceLimits steps = SourceLimits.usual().withLongComments().withParameters(11);
-        Map<String, SourceLimits> limits =
-                new HashMap<>(Map.of("loops", SourceLimits.loops().withLongComments()));
+        SourceLimits steps = SourceLimits.usual().withParameters(11);
+        Map<String, SourceLimits> limits = new HashMap<>(Map.of("loops", SourceLimits.loops()));
         for (String name :
                 List.of("attention", "convolution", "elementwise", "matmul", "norm", "pooling", "recurrent")) {
             limits.put(name, steps);

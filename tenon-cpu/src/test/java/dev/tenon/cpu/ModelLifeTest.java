@@ -155,7 +155,7 @@ final class ModelLifeTest {
         }
     }
 
-    /** The branch and then the shape hang on values of the run: three plans in a row, each cached by those values. */
+    /** The branch and then the shape depend on values of the run: three plans in a row, each cached by those values. */
     @Test
     void branchesAndShapesMayHangOnData() {
         Graph flat = GraphBuilder.build(

@@ -24,6 +24,6 @@ class ArchitectureTest {
                         "collective")
                 .needsOnly("dev.tenon.core", "dev.tenon.collective", "dev.tenon.nativelib")
                 .hasSmallPackages()
-                .hasShortSources(SourceLimits.usual().withLongComments());
+                .hasShortSources(SourceLimits.usual());
     }
 }

@@ -1,6 +1,7 @@
 package dev.tenon.emulator;
 
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.port.GpuEvent;
 import org.jspecify.annotations.Nullable;
 

@@ -12,6 +12,6 @@ class ArchitectureTest {
         House.of("dev.tenon.models")
                 .dependsDownwards("tokenizer", "serving", "embedding")
                 .hasSmallPackages()
-                .hasShortSources(SourceLimits.usual().withLongComments());
+                .hasShortSources(SourceLimits.usual());
     }
 }

@@ -85,7 +85,7 @@ public final class ExplainCommand implements Callable<Integer> {
         try (Engine runtime = Engine.open(device.target(), device.options());
                 CompiledModel compiled = runtime.compile(onnx.graph(), options)) {
             try (Session session = compiled.newSession()) {
-                // one run, so that plans that hang on values of the run are there as well
+                // one run, so that plans that depend on values of the run are there as well
                 Map<String, Tensor> all = ModelInputs.generate(compiled.inputs(), dims);
                 ModelInputs.run(session, compiled.inputs(), all, Map.of(), dims);
             }
@@ -135,7 +135,7 @@ public final class ExplainCommand implements Callable<Integer> {
                 + Units.bytes(plan.arenaBytes()) + " (" + Units.bytes(plan.unplannedBytes())
                 + " if nothing shared memory), workspace " + Units.bytes(plan.workspaceBytes()));
         if (plan.continues()) {
-            out.println("the graph goes on after this plan: a shape or branch hangs on values that it brings forth");
+            out.println("the graph goes on after this plan: a shape or branch depends on values that it brings forth");
         }
     }
 

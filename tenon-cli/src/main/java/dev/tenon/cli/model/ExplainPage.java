@@ -77,7 +77,7 @@ final class ExplainPage {
                 + Units.bytes(plan.unplannedBytes()) + " if nothing shared memory); workspace "
                 + Units.bytes(plan.workspaceBytes()));
         if (plan.continues()) {
-            fact("The graph goes on after this plan: a shape or branch hangs on values that it brings forth.");
+            fact("The graph goes on after this plan: a shape or branch depends on values that it brings forth.");
         }
         html.append("<div class=\"steps\">\n");
         arcs(plan);

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Draws a ring all-reduce: a row a rank, a column a step, a colour a chunk, an arrow for everything sent. One SVG file
- * that needs nothing else.
+ * Draws a ring all-reduce: one row per rank, one column per step, one colour per chunk, one arrow per message. One SVG
+ * file that needs nothing else.
  */
 final class RingDrawing {
     private static final int MARGIN = 20;

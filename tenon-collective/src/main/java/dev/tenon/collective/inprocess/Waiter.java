@@ -58,8 +58,8 @@ final class Waiter {
     }
 
     /**
-     * Waits for the end of work that another rank is at, and that itself waits for nobody: it comes whatever happens to
-     * the group.
+     * Waits for the end of work that another rank does without waiting itself. The end comes whatever happens to the
+     * group.
      */
     @SuppressWarnings("ThreadPriorityCheck") // short, and right without
     static void drain(BooleanSupplier condition) {

@@ -128,7 +128,7 @@ final class AgreementTest {
         }
     }
 
-    /** One rank's memory cannot be another's: results would hang on who comes first. */
+    /** One rank's memory cannot be another's: results would depend on who comes first. */
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void sharedMemory(Algorithm algorithm) {

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives the passes. A graph is prepared once: parameters are bound and everything that hangs on constants alone is
+ * Drives the passes. A graph is prepared once: parameters are bound and everything that depends on constants alone is
  * computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
  * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made;
  * with assertions enabled it runs after each pass.
@@ -84,7 +84,7 @@ public final class Compiler {
     }
 
     /**
-     * Binds the parameters and computes what hangs on constants alone.
+     * Binds the parameters and computes what depends on constants alone.
      *
      * @throws InputException when a parameter has no data, or data of another type
      */

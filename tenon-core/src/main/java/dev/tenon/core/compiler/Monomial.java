@@ -67,7 +67,7 @@ record Monomial(long factor, List<String> names) {
         return new Monomial(product, List.copyOf(all));
     }
 
-    /** The quotient; null where it is none of these for every number of the names. */
+    /** The quotient; null unless it is a monomial whatever numbers the names get. */
     @Nullable
     Monomial over(Monomial other) {
         if (other.factor == 0 || factor % other.factor != 0) {

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * (within a bound of bytes), and turns deferred operations into what they stand for as soon as the values they wait for
  * are constants. Arithmetic on shapes, and branches on it, vanish here.
  *
- * <p>With no types given it does the same for what hangs on constants alone; the result then serves every binding of
+ * <p>With no types given it does the same for what depends on constants alone; the result then serves every binding of
  * the named dims.
  */
 final class PartialEvaluator implements Ops {

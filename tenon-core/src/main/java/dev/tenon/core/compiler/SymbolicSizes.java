@@ -76,7 +76,7 @@ final class SymbolicSizes {
         return firsts.computeIfAbsent(new Vector(shape, known), _ -> value);
     }
 
-    /** The constant that a value is whatever numbers the names get; null where it is none. */
+    /** The constant that a value is whatever numbers the names get; null where its elements depend on the names. */
     @Nullable
     ConstantData constant(Value value) {
         @Nullable Monomial[] all = elements.get(value);

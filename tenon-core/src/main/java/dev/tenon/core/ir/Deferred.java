@@ -32,7 +32,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * An operation whose result's shape, or whose very meaning, hangs on the values of some inputs. Once those are known
+ * An operation whose result's shape, or whose very meaning, depends on the values of some inputs. Once those are known
  * (they are constants, or came out of arithmetic on shapes), it becomes other operations; backends never see one. Its
  * shape rule answers what can be told before: often only the rank, or nothing.
  */

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  *
  * <p>A {@link Primitive} is what backends run; a {@link Composite} is written in terms of other operations, and a
  * backend may still claim it whole; a {@link Deferred} becomes other operations once the values that its result's shape
- * hangs on are known; a {@link Control} runs a graph of its own as often as values say.
+ * depends on are known; a {@link Control} runs a graph of its own as often as values say.
  *
  * <p>Optional inputs are declared by the record's own flags: a node never has holes among its inputs.
  */

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * that it brought forth. Thread-safe.
  */
 final class CompiledStage extends Shared {
-    /** Values that a plan may hang on are shapes, counts, conditions; one larger than this is data. */
+    /** Values that a plan may depend on are shapes, counts, conditions; one larger than this is data. */
     private static final long MAX_KNOWN_BYTES = 1 << 16;
 
     /** What the rest of a graph is planned for. */
@@ -175,7 +175,7 @@ final class CompiledStage extends Shared {
             types.put(input.name(), tensor.type());
             if (rest.needed().contains(input.name())) {
                 if (tensor.byteSize() > MAX_KNOWN_BYTES) {
-                    throw new UnsupportedException("a plan cannot hang on the values of " + tensor.type() + " ("
+                    throw new UnsupportedException("a plan cannot depend on the values of " + tensor.type() + " ("
                             + input.name() + "): more than " + MAX_KNOWN_BYTES + " bytes");
                 }
                 bytes.put(input.name(), tensor.segment().asByteBuffer());

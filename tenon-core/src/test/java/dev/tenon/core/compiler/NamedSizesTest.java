@@ -29,7 +29,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class NamedSizesTest {
     private static final int GRAPHS = 60;
 
-    /** Pairs of batch and length: 0, 1, equal ones, a length that is a dim of the graph, the table's limit, beyond it. */
+    /**
+     * Pairs of batch and length: 0, 1, equal ones, a length that is a dim of the graph, the table's limit, beyond it.
+     */
     private static final List<long[]> SIZES = List.of(
             new long[] {1, 1},
             new long[] {2, 1},

@@ -45,7 +45,7 @@ final class OpCasesReduction {
         }
         if (!logical) {
             types.addAll(OpCases.FLOATS);
-            // a truncated root hangs on the last bit of the float before it
+            // a truncated root depends on the last bit of the float before it
             types.addAll(root ? List.of() : OpCases.INTEGERS);
         }
         for (DType type : types) {

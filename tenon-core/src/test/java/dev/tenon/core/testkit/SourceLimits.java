@@ -57,11 +57,6 @@ public record SourceLimits(int lines, int methodLines, int parameters, int colum
         return new SourceLimits(400, 90, Integer.MAX_VALUE, 120);
     }
 
-    /** The same for sources whose comments are not wrapped yet. */
-    public SourceLimits withLongComments() {
-        return new SourceLimits(lines, methodLines, parameters, Integer.MAX_VALUE);
-    }
-
     /** The same with another number of parameters. */
     public SourceLimits withParameters(int most) {
         return new SourceLimits(lines, methodLines, most, columns);

@@ -13,7 +13,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attention by single rows in double, of any float type: the step for f64, and what {@link AttentionStep} falls back to for a row whose result met a NaN or infinity among values that it does not see.
+ * Attention by single rows in double, of any float type: the step for f64, and what {@link AttentionStep} falls back to
+ * for a row whose result met a NaN or infinity among values that it does not see.
  *
  * @param maskWalk how the mask is read as [batch, head, query, key]
  */

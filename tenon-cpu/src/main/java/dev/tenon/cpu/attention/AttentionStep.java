@@ -18,13 +18,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Attention of f32 and short floats with online softmax (Milakov and Gimelshein, 2018; Dao et al., 2022): keys in blocks of {@link #KEYS}, which are packed once for up to {@link #QUERIES} queries of a head; the largest score and the sum
- * of weights so far are kept for each row, and the row is rescaled when a larger score comes.
+ * Attention of f32 and short floats with online softmax (Milakov and Gimelshein, 2018; Dao et al., 2022): keys in
+ * blocks of {@link #KEYS}, which are packed once for up to {@link #QUERIES} queries of a head; the largest score and
+ * the sum of weights so far are kept for each row, and the row is rescaled when a larger score comes.
  *
- * <p>A piece of work is a head's block of queries. With few queries (decoding) packing would cost more than it saves, and keys and values are read as they lie.
+ * <p>A piece of work is a head's block of queries. With few queries (decoding) packing would cost more than it saves,
+ * and keys and values are read as they lie.
  */
 final class AttentionStep implements CpuStep, RangeTask {
-    /** Keys a block: scores of 32 rows are 128 KiB, and with 64 elements a head the packed keys and values 256 KiB each. */
+    /**
+     * Keys a block: scores of 32 rows are 128 KiB, and with 64 elements a head the packed keys and values 256 KiB each.
+     */
     private static final int KEYS = 1024;
 
     private static final int QUERIES = 256;

@@ -17,7 +17,10 @@ abstract class ConvRowStep extends LoopStep {
         this.shape = shape;
     }
 
-    /** The sum of the products of {@code count} cells of the weights from {@code cell} on with elements of the input, {@code step} apart. */
+    /**
+     * The sum of the products of {@code count} cells of the weights from {@code cell} on with elements of the input,
+     * {@code step} apart.
+     */
     abstract double line(CpuFrame frame, int channel, long cell, long element, int step, int count);
 
     /** Writes one element of the output. */

@@ -9,7 +9,10 @@ import dev.tenon.cpu.step.LoopStep;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
-/** Transposed convolution of any float type, summed in f64: each element of the output looks for the inputs whose windows have it; a unit is one row of the output. */
+/**
+ * Transposed convolution of any float type, summed in f64: each element of the output looks for the inputs whose
+ * windows have it; a unit is one row of the output.
+ */
 final class DirectConvTransposeStep extends LoopStep {
     private final ConvShape shape;
     private final ConvEpilogue epilogue;

@@ -7,7 +7,10 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 
-/** The weights of a convolution in memory that vector loops take: where they lie, or copied once where a model's file is mapped. */
+/**
+ * The weights of a convolution in memory that vector loops take: where they lie, or copied once where a model's file is
+ * mapped.
+ */
 final class Filters {
     private final int slot;
     private final MemorySegment copy;

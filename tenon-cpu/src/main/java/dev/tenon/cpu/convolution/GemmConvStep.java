@@ -9,7 +9,8 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Convolution of f32 as matrix products: the weights [channels out, depth] by the input's windows [depth, positions], a block of which lies in workspace at a time. A unit is a block of channels of a block of positions.
+ * Convolution of f32 as matrix products: the weights [channels out, depth] by the input's windows [depth, positions], a
+ * block of which lies in workspace at a time. A unit is a block of channels of a block of positions.
  */
 final class GemmConvStep extends LoopStep {
     /** Rows of a block: with one panel of 32 columns it takes two thirds of a first-level cache. */

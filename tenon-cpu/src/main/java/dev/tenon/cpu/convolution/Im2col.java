@@ -10,7 +10,8 @@ import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The right operand of a convolution as a matrix product: row (channel, cell) holds, for each position of the output, the input element that the cell of its window lies on, zero in the padding. Made a block at a time, never whole.
+ * The right operand of a convolution as a matrix product: row (channel, cell) holds, for each position of the output,
+ * the input element that the cell of its window lies on, zero in the padding. Made a block at a time, never whole.
  *
  * <p>Immutable. Whatever needs a division is worked out once for all rows of a block: there are millions of rows.
  */
@@ -22,7 +23,10 @@ final class Im2col {
     private final int inW;
     private final int outW;
     private final int stride;
-    /** For each cell of a row of the kernel: the first position that has it in the input, one past the last, and how far it is from its window's place. */
+    /**
+     * For each cell of a row of the kernel: the first position that has it in the input, one past the last, and how far
+     * it is from its window's place.
+     */
     private final int[] firstW;
 
     private final int[] lastW;
@@ -54,7 +58,8 @@ final class Im2col {
     }
 
     /**
-     * Packs rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns) in panels as {@link Gemm} wants them.
+     * Packs rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns) in panels as {@link Gemm}
+     * wants them.
      *
      * @param x the element that the first channel starts at
      * @param line {@link #lineBytes} of workspace at {@code lineByte}

@@ -127,7 +127,9 @@ final class ElementwiseStep implements CpuStep, RangeTask {
         store(frame, registers, start, n);
     }
 
-    /** Outputs that are not where their instruction wrote them: of another width, or the same value as an output before. */
+    /**
+     * Outputs that are not where their instruction wrote them: of another width, or the same value as an output before.
+     */
     private void store(CpuFrame frame, Registers registers, long start, int n) {
         for (int r = 0; r < outputSlots.length; r++) {
             int value = program.results[r];

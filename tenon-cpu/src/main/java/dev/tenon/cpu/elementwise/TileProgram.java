@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Elementwise operations in order, and where each of their values is held while a tile is worked on. Values are numbered: inputs first, then one for each instruction.
+ * Elementwise operations in order, and where each of their values is held while a tile is worked on. Values are
+ * numbered: inputs first, then one for each instruction.
  *
- * <p>A value that memory holds as a tile does (f32, f64, 64-bit integers, booleans, in the result's order) is read or written where it lies; any other has a buffer of the worker's workspace. Buffers of values that are not needed any more
- * are used again, so a long chain stays in the first-level cache.
+ * <p>A value that memory holds as a tile does (f32, f64, 64-bit integers, booleans, in the result's order) is read or
+ * written where it lies; any other has a buffer of the worker's workspace. Buffers of values that are not needed any
+ * more are used again, so a long chain stays in the first-level cache.
  */
 final class TileProgram {
     /** Where a value is. */
@@ -34,7 +36,10 @@ final class TileProgram {
     /** Elements of a tile where buffers are needed: four f32 buffers take a third of a first-level cache. */
     private static final int TILE = 1024;
 
-    /** And where not: large enough that the loop around tiles costs nothing, a multiple of what keeps packed types whole. */
+    /**
+     * And where not: large enough that the loop around tiles costs nothing, a multiple of what keeps packed types
+     * whole.
+     */
     private static final int LARGE_TILE = 8192;
 
     /** From here on a row is worth tiles of its own; shorter rows are put together first. */
@@ -57,7 +62,9 @@ final class TileProgram {
     final Broadcast broadcast;
     final int tile;
     final int bufferCount;
-    /** Whether tiles are cut at the ends of rows, so that inputs repeated along or across rows are read where they lie. */
+    /**
+     * Whether tiles are cut at the ends of rows, so that inputs repeated along or across rows are read where they lie.
+     */
     final boolean byRow;
 
     TileProgram(
@@ -94,7 +101,9 @@ final class TileProgram {
         return java.util.Arrays.stream(types).anyMatch(type -> type.bits() < 8);
     }
 
-    /** The last instruction that reads each value; the number of instructions for results, -1 for what is not needed. */
+    /**
+     * The last instruction that reads each value; the number of instructions for results, -1 for what is not needed.
+     */
     private int[] lastUses(int values) {
         int[] lastUse = new int[values];
         java.util.Arrays.fill(lastUse, -1);

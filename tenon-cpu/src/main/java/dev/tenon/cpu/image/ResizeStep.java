@@ -14,8 +14,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resampling by weighted sums, a line at a time: the input lines that a line of the result is made of are added up in workspace, then the last resampled axis is taken within that line. Where many elements lie behind the last resampled axis
- * they are the line, and nothing is left to do within it.
+ * Resampling by weighted sums, a line at a time: the input lines that a line of the result is made of are added up in
+ * workspace, then the last resampled axis is taken within that line. Where many elements lie behind the last resampled
+ * axis they are the line, and nothing is left to do within it.
  */
 class ResizeStep extends LoopStep {
     /** Elements behind the last resampled axis from which on they make lines of their own. */

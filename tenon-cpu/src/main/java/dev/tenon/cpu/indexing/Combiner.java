@@ -8,7 +8,8 @@ import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a scattered update does to the elements it meets. Short floats that are summed or multiplied collect in f32 workspace and are rounded once at the end: a thousand ones added to a bf16 one by one would stop at 256.
+ * What a scattered update does to the elements it meets. Short floats that are summed or multiplied collect in f32
+ * workspace and are rounded once at the end: a thousand ones added to a bf16 one by one would stop at 256.
  */
 final class Combiner {
     private final ScatterFn fn;

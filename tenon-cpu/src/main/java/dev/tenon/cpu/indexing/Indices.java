@@ -6,7 +6,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 
-/** The indices that a gather or scatter is given: read as 64-bit numbers and checked as such, so that none wraps into range. */
+/**
+ * The indices that a gather or scatter is given: read as 64-bit numbers and checked as such, so that none wraps into
+ * range.
+ */
 final class Indices {
     private final boolean wide;
     private final String op;

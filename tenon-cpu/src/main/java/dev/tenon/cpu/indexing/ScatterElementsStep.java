@@ -14,7 +14,8 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Copies data, then combines updates into it. Updates that differ in another dim than the axis never meet, so those lanes are the units, and within a lane the updates come in order: the result is that of one thread.
+ * Copies data, then combines updates into it. Updates that differ in another dim than the axis never meet, so those
+ * lanes are the units, and within a lane the updates come in order: the result is that of one thread.
  */
 final class ScatterElementsStep extends LoopStep {
     /** Lanes side by side in a unit, and elements of workspace at most where one lane fits. */

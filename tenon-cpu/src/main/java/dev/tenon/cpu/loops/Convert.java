@@ -5,7 +5,10 @@ import dev.tenon.core.ir.Elements;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Between memory of any element type and tiles of its {@link TileKind}. Positions in typed memory are elements, in tiles bytes. */
+/**
+ * Between memory of any element type and tiles of its {@link TileKind}. Positions in typed memory are elements, in
+ * tiles bytes.
+ */
 public final class Convert {
     public static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED;
     public static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED;

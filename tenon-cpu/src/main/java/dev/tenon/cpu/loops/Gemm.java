@@ -4,8 +4,9 @@ import dev.tenon.core.ir.SizeMath;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Products of f32 matrices, one thread's worth: what matmul, convolution and attention share. The right operand is packed in panels of {@link #NR} columns: element (row, column) of B is at {@code panel * k * NR + row * NR + column % NR},
- * the columns past the last are zero.
+ * Products of f32 matrices, one thread's worth: what matmul, convolution and attention share. The right operand is
+ * packed in panels of {@link #NR} columns: element (row, column) of B is at
+ * {@code panel * k * NR + row * NR + column % NR}, the columns past the last are zero.
  *
  * <p>Offsets are in bytes, counts and strides in elements.
  */
@@ -13,10 +14,15 @@ public final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
     public static final int NR = Vectors.available() ? VectorLoops.PANEL : 16;
 
-    /** Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level cache while all rows of A pass it. */
+    /**
+     * Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level
+     * cache while all rows of A pass it.
+     */
     private static final int K_BLOCK = 512;
 
-    /** Bytes of workspace that {@link #multiply} wants for the tiles that stick out on the right, or begin at something. */
+    /**
+     * Bytes of workspace that {@link #multiply} wants for the tiles that stick out on the right, or begin at something.
+     */
     public static final long EDGE_BYTES = 8L * 4 * NR;
 
     private Gemm() {}
@@ -82,7 +88,8 @@ public final class Gemm {
      * @param a rows of k consecutive elements, {@code lda} from one to the next
      * @param b packed
      * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
-     * @param start {@link Loops#ZERO}, {@link Loops#ACCUMULATE} (C += A B: fill C with what is to be added first) or {@link Loops#BIAS}
+     * @param start {@link Loops#ZERO}, {@link Loops#ACCUMULATE} (C += A B: fill C with what is to be added first) or
+     *     {@link Loops#BIAS}
      * @param bias for {@link Loops#BIAS}: n elements, one a column; otherwise not read
      * @param edge {@link #EDGE_BYTES} of workspace at {@code edgeOffset}
      */

@@ -26,7 +26,9 @@ public final class HotLoops {
         }
     };
 
-    /** Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four. */
+    /**
+     * Short, because what counts before a method is compiled is calls (600) beside iterations; not a multiple of four.
+     */
     private static final int DEPTH = 27;
 
     /** Of the warm-up's product: long rows, as those of models are, or C2 would not unroll the plain loop. */

@@ -7,9 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The inner loops over f32, in plain Java: what runs where there is no Vector API, and everywhere until the vector kernels are compiled. {@link VectorLoops} replaces the hot ones.
+ * The inner loops over f32, in plain Java: what runs where there is no Vector API, and everywhere until the vector
+ * kernels are compiled. {@link VectorLoops} replaces the hot ones.
  *
- * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not overlap.
+ * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not
+ * overlap.
  */
 public class Loops {
     public static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;

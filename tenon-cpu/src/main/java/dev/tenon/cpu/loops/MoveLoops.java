@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The vector loops of copies, windows and quantisation, each with dummy data to warm it up on. Loaded only where there is a Vector API.
+ * The vector loops of copies, windows and quantisation, each with dummy data to warm it up on. Loaded only where there
+ * is a Vector API.
  *
  * <p>One object for the process, made on first use and not by a class initialiser: see {@link Lazy}.
  */

@@ -51,7 +51,9 @@ public class QuantLoops {
         }
     }
 
-    /** Widens the range (two f32: smallest, at most 0, and largest, at least 0) to hold all of x; NaN where x has one. */
+    /**
+     * Widens the range (two f32: smallest, at most 0, and largest, at least 0) to hold all of x; NaN where x has one.
+     */
     public void range(MemorySegment x, long xOffset, int n, MemorySegment range, long rangeOffset) {
         float min = range.get(Raw.F32, rangeOffset);
         float max = range.get(Raw.F32, rangeOffset + 4);

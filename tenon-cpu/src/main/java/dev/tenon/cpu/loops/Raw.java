@@ -15,7 +15,10 @@ public final class Raw {
     static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     public static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
 
-    /** Above this many bytes the call behind {@link MemorySegment#copy} is worth its price, beside loops of vectors and of eight bytes. */
+    /**
+     * Above this many bytes the call behind {@link MemorySegment#copy} is worth its price, beside loops of vectors and
+     * of eight bytes.
+     */
     private static final long LARGE = 1024;
 
     private static final long LARGE_FOR_SCALAR = 64;
@@ -63,7 +66,10 @@ public final class Raw {
         }
     }
 
-    /** Moves {@code count} neighbouring elements. Packed ones share bytes with their neighbours: no two threads may write next to each other. */
+    /**
+     * Moves {@code count} neighbouring elements. Packed ones share bytes with their neighbours: no two threads may
+     * write next to each other.
+     */
     public static void copyElements(
             DType dtype, MemorySegment from, long fromIndex, MemorySegment to, long toIndex, long count) {
         if (!isPacked(dtype)) {

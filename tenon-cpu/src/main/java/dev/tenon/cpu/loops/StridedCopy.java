@@ -9,11 +9,14 @@ import java.util.List;
 /**
  * A copy between two strided views of one box of elements: what transposes, slices, expansions and concatenations are.
  *
- * <p>Dims that lie one after another in both views are merged first, so that the loops below see the fewest and longest dims there are. What is left is cut into units of some ten kilobytes that may run in any order.
+ * <p>Dims that lie one after another in both views are merged first, so that the loops below see the fewest and longest
+ * dims there are. What is left is cut into units of some ten kilobytes that may run in any order.
  */
 public final class StridedCopy {
     private static final long UNIT_BYTES = 32 * 1024;
-    /** A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache. */
+    /**
+     * A cache line of 4-byte elements: the lines that a tile reads are used up before they leave the first-level cache.
+     */
     private static final int TILE = 16;
 
     private enum Kind {

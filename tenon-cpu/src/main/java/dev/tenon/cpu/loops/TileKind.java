@@ -2,7 +2,10 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.DType;
 
-/** How the elements of a type are held while they are worked on: the short floats as float, every integer as long (sign- or zero-extended), booleans as bytes. */
+/**
+ * How the elements of a type are held while they are worked on: the short floats as float, every integer as long (sign-
+ * or zero-extended), booleans as bytes.
+ */
 public enum TileKind {
     FLOAT(4),
     DOUBLE(8),

@@ -10,9 +10,10 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * The functions of {@link VectorUnary} that rest on the exponential.
  *
- * <p>The exponential is 2^n (1 + m) with r in ±ln(2)/2 and a polynomial of degree 6 for m = e^r - 1 (our fit, within 4e-9), within a unit in the last place. A power of two whose product may be subnormal is given as two
- * factors, so that rounding there happens once, at the end. {@link dev.tenon.core.ir.op.elementwise.UnaryAccuracy}
- * states how near results are.
+ * <p>The exponential is 2^n (1 + m) with r in ±ln(2)/2 and a polynomial of degree 6 for m = e^r - 1 (our fit, within
+ * 4e-9), within a unit in the last place. A power of two whose product may be subnormal is given as two factors, so
+ * that rounding there happens once, at the end. {@link dev.tenon.core.ir.op.elementwise.UnaryAccuracy} states how near
+ * results are.
  */
 @SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 final class VectorExponentials {
@@ -78,8 +79,9 @@ final class VectorExponentials {
     }
 
     /**
-     * x e / (1 + e) with e = e^-|alpha x|, x / (1 + e) on the other side of 0; or 1 instead of x. What the product alpha x rounds off goes into the exponential, which multiplies a relative error by its argument. x takes part before the
-     * power of two does, whose product may be subnormal.
+     * x e / (1 + e) with e = e^-|alpha x|, x / (1 + e) on the other side of 0; or 1 instead of x. What the product
+     * alpha x rounds off goes into the exponential, which multiplies a relative error by its argument. x takes part
+     * before the power of two does, whose product may be subnormal.
      */
     static void gate(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n, float alpha, boolean timesX) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
@@ -120,7 +122,8 @@ final class VectorExponentials {
     }
 
     /**
-     * (1 + tanh u) / 2 is 1 / (1 + e^(-2u)). 2u is worked out to twice the digits, because the exponential multiplies a relative error by it; from x = -12 on down the result is 0.
+     * (1 + tanh u) / 2 is 1 / (1 + e^(-2u)). 2u is worked out to twice the digits, because the exponential multiplies a
+     * relative error by it; from x = -12 on down the result is 0.
      */
     static void geluTanh(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
@@ -200,7 +203,10 @@ final class VectorExponentials {
         }
     }
 
-    /** x p(x^2) near 0, 1 - e^(q(|x|)) with the sign of x from 0.93 on (N. Juffa's coefficients): within a unit in the last place, where the quotient that {@link #gelu} uses is within three. */
+    /**
+     * x p(x^2) near 0, 1 - e^(q(|x|)) with the sign of x from 0.93 on (N. Juffa's coefficients): within a unit in the
+     * last place, where the quotient that {@link #gelu} uses is within three.
+     */
     static void erf(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
@@ -244,8 +250,10 @@ final class VectorExponentials {
     }
 
     /**
-     * max(x, 0) - a Q(a) with a = |x|, where Q is the normal distribution's upper tail: e^(-a^2 / 2) times a quotient of polynomials with positive coefficients (our fit, within 3e-8; each summed in the order that rounds least). What the
-     * square rounds off goes into the exponential, which multiplies a relative error by a^2. From x = -15 on down the result is 0.
+     * max(x, 0) - a Q(a) with a = |x|, where Q is the normal distribution's upper tail: e^(-a^2 / 2) times a quotient
+     * of polynomials with positive coefficients (our fit, within 3e-8; each summed in the order that rounds least).
+     * What the square rounds off goes into the exponential, which multiplies a relative error by a^2. From x = -15 on
+     * down the result is 0.
      */
     static void gelu(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {

@@ -9,9 +9,11 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The hot loops on the Vector API. The loops themselves take whole vectors; what is left over at the end of a row goes through a padded vector of the thread's own (functions) or scalar code (sums).
+ * The hot loops on the Vector API. The loops themselves take whole vectors; what is left over at the end of a row goes
+ * through a padded vector of the thread's own (functions) or scalar code (sums).
  *
- * <p>Vectors stay local to one method each: one that is passed to a method which is not inlined is boxed, ten times slower.
+ * <p>Vectors stay local to one method each: one that is passed to a method which is not inlined is boxed, ten times
+ * slower.
  */
 final class VectorLoops extends Loops {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;

@@ -7,7 +7,10 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Copies of a few to a few hundred bytes on the Vector API: a tenth of the time that a loop of eight-byte moves takes, and no call as {@link MemorySegment#copy} has. */
+/**
+ * Copies of a few to a few hundred bytes on the Vector API: a tenth of the time that a loop of eight-byte moves takes,
+ * and no call as {@link MemorySegment#copy} has.
+ */
 public final class VectorMoves {
     private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;
     private static final VectorSpecies<Byte> HALF = ByteVector.SPECIES_256;
@@ -55,7 +58,9 @@ public final class VectorMoves {
         }
     }
 
-    /** Cuts a row of whole panels of two vectors each at their borders, {@code step} bytes from one panel to the next. */
+    /**
+     * Cuts a row of whole panels of two vectors each at their borders, {@code step} bytes from one panel to the next.
+     */
     public static void spread(MemorySegment from, long fromByte, int panels, MemorySegment to, long toByte, long step) {
         if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
             throw Segments.unexpected();
@@ -72,7 +77,9 @@ public final class VectorMoves {
     }
 
     /**
-     * Turns a block of 4-byte elements around: element (row, column) goes from {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; rows and columns are multiples of four. Steps are in bytes.
+     * Turns a block of 4-byte elements around: element (row, column) goes from
+     * {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; rows and
+     * columns are multiples of four. Steps are in bytes.
      */
     static void transpose4(
             MemorySegment from,

@@ -21,7 +21,9 @@ final class VectorQuantLoops extends QuantLoops {
     private static final Class<?> NATIVE = Segments.NATIVE;
     private static final boolean NARROW = LANES < 8;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    /** Adding it leaves no room for a fraction: the sum is rounded half to even, as long as what is added is below 2^22. */
+    /**
+     * Adding it leaves no room for a fraction: the sum is rounded half to even, as long as what is added is below 2^22.
+     */
     private static final float ROUND = 0x1.8p23f;
 
     @Override

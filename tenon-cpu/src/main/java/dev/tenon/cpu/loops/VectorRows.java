@@ -8,7 +8,10 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Loops over rows that reduce, normalise or combine them: n is a multiple of the vectors' length. Several accumulators each, as many as hide the latency of an addition (4 cycles) at two loads a cycle. */
+/**
+ * Loops over rows that reduce, normalise or combine them: n is a multiple of the vectors' length. Several accumulators
+ * each, as many as hide the latency of an addition (4 cycles) at two loads a cycle.
+ */
 final class VectorRows {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
@@ -89,7 +92,10 @@ final class VectorRows {
         to.set(F32, toOffset + 4, q0.add(q1).reduceLanes(VectorOperators.ADD));
     }
 
-    /** y = e^(x - shift), results below 2^-125 are 0, which a sum that is at least 1 does not show; returns the sum of at most a few thousand. */
+    /**
+     * y = e^(x - shift), results below 2^-125 are 0, which a sum that is at least 1 does not show; returns the sum of
+     * at most a few thousand.
+     */
     static float expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();

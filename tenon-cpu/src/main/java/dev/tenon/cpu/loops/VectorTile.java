@@ -7,10 +7,13 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The matrix micro-kernel: up to eight rows by two vectors of accumulators, which live in registers over the whole of k. Eight rows want 16 accumulators, two vectors of B and one of A, of the 32 registers that AVX-512 and
- * NEON have; where there are 16 (vectors of 8 floats: AVX2) four rows are the most that does not spill. One method a number of rows: vectors that cross a method which is not inlined are boxed.
+ * The matrix micro-kernel: up to eight rows by two vectors of accumulators, which live in registers over the whole of
+ * k. Eight rows want 16 accumulators, two vectors of B and one of A, of the 32 registers that AVX-512 and NEON have;
+ * where there are 16 (vectors of 8 floats: AVX2) four rows are the most that does not spill. One method a number of
+ * rows: vectors that cross a method which is not inlined are boxed.
  *
- * <p>The accumulators begin at zero; what a product begins at is added afterwards by {@link #add}. Loading them made tile8 too large: C1 gave up on it, and a method that C1 gives up on may never reach C2.
+ * <p>The accumulators begin at zero; what a product begins at is added afterwards by {@link #add}. Loading them made
+ * tile8 too large: C1 gave up on it, and a method that C1 gives up on may never reach C2.
  */
 final class VectorTile {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;

@@ -10,7 +10,8 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Functions of one number over whole vectors: n is a multiple of their length. One loop a function, with the whole of it written out: a loop over about 30 vector operations is still compiled well, a call that is not inlined boxes.
+ * Functions of one number over whole vectors: n is a multiple of their length. One loop a function, with the whole of
+ * it written out: a loop over about 30 vector operations is still compiled well, a call that is not inlined boxes.
  *
  * <p>{@link dev.tenon.core.ir.op.elementwise.UnaryAccuracy} states how near results are.
  */
@@ -80,7 +81,10 @@ final class VectorUnary {
         };
     }
 
-    /** Whether {@link #run} has the function with those parameters: {@code SILU} reaches its limits by way of 131 / alpha. */
+    /**
+     * Whether {@link #run} has the function with those parameters: {@code SILU} reaches its limits by way of 131 /
+     * alpha.
+     */
     static boolean takes(Unary op) {
         return has(op.fn()) && (op.fn() != UnaryFn.SILU || Math.abs(op.alpha()) > 0x1p-30);
     }

@@ -8,8 +8,9 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The loops over windows on the Vector API, for strides of 1 and 2. Vectors stay local to one method each, see {@link VectorLoops}. The last few positions of a maximum are a whole vector that overlaps the one before, which does no harm;
- * what adds up cannot be done twice. Each loop returns how many positions it did.
+ * The loops over windows on the Vector API, for strides of 1 and 2. Vectors stay local to one method each, see
+ * {@link VectorLoops}. The last few positions of a maximum are a whole vector that overlaps the one before, which does
+ * no harm; what adds up cannot be done twice. Each loop returns how many positions it did.
  */
 final class VectorWindowLoops extends WindowLoops {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;

@@ -16,7 +16,10 @@ public final class Vectors {
     private static final class Loaded {
         static final boolean ALL = PRESENT && load();
 
-        /** An exhausted heap breaks the JDK's classes or ours for the rest of the process; the scalar loops need none of them. */
+        /**
+         * An exhausted heap breaks the JDK's classes or ours for the rest of the process; the scalar loops need none of
+         * them.
+         */
         private static boolean load() {
             try {
                 for (Class<?> each : List.of(
@@ -59,7 +62,9 @@ public final class Vectors {
     private Vectors() {}
 
     /**
-     * {@code auto}: scalar loops until the vector ones are compiled, which takes a second or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every run; {@code scalar}: scalar loops only.
+     * {@code auto}: scalar loops until the vector ones are compiled, which takes a second or two; {@code vector}:
+     * vector loops from the start, slow until compiled but bit for bit the same in every run; {@code scalar}: scalar
+     * loops only.
      */
     static String mode() {
         String mode = System.getProperty("dev.tenon.cpu.kernels", AUTO);
@@ -86,9 +91,9 @@ public final class Vectors {
     }
 
     /**
-     * Loads the module into the running JVM, by the means that the JDK itself has for this, where the start exported them to this module
-     * ({@code --add-exports java.base/jdk.internal.module=…}). A module loaded so is the same as one resolved at the start, but the JVM prints
-     * no line about incubator modules on standard error.
+     * Loads the module into the running JVM, by the means that the JDK itself has for this, where the start exported
+     * them to this module ({@code --add-exports java.base/jdk.internal.module=…}). A module loaded so is the same as
+     * one resolved at the start, but the JVM prints no line about incubator modules on standard error.
      */
     private static boolean load(Module here) {
         if (!Object.class.getModule().isExported("jdk.internal.module", here)) {
@@ -107,7 +112,10 @@ public final class Vectors {
         }
     }
 
-    /** One phrase for people who only look: how wide the vectors are is known once their classes are loaded, which takes longer than all else that looking does. */
+    /**
+     * One phrase for people who only look: how wide the vectors are is known once their classes are loaded, which takes
+     * longer than all else that looking does.
+     */
     public static String presence() {
         return PRESENT ? "Vector API" : "no Vector API";
     }

@@ -71,7 +71,10 @@ public final class WarmUp {
         }
     }
 
-    /** Runs a batch of every loop that waits, once there is one. Returns how many milliseconds to leave to the JVM's compiler. */
+    /**
+     * Runs a batch of every loop that waits, once there is one. Returns how many milliseconds to leave to the JVM's
+     * compiler.
+     */
     private static int round(List<HotLoop> waiting) throws InterruptedException {
         if (waiting.isEmpty()) {
             HotLoop first = REQUESTS.take();

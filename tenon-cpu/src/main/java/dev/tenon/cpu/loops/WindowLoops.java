@@ -2,7 +2,10 @@ package dev.tenon.cpu.loops;
 
 import java.lang.foreign.MemorySegment;
 
-/** Inner loops over rows of windows of f32, in plain Java. Offsets and steps between rows are in bytes, counts, strides and dilations in elements. */
+/**
+ * Inner loops over rows of windows of f32, in plain Java. Offsets and steps between rows are in bytes, counts, strides
+ * and dilations in elements.
+ */
 public class WindowLoops {
     private static final class Choice {
         static final WindowLoops CURRENT = Vectors.available() ? new VectorWindowLoops() : new WindowLoops();
@@ -18,7 +21,10 @@ public class WindowLoops {
         return "scalar";
     }
 
-    /** y[i] += sum over l below {@code lines}, j below {@code taps} of w[l, j] x[l, i stride + j dilation], for i below n. */
+    /**
+     * y[i] += sum over l below {@code lines}, j below {@code taps} of w[l, j] x[l, i stride + j dilation], for i below
+     * n.
+     */
     public void correlate(
             MemorySegment x,
             long xOffset,

@@ -16,9 +16,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One product C[m, n] = epilogue(A[m, k] B[k, n]) of f32 or short floats with f32 sums, by blocks of rows and columns: what the steps of matmul and its grouped form run.
+ * One product C[m, n] = epilogue(A[m, k] B[k, n]) of f32 or short floats with f32 sums, by blocks of rows and columns:
+ * what the steps of matmul and its grouped form run.
  *
- * <p>f32 operands in order are read where they lie. Anything else passes through the worker's workspace: short floats and transposed rows of A, panels of a B that is not packed beforehand or is packed in a short type (so that a
+ * <p>f32 operands in order are read where they lie. Anything else passes through the worker's workspace: short floats
+ * and transposed rows of A, panels of a B that is not packed beforehand or is packed in a short type (so that a
  * half-precision weight stays half as large in memory), and results of a short type.
  */
 final class FloatProduct {
@@ -27,7 +29,10 @@ final class FloatProduct {
 
     private static final int MOST_ROWS = 256;
 
-    /** Bytes of the panels that a block of columns reads; they stay in the second-level cache from one block of rows to the next. */
+    /**
+     * Bytes of the panels that a block of columns reads; they stay in the second-level cache from one block of rows to
+     * the next.
+     */
     private static final long B_BYTES = 256 * 1024;
 
     private final DType dtype;
@@ -144,7 +149,8 @@ final class FloatProduct {
     /**
      * The operands of one product.
      *
-     * @param aFrom where A begins in its memory, in elements; {@code lda} from a row (of a transposed A: from a column) to the next
+     * @param aFrom where A begins in its memory, in elements; {@code lda} from a row (of a transposed A: from a column)
+     *     to the next
      * @param bFrom where B begins: in elements, packed in bytes
      * @param cFrom where C (and the residual) begins, in elements
      * @param m rows of A and C

@@ -19,7 +19,8 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Products of 8-bit integers, exact, on the f32 micro-kernel: a difference of 8-bit numbers is at most 255, so a sum of 256 products (255 * 255 * 256 < 2^24) is a whole number that f32 holds exactly. k is cut into such pieces, whose sums
+ * Products of 8-bit integers, exact, on the f32 micro-kernel: a difference of 8-bit numbers is at most 255, so a sum of
+ * 256 products (255 * 255 * 256 < 2^24) is a whole number that f32 holds exactly. k is cut into such pieces, whose sums
  * are added as integers.
  *
  * <p>Java has no instruction for sums of products of bytes; by this way they run at the speed of f32.
@@ -131,7 +132,10 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         return dtype == DType.U8 ? value & 0xFF : value;
     }
 
-    /** Columns of B less their zero points as f32, zero past the last column. The zero points are constants, memory, or none. */
+    /**
+     * Columns of B less their zero points as f32, zero past the last column. The zero points are constants, memory, or
+     * none.
+     */
     private static void loadPanel(
             MemorySegment b,
             DType dtype,

@@ -11,7 +11,10 @@ final class Panels {
 
     private Panels() {}
 
-    /** Packs B[k, n], whose element (row, column) is number {@code from + row * rowStride + column * columnStride}, to byte {@code toOffset} on; the memory there is zero. */
+    /**
+     * Packs B[k, n], whose element (row, column) is number {@code from + row * rowStride + column * columnStride}, to
+     * byte {@code toOffset} on; the memory there is zero.
+     */
     static void pack(
             int width,
             MemorySegment b,

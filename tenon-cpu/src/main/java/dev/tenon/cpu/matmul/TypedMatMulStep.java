@@ -11,7 +11,10 @@ import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Products of f64 and of integers, which wrap: sums of doubles or longs, a block of rows by a block of columns at a time, so that a row of B is loaded once for many rows of A. */
+/**
+ * Products of f64 and of integers, which wrap: sums of doubles or longs, a block of rows by a block of columns at a
+ * time, so that a row of B is loaded once for many rows of A.
+ */
 final class TypedMatMulStep implements CpuStep, RangeTask {
     private static final int ROWS = 16;
     private static final int COLUMNS = 256;

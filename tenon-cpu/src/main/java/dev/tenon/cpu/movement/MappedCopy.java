@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A copy whose source index is a function of the target index, axis by axis, with a fill where there is none: padding, nearest-neighbour resampling. */
+/**
+ * A copy whose source index is a function of the target index, axis by axis, with a fill where there is none: padding,
+ * nearest-neighbour resampling.
+ */
 public final class MappedCopy extends LoopStep {
     /** In a map: no source, the fill. */
     public static final int FILL = -1;
@@ -28,7 +31,10 @@ public final class MappedCopy extends LoopStep {
         }
     }
 
-    /** An axis of the target: how far apart its indices are in the source, and where each comes from; null for the same index. */
+    /**
+     * An axis of the target: how far apart its indices are in the source, and where each comes from; null for the same
+     * index.
+     */
     private static final class Axis {
         private final long size;
         private final long stride;

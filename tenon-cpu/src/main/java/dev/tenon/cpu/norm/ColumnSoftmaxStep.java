@@ -13,7 +13,10 @@ import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
-/** Softmax or its logarithm over an axis that is not the last: many columns at once, so that memory is read in its order. */
+/**
+ * Softmax or its logarithm over an axis that is not the last: many columns at once, so that memory is read in its
+ * order.
+ */
 final class ColumnSoftmaxStep implements CpuStep, RangeTask {
     private static final int COLUMNS = 512;
     private static final Unary EXP = Unary.of(UnaryFn.EXP);

@@ -26,7 +26,10 @@ final class LaneNorms {
         }
     }
 
-    /** (x - mean) / sqrt(variance + epsilon) of a row; mean 0 and the mean square for {@code rms}. The mean is the sum of two numbers: the second is what rounding left of the first. */
+    /**
+     * (x - mean) / sqrt(variance + epsilon) of a row; mean 0 and the mean square for {@code rms}. The mean is the sum
+     * of two numbers: the second is what rounding left of the first.
+     */
     static void standardise(MemorySegment x, MemorySegment y, long first, long size, double epsilon, boolean rms) {
         double mean = rms ? 0 : sum(x, first, size, 0) / size;
         double rest = rms ? 0 : sum(x, first, size, mean) / size;

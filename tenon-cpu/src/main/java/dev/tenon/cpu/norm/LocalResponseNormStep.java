@@ -9,7 +9,9 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
-/** Divides by a power of the sum of squares over neighbouring channels; a channel of a sample a piece, sums in double. */
+/**
+ * Divides by a power of the sum of squares over neighbouring channels; a channel of a sample a piece, sums in double.
+ */
 final class LocalResponseNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = 512;
 

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * LayerNorm, RmsNorm and InstanceNorm over rows of consecutive elements.
  *
- * <p>The moments are those of the differences from the row's first element, in f32 by blocks and in double between blocks. Where that element is far from the mean (more than two deviations) their difference would cancel, and a second
- * pass takes them about the mean.
+ * <p>The moments are those of the differences from the row's first element, in f32 by blocks and in double between
+ * blocks. Where that element is far from the mean (more than two deviations) their difference would cancel, and a
+ * second pass takes them about the mean.
  */
 final class RowNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
@@ -52,7 +53,10 @@ final class RowNormStep implements CpuStep, RangeTask {
         }
     }
 
-    /** @param perRow whether row r takes element r modulo the number of elements of scale and bias (the channels of InstanceNorm) */
+    /**
+     * @param perRow whether row r takes element r modulo the number of elements of scale and bias (the channels of
+     *     InstanceNorm)
+     */
     RowNormStep(
             DType dtype,
             long rows,

@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The memory of one session: an arena as large as its largest plan, workspace for every worker, and a frame a program. Used by one thread at a time. */
+/**
+ * The memory of one session: an arena as large as its largest plan, workspace for every worker, and a frame a program.
+ * Used by one thread at a time.
+ */
 public final class CpuContext implements Device.State {
     private final LedgerMemory memory;
     private final WorkerPool pool;
@@ -46,7 +49,10 @@ public final class CpuContext implements Device.State {
             return piece == null ? MemorySegment.NULL : piece.segment();
         }
 
-        /** Whether it had to be replaced; what it held is gone then. The old memory is freed first, so that the peak is the larger of the two and not their sum. */
+        /**
+         * Whether it had to be replaced; what it held is gone then. The old memory is freed first, so that the peak is
+         * the larger of the two and not their sum.
+         */
         boolean grow(long bytes) {
             if (bytes <= segment().byteSize()) {
                 return false;

@@ -84,7 +84,10 @@ public final class CpuPlanner implements CpuLoweringContext {
         return places;
     }
 
-    /** By slot, the values that some step reads in their own form; a weight that is only multiplied exists in panels alone. */
+    /**
+     * By slot, the values that some step reads in their own form; a weight that is only multiplied exists in panels
+     * alone.
+     */
     private boolean[] readAsTheyAre() {
         boolean[] read = new boolean[slots.values().size()];
         for (Node node : plan.graph().nodes()) {

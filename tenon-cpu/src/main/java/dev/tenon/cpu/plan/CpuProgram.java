@@ -19,7 +19,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by definition ({@link UnitStep}), nothing else. */
+/**
+ * A plan as a list of steps over numbered slots. Immutable; a run allocates its output tensors and, but for steps by
+ * definition ({@link UnitStep}), nothing else.
+ */
 public final class CpuProgram implements Program {
     /**
      * Where a slot's memory comes from, and how much of it is the value's: views share memory and may be shorter.
@@ -70,7 +73,10 @@ public final class CpuProgram implements Program {
         this.threads = threads;
     }
 
-    /** Every slot is a slice of exactly its value's bytes, so that a kernel that runs past it fails with an exception and not with the JVM. */
+    /**
+     * Every slot is a slice of exactly its value's bytes, so that a kernel that runs past it fails with an exception
+     * and not with the JVM.
+     */
     CpuFrame newFrame(MemorySegment arena, MemorySegment[] workspace, WorkerPool workers) {
         MemorySegment[] memory = new MemorySegment[places.length];
         for (int i = 0; i < memory.length; i++) {

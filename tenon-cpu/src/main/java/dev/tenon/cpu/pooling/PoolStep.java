@@ -49,7 +49,10 @@ abstract class PoolStep extends LoopStep {
         }
     }
 
-    /** One row of windows, which begin at {@code startD} and {@code startH} of the plane whose first element is {@code plane}. */
+    /**
+     * One row of windows, which begin at {@code startD} and {@code startH} of the plane whose first element is
+     * {@code plane}.
+     */
     abstract void row(
             CpuFrame frame, MemorySegment source, long plane, int startD, int startH, MemorySegment target, long to);
 }

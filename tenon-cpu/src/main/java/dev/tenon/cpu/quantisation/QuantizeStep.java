@@ -10,7 +10,10 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
-/** saturate(round(x / scale) + zero point), in stretches of one scale; a unit is a chunk of elements that fills whole bytes. */
+/**
+ * saturate(round(x / scale) + zero point), in stretches of one scale; a unit is a chunk of elements that fills whole
+ * bytes.
+ */
 final class QuantizeStep extends LoopStep {
     private static final long CHUNK = 2048;
 

@@ -11,7 +11,10 @@ final class ScaleMap {
     private final long block;
     private final long blocks;
 
-    /** The scales or zero points that are an input of a node, over its first one; nothing lies over it where there is no such input. */
+    /**
+     * The scales or zero points that are an input of a node, over its first one; nothing lies over it where there is no
+     * such input.
+     */
     static ScaleMap of(Node node, int input, int axis, long block) {
         Shape x = node.input(0).shape();
         boolean there = input < node.inputs().size();

@@ -15,7 +15,10 @@ final class GemmRecurrentProducts implements RecurrentProducts {
     private final RecurrentShape shape;
     private final List<RecurrentCell.Part> parts;
     private final Loops loops = Loops.current();
-    /** All directions' packed input weights, and recurrent weights, the parts of a direction one after another; empty where they are packed anew each run. */
+    /**
+     * All directions' packed input weights, and recurrent weights, the parts of a direction one after another; empty
+     * where they are packed anew each run.
+     */
     private final MemorySegment preparedW;
 
     private final MemorySegment preparedR;

@@ -68,7 +68,10 @@ final class GruCell extends RecurrentCell {
         }
     }
 
-    /** Applies r: to the state, for its product to come; or to the product, which is then added to the candidate's argument. */
+    /**
+     * Applies r: to the state, for its product to come; or to the product, which is then added to the candidate's
+     * argument.
+     */
     private void reset(CpuFrame frame, int d, MemorySegment memory, long row, RecurrentUnit unit, long offset) {
         long r = row + (long) hidden * shape.width();
         long argument = row + 2L * hidden * shape.width();

@@ -36,7 +36,8 @@ abstract class RecurrentCell {
     /**
      * One step of all sequences of a unit, of which those that have ended are left as they are.
      *
-     * @param sums byte offset of what the input adds to each gate of each sequence: rows of {@link RecurrentShape#rows} elements, which the step may write
+     * @param sums byte offset of what the input adds to each gate of each sequence: rows of {@link RecurrentShape#rows}
+     *     elements, which the step may write
      */
     abstract void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t);
 

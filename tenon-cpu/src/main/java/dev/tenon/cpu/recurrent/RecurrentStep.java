@@ -9,7 +9,8 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Walks sequences over time. What the input adds to all gates is one matrix product for a stretch of times; then each time adds what the state adds, and the cell makes the next state. A unit is one direction of a block of sequences: no
+ * Walks sequences over time. What the input adds to all gates is one matrix product for a stretch of times; then each
+ * time adds what the state adds, and the cell makes the next state. A unit is one direction of a block of sequences: no
  * two meet, so none waits for another.
  */
 final class RecurrentStep extends LoopStep {
@@ -123,7 +124,7 @@ final class RecurrentStep extends LoopStep {
         }
     }
 
-    /** What does not hang on the state: the input's bias, and the recurrent one where it is just added. */
+    /** What does not depend on the state: the input's bias, and the recurrent one where it is just added. */
     private double bias(CpuFrame frame, int d, int gate) {
         if (shape.bias() < 0) {
             return 0;

@@ -2,7 +2,10 @@ package dev.tenon.cpu.reduce;
 
 import dev.tenon.core.ir.fn.ReduceFn;
 
-/** What a reduction of floats does with its terms: a running double, from {@link #start} through {@link #join} to {@link #finish}. */
+/**
+ * What a reduction of floats does with its terms: a running double, from {@link #start} through {@link #join} to
+ * {@link #finish}.
+ */
 final class Fold {
     private Fold() {}
 

@@ -5,7 +5,10 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 
-/** Elements of any type as keys that compare as signed 64-bit numbers: both zeros are equal, NaN is above all and equal to itself. */
+/**
+ * Elements of any type as keys that compare as signed 64-bit numbers: both zeros are equal, NaN is above all and equal
+ * to itself.
+ */
 public final class Order {
     private static final long NAN = Long.MAX_VALUE;
 

@@ -14,7 +14,10 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
 
-/** Reductions of f32 and short floats whose elements lie in runs: f32 sums of a block, doubles between blocks, always in the same order. */
+/**
+ * Reductions of f32 and short floats whose elements lie in runs: f32 sums of a block, doubles between blocks, always in
+ * the same order.
+ */
 final class RowReduceStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
     private static final Unary ABS = Unary.of(UnaryFn.ABS);

@@ -12,7 +12,8 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The first k of each lane in the order (value, index), which is total, so every k gives a prefix of the same answer. A heap of the k best so far, worst on top, is then taken apart from the back: k and the lane's length may be anything.
+ * The first k of each lane in the order (value, index), which is total, so every k gives a prefix of the same answer. A
+ * heap of the k best so far, worst on top, is then taken apart from the back: k and the lane's length may be anything.
  */
 final class TopKStep extends LoopStep {
     /** A heap entry is its key, then its index. */

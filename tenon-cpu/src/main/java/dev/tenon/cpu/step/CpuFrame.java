@@ -2,7 +2,10 @@ package dev.tenon.cpu.step;
 
 import java.lang.foreign.MemorySegment;
 
-/** What the steps of one run see: the memory of every value by its slot, workers, workspace. One a session and plan; used by one run at a time. */
+/**
+ * What the steps of one run see: the memory of every value by its slot, workers, workspace. One a session and plan;
+ * used by one run at a time.
+ */
 public final class CpuFrame {
     private final MemorySegment[] slots;
     private final MemorySegment[] workspace;
@@ -30,7 +33,10 @@ public final class CpuFrame {
         slots[slot] = segment;
     }
 
-    /** Memory that a worker may write during a step, at least the step's {@link CpuStep#workspaceBytes}, aligned to 64 bytes. */
+    /**
+     * Memory that a worker may write during a step, at least the step's {@link CpuStep#workspaceBytes}, aligned to 64
+     * bytes.
+     */
     public MemorySegment workspace(int worker) {
         return workspace[worker];
     }
@@ -49,7 +55,10 @@ public final class CpuFrame {
         return pool.threads();
     }
 
-    /** Runs the iterations [0, count) on the workers, in pieces of at least {@code grain}; returns when all are done, or throws what one threw. */
+    /**
+     * Runs the iterations [0, count) on the workers, in pieces of at least {@code grain}; returns when all are done, or
+     * throws what one threw.
+     */
     public void parallel(RangeTask task, long count, long grain) {
         pool.run(this, task, count, grain);
     }

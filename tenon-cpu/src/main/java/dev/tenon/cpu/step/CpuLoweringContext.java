@@ -15,7 +15,8 @@ public interface CpuLoweringContext {
     int threads();
 
     /**
-     * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of plans. {@code layout} names the form; {@code make} is called at most once for each pair and gives memory that the
+     * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of
+     * plans. {@code layout} names the form; {@code make} is called at most once for each pair and gives memory that the
      * weights own.
      */
     MemorySegment prepared(ConstantData data, String layout, Function<ConstantData, Prepared> make);

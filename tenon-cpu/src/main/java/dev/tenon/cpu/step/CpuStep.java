@@ -2,7 +2,10 @@ package dev.tenon.cpu.step;
 
 import java.util.List;
 
-/** One compiled node: reads and writes the places of a {@link CpuFrame}. Immutable, shared by all sessions of a model; whatever a run needs to write beside its outputs is the frame's workspace. */
+/**
+ * One compiled node: reads and writes the places of a {@link CpuFrame}. Immutable, shared by all sessions of a model;
+ * whatever a run needs to write beside its outputs is the frame's workspace.
+ */
 public interface CpuStep {
     void run(CpuFrame frame);
 

@@ -3,7 +3,10 @@ package dev.tenon.cpu.step;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** The operands of a tile of work, by number: a segment, a byte offset in it, and a running index. Grows to what the largest step needs. */
+/**
+ * The operands of a tile of work, by number: a segment, a byte offset in it, and a running index. Grows to what the
+ * largest step needs.
+ */
 public final class Registers {
     public MemorySegment[] segments = new MemorySegment[0];
     public long[] offsets = new long[0];

@@ -10,7 +10,10 @@ import dev.tenon.cpu.loops.Raw;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Runs the units of an operation by its own definition, over the memory of a frame: the tier of operations that have no loops of their own here. It works in float64 and, unlike other steps, may allocate. */
+/**
+ * Runs the units of an operation by its own definition, over the memory of a frame: the tier of operations that have no
+ * loops of their own here. It works in float64 and, unlike other steps, may allocate.
+ */
 public final class UnitStep extends LoopStep {
     private final InUnits op;
     private final List<TensorType> inputs;

@@ -10,13 +10,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Persistent threads that share loops with the thread that calls, which is worker 0.
  *
- * <p>One loop at a time: a caller that finds the pool busy (another session's loop, or a loop inside a loop) runs its whole loop by itself. A worker that is late to a loop which the others have finished never enters it, so a caller waits
- * only for pieces that are being worked on. Running a loop allocates nothing.
+ * <p>One loop at a time: a caller that finds the pool busy (another session's loop, or a loop inside a loop) runs its
+ * whole loop by itself. A worker that is late to a loop which the others have finished never enters it, so a caller
+ * waits only for pieces that are being worked on. Running a loop allocates nothing.
  *
  * <p>Thread-safe.
  */
 public final class WorkerPool implements AutoCloseable {
-    /** How long a worker spins before it parks: longer than the gap between two steps of a model, too short to matter to others. */
+    /**
+     * How long a worker spins before it parks: longer than the gap between two steps of a model, too short to matter to
+     * others.
+     */
     private static final long SPIN_NANOS = 40_000;
 
     /** Pieces a worker: enough that a core which someone else uses for a while does not hold up the loop. */
@@ -132,7 +136,10 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Runs the iterations [0, count) in pieces of at least {@code grain}. Throws what a piece threw, when no worker is inside any more; pieces that had not begun are left out then. */
+    /**
+     * Runs the iterations [0, count) in pieces of at least {@code grain}. Throws what a piece threw, when no worker is
+     * inside any more; pieces that had not begun are left out then.
+     */
     void run(CpuFrame given, RangeTask body, long iterations, long grain) {
         if (iterations <= 0) {
             return;

@@ -8,7 +8,8 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Windows over the planes of f32, a row of the output at a time: each row collects the rows of the input that its windows touch, whole vectors of positions where all cells are inside, the borders one by one.
+ * Windows over the planes of f32, a row of the output at a time: each row collects the rows of the input that its
+ * windows touch, whole vectors of positions where all cells are inside, the borders one by one.
  */
 public abstract class WindowRowStep extends LoopStep {
     public final Windows3 windows;

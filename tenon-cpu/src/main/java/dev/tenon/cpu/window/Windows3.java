@@ -7,7 +7,8 @@ import dev.tenon.core.ir.SizeMath;
 import java.util.List;
 
 /**
- * Windows that slide over up to three spatial dims; fewer are filled up with ones in front, so that one set of loops serves 1-d, 2-d and 3-d. The cells of the window at position p lie at {@code p stride - before + i dilation}.
+ * Windows that slide over up to three spatial dims; fewer are filled up with ones in front, so that one set of loops
+ * serves 1-d, 2-d and 3-d. The cells of the window at position p lie at {@code p stride - before + i dilation}.
  */
 public record Windows3(Axis depth, Axis height, Axis width) {
     /** One spatial dim. {@code after} is the padding behind. */
@@ -45,7 +46,10 @@ public record Windows3(Axis depth, Axis height, Axis width) {
             return start >= limit ? 0 : Math.min(kernel, Math.ceilDiv(limit - start, dilation));
         }
 
-        /** Cells of a window that an average divides by: those in the input, or in the padded input, never what lies past both. */
+        /**
+         * Cells of a window that an average divides by: those in the input, or in the padded input, never what lies
+         * past both.
+         */
         public int cells(int start, boolean countPadding) {
             return countPadding ? lastCell(start, input + after) : lastCell(start, input) - firstCell(start);
         }

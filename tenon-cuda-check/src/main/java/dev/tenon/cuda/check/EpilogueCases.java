@@ -67,7 +67,7 @@ final class EpilogueCases {
         return cases;
     }
 
-    /** The function with parameters that f32 holds exactly; null where it is none of floats. */
+    /** The function with parameters that f32 holds exactly; null where it does not take floats. */
     private static @Nullable Unary activation(UnaryFn fn) {
         return switch (fn) {
             case NOT, BIT_NOT, IS_NAN, IS_INF -> null;

@@ -20,7 +20,10 @@ final class DeviceMemory implements ScratchMemory.Loan {
         this.buffer = context.allocate(bytes);
     }
 
-    /** @throws OutOfMemoryException past the cap or when the device has none left, naming the bytes asked for and what is held; nothing is held then */
+    /**
+     * @throws OutOfMemoryException past the cap or when the device has none left, naming the bytes asked for and what
+     *     is held; nothing is held then
+     */
     static DeviceMemory allocate(
             GpuContext context, MemoryLedger ledger, long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);

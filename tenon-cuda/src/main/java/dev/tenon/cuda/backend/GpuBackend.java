@@ -70,7 +70,10 @@ public abstract class GpuBackend implements Backend {
         return why.isEmpty() ? driver().unavailable() : why;
     }
 
-    /** What is wrong in the environment: the platform's own question, so that one that cannot be set up does not take the others with it. */
+    /**
+     * What is wrong in the environment: the platform's own question, so that one that cannot be set up does not take
+     * the others with it.
+     */
     private String misconfigured() {
         try {
             driver();

@@ -168,7 +168,7 @@ final class GpuDevice implements Device {
     /** Memory for a moment; null where it does not fit. */
     private static @Nullable DeviceMemory scratch(GpuContext context, MemoryLedger ledger, long bytes) {
         MemoryReport books = ledger.report();
-        if (books.limit() > 0 && bytes > (books.limit() - books.total()) / SCRATCH_SHARE) {
+        if (bytes > (books.limit() - books.total()) / SCRATCH_SHARE) {
             return null; // runs come first
         }
         try {

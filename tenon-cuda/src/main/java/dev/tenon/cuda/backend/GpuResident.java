@@ -11,9 +11,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor's elements in device memory. A run's results are complete before anybody sees them; collectives work on them later, each after the uses before it, and are not waited for.
+ * A tensor's elements in device memory. A run's results are complete before anybody sees them; collectives work on them
+ * later, each after the uses before it, and are not waited for.
  *
- * <p>Whoever enqueues work holds the elements meanwhile: within a run until it has ended, for work that nobody waits for until it is marked. Closed, the memory is freed after the last hold and the last mark. Thread-safe.
+ * <p>Whoever enqueues work holds the elements meanwhile: within a run until it has ended, for work that nobody waits
+ * for until it is marked. Closed, the memory is freed after the last hold and the last mark. Thread-safe.
  */
 public final class GpuResident implements Resident {
     private final String device;
@@ -73,7 +75,10 @@ public final class GpuResident implements Resident {
         freed();
     }
 
-    /** What is enqueued on a stream from now on comes after the work on the elements so far. With a hold until it is done. */
+    /**
+     * What is enqueued on a stream from now on comes after the work on the elements so far. With a hold until it is
+     * done.
+     */
     void follow(GpuStream stream) {
         uses.follow(stream);
     }
@@ -86,7 +91,8 @@ public final class GpuResident implements Resident {
     /**
      * The work since {@link #enter} has been enqueued; whatever comes later comes after it.
      *
-     * @param outcome of work that changes the elements: throws a {@link dev.tenon.core.error.CollectiveException} once it has failed
+     * @param outcome of work that changes the elements: throws a {@link dev.tenon.core.error.CollectiveException} once
+     *     it has failed
      */
     public void mark(GpuStream stream, @Nullable Runnable outcome) {
         if (outcome != null) {
@@ -106,7 +112,11 @@ public final class GpuResident implements Resident {
         return uses.done();
     }
 
-    /** That the elements are what they should be, asked when work that follows is done. @throws dev.tenon.core.error.CollectiveException when not */
+    /**
+     * That the elements are what they should be, asked when work that follows is done.
+     *
+     * @throws dev.tenon.core.error.CollectiveException when not
+     */
     void requireGood() {
         uses.requireGood();
     }

@@ -23,8 +23,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's stream and memory, as large as its largest plan needs, and for each plan its addresses and its recorded work. A run returns when the device has done it, so nothing that it used is in use afterwards. Used by one thread at a
- * time.
+ * A session's stream and memory, as large as its largest plan needs, and for each plan its addresses and its recorded
+ * work. A run returns when the device has done it, so nothing that it used is in use afterwards. Used by one thread at
+ * a time.
  */
 final class GpuSession implements Device.State {
     /** Sizes that come once are not worth a recording, which takes some hundred microseconds. */
@@ -157,8 +158,9 @@ final class GpuSession implements Device.State {
     }
 
     /**
-     * Waits for what a failed run has enqueued, and lets go of its inputs. Where the wait itself fails for want of heap, everything stays held until the next call gets through it: memory is given back behind its last use and never
-     * before.
+     * Waits for what a failed run has enqueued, and lets go of its inputs. Where the wait itself fails for want of
+     * heap, everything stays held until the next call gets through it: memory is given back behind its last use and
+     * never before.
      */
     private void settle() {
         if (inFlight) {

@@ -141,7 +141,11 @@ final class GpuWeights implements Device.Constants {
         closing.end();
     }
 
-    /** Makes a plan runnable by the CPU backend, with constants that are held until this is closed. @throws dev.tenon.core.error.UnsupportedException with the reason where that backend is not there */
+    /**
+     * Makes a plan runnable by the CPU backend, with constants that are held until this is closed.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException with the reason where that backend is not there
+     */
     synchronized Program onHost(Plan plan, String reason) {
         requireOpen();
         Device device = hostBackend.device(reason);

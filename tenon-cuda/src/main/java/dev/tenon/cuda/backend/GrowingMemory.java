@@ -22,7 +22,10 @@ final class GrowingMemory implements AutoCloseable {
         this.purpose = purpose;
     }
 
-    /** Whether it had to be replaced; what it held is gone then, and nothing enqueued may need it. The old memory is freed first, so that the peak is the larger of the two and not their sum. */
+    /**
+     * Whether it had to be replaced; what it held is gone then, and nothing enqueued may need it. The old memory is
+     * freed first, so that the peak is the larger of the two and not their sum.
+     */
     boolean grow(long bytes) {
         if (bytes <= bytes()) {
             return false;

@@ -6,7 +6,8 @@ import dev.tenon.core.ir.TensorType;
 import java.util.List;
 
 /**
- * Where a program's inputs and outputs lie in one stretch of a session's memory: the word of faults, then the outputs, so that one copy brings both to the host, then the inputs, which one copy brings to the device.
+ * Where a program's inputs and outputs lie in one stretch of a session's memory: the word of faults, then the outputs,
+ * so that one copy brings both to the host, then the inputs, which one copy brings to the device.
  */
 final class IoLayout {
     /** Bytes of the word of faults: {step + 1 or 0, unused, value}. */

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What one program holds: uploads of the constants that it reads, prepared products, the programs of its host steps, and what sessions
- * keep for it. Thread-safe.
+ * What one program holds: uploads of the constants that it reads, prepared products, the programs of its host steps,
+ * and what sessions keep for it. Thread-safe.
  */
 final class ProgramResources implements AutoCloseable {
     private final GpuWeights weights;

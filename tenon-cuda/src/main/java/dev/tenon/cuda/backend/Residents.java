@@ -7,7 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
-/** The tensors in a device's memory, and among them those that are closed while something works on them: nobody waits for that, so they are freed when the next tensor is made. Thread-safe. */
+/**
+ * The tensors in a device's memory, and among them those that are closed while something works on them: nobody waits
+ * for that, so they are freed when the next tensor is made. Thread-safe.
+ */
 final class Residents {
     private static final long PAUSE_NANOS = 50_000;
 
@@ -39,7 +42,10 @@ final class Residents {
         return !now.isEmpty();
     }
 
-    /** Closes all, once nothing works on them. Work that does not end is ended by the group that it belongs to, after its timeout. */
+    /**
+     * Closes all, once nothing works on them. Work that does not end is ended by the group that it belongs to, after
+     * its timeout.
+     */
     void close() {
         List<GpuResident> open = List.copyOf(all);
         open.forEach(GpuResident::close); // from now on nobody begins anything

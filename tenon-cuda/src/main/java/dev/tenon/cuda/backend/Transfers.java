@@ -13,8 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings a run's inputs to the session's memory and its outputs from there: through pinned memory in one asynchronous copy each way; from and to the caller's own memory where there is too much for that; on the device where a tensor lies
- * there. Used by one thread at a time.
+ * Brings a run's inputs to the session's memory and its outputs from there: through pinned memory in one asynchronous
+ * copy each way; from and to the caller's own memory where there is too much for that; on the device where a tensor
+ * lies there. Used by one thread at a time.
  */
 final class Transfers implements AutoCloseable {
     /** Host memory that a session pins at most. */
@@ -72,7 +73,10 @@ final class Transfers implements AutoCloseable {
         }
     }
 
-    /** Lets go of the inputs that lie on the device, and of the results of a run that failed. Nothing that uses them may still be under way. */
+    /**
+     * Lets go of the inputs that lie on the device, and of the results of a run that failed. Nothing that uses them may
+     * still be under way.
+     */
     void release() {
         while (!held.isEmpty()) {
             held.removeLast().release();
@@ -83,7 +87,12 @@ final class Transfers implements AutoCloseable {
         }
     }
 
-    /** Waits for the run and gives its results. @throws dev.tenon.core.error.DataException for a fault that a kernel reported @throws dev.tenon.core.error.CollectiveException when an input is what a failed collective left */
+    /**
+     * Waits for the run and gives its results.
+     *
+     * @throws dev.tenon.core.error.DataException for a fault that a kernel reported @throws
+     *     dev.tenon.core.error.CollectiveException when an input is what a failed collective left
+     */
     Tensor[] out(GpuProgram program, boolean stay) {
         IoLayout layout = program.io();
         if (stay) {

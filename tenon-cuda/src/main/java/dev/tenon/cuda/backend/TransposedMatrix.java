@@ -16,7 +16,11 @@ final class TransposedMatrix {
 
     private TransposedMatrix() {}
 
-    /** In memory that is freed when unreachable. @throws IllegalArgumentException for anything but a matrix of elements of whole bytes */
+    /**
+     * In memory that is freed when unreachable.
+     *
+     * @throws IllegalArgumentException for anything but a matrix of elements of whole bytes
+     */
     static MemorySegment of(ConstantData.Dense matrix) {
         Shape shape = matrix.type().shape();
         int bytes = matrix.type().dtype().bits() / 8;

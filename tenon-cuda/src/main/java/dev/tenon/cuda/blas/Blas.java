@@ -24,7 +24,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The matrix libraries of one open device, cuBLAS and cuBLASLt. Opening it loads nothing: libraries are looked for, and started, when something is first asked. Thread-safe. Close it after its handles and before the context.
+ * The matrix libraries of one open device, cuBLAS and cuBLASLt. Opening it loads nothing: libraries are looked for, and
+ * started, when something is first asked. Thread-safe. Close it after its handles and before the context.
  */
 public final class Blas implements AutoCloseable {
     private static final long MIB = 1 << 20;
@@ -90,7 +91,10 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    /** Bytes of device memory that each library call is given. The makers' advice: 32 MiB from compute capability 9.0, else 4. */
+    /**
+     * Bytes of device memory that each library call is given. The makers' advice: 32 MiB from compute capability 9.0,
+     * else 4.
+     */
     public long workspaceBytes() {
         return context != null && context.device().architecture().number() >= 90 ? 32 * MIB : 4 * MIB;
     }

@@ -6,7 +6,10 @@ import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import org.jspecify.annotations.Nullable;
 
-/** A session's handle for library calls, bound to one stream. Used by one thread at a time. Once cuBLAS is started, calls only enqueue, and may be captured: the workspace is the caller's, so the library allocates nothing. */
+/**
+ * A session's handle for library calls, bound to one stream. Used by one thread at a time. Once cuBLAS is started,
+ * calls only enqueue, and may be captured: the workspace is the caller's, so the library allocates nothing.
+ */
 public final class BlasHandle implements AutoCloseable {
     private final Blas blas;
     private final GpuStream stream;

@@ -3,7 +3,9 @@ package dev.tenon.cuda.blas;
 import dev.tenon.core.ir.DType;
 
 /**
- * A matrix product as libraries are asked for it, in row-major terms: {@code d = activation(a b + c + bias)} over equal matrices, {@code a} [m,k], {@code b} [k,n], {@code c} and {@code d} [m,n], bias [n]. Sums are made in f32, of f64 in f64.
+ * A matrix product as libraries are asked for it, in row-major terms: {@code d = activation(a b + c + bias)} over equal
+ * matrices, {@code a} [m,k], {@code b} [k,n], {@code c} and {@code d} [m,n], bias [n]. Sums are made in f32, of f64 in
+ * f64.
  *
  * @param batches matrices
  * @param m rows

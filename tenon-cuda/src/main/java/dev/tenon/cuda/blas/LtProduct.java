@@ -14,8 +14,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A product that cuBLASLt has been asked about: descriptors, layouts and the algorithm it would take. Made once for a problem and a device, and used by all sessions; lives as long as its {@link Blas}. Row-major operands are the
- * transposes of column-major ones, so the library computes {@code dᵀ = bᵀ aᵀ}, and its bias of a number a row is ours of a number a column.
+ * A product that cuBLASLt has been asked about: descriptors, layouts and the algorithm it would take. Made once for a
+ * problem and a device, and used by all sessions; lives as long as its {@link Blas}. Row-major operands are the
+ * transposes of column-major ones, so the library computes {@code dᵀ = bᵀ aᵀ}, and its bias of a number a row is ours
+ * of a number a column.
  */
 public final class LtProduct implements LtAnswer {
     /** What the library may rely on: values start on 64-byte boundaries. */
@@ -26,7 +28,10 @@ public final class LtProduct implements LtAnswer {
     final GemmProblem problem;
     final long handle;
     final long workspaceBytes;
-    /** The bias's address is part of the descriptor, which sessions share: held from setting it until the call has read it. */
+    /**
+     * The bias's address is part of the descriptor, which sessions share: held from setting it until the call has read
+     * it.
+     */
     final ReentrantLock lock = new ReentrantLock();
 
     private final Arena arena = Arena.ofShared();
@@ -191,7 +196,10 @@ public final class LtProduct implements LtAnswer {
         return true;
     }
 
-    /** How the algorithm was chosen, in words: empty where it is the library's favourite, {@code autotuned over 5} where so many were timed. */
+    /**
+     * How the algorithm was chosen, in words: empty where it is the library's favourite, {@code autotuned over 5} where
+     * so many were timed.
+     */
     public String chosen() {
         return timed > 1 ? "autotuned over " + timed : "";
     }

@@ -4,6 +4,7 @@ import dev.tenon.core.error.CaptureException;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
@@ -19,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Times the algorithms that cuBLASLt offers for a product, on numbers of no meaning, while the device has nothing else
- * to do, and lets the product take the fastest. A thread of its own does it; it ends when there is nothing left to time.
- * Thread-safe.
+ * to do, and lets the product take the fastest. A thread of its own does it; it ends when there is nothing left to
+ * time. Thread-safe.
  */
 final class LtTuner {
     private static final System.Logger LOG = System.getLogger(LtTuner.class.getName());
@@ -107,17 +108,7 @@ final class LtTuner {
             last = thread;
         }
         if (last != null) {
-            boolean interrupted = false;
-            while (last.isAlive()) {
-                try {
-                    last.join();
-                } catch (InterruptedException e) {
-                    interrupted = true; // the context must not be closed before
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            Uninterrupted.run(last::join); // the context must not be closed before
         }
     }
 

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The fastest algorithms that were found, by class of problem, for one kind of device and one version of the library.
- * Kept in one text file, a line a class; another process that writes at the same time may cost a line, which is measured
- * again. Thread-safe.
+ * Kept in one text file, a line a class; another process that writes at the same time may cost a line, which is
+ * measured again. Thread-safe.
  */
 final class TuningRecords {
     private static final System.Logger LOG = System.getLogger(TuningRecords.class.getName());

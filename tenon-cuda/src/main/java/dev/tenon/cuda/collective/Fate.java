@@ -8,7 +8,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the ranks of this process still work together; once they do not, everything that is under way on their devices is ended. Thread-safe. */
+/**
+ * Whether the ranks of this process still work together; once they do not, everything that is under way on their
+ * devices is ended. Thread-safe.
+ */
 final class Fate {
     private static final System.Logger LOG = System.getLogger(Fate.class.getName());
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -33,7 +36,10 @@ final class Fate {
         }
     }
 
-    /** Ends the group, for this reason unless there was one before; returns when the devices have let go, or after some seconds. */
+    /**
+     * Ends the group, for this reason unless there was one before; returns when the devices have let go, or after some
+     * seconds.
+     */
     void breakUp(IntFunction<CollectiveException> why) {
         if (!broken.compareAndSet(null, why)) {
             return;

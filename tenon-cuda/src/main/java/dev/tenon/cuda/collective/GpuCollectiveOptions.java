@@ -7,7 +7,8 @@ import java.time.Duration;
  * How ranks on GPUs work together.
  *
  * @param timeout the longest that any wait may take, joining included
- * @param oneShot whether short all-reduces within a process go over peer memory where the devices allow it, instead of through NCCL
+ * @param oneShot whether short all-reduces within a process go over peer memory where the devices allow it, instead of
+ *     through NCCL
  */
 public record GpuCollectiveOptions(Duration timeout, boolean oneShot) {
     private static final Duration LONGEST = Duration.ofDays(365);

@@ -19,17 +19,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * A rank on a GPU. Buffers are host memory, through which a call waits, or lie on this rank's device: tensors that its
  * {@link dev.tenon.core.runtime.Engine} has made, or {@link DeviceSlice}s. Work on these is enqueued on
- * {@link #stream()}; tensors keep their own order, that of slices is the stream's. Calls on slices may be captured there into a graph.
+ * {@link #stream()}; tensors keep their own order, that of slices is the stream's. Calls on slices may be captured
+ * there into a graph.
  *
  * <p>What differs from ranks that are threads:
  *
  * <ul>
- *   <li>calls on device memory are not compared between ranks: ranks that ask for different things wait for each other until the timeout, or give wrong results;
- *   <li>{@code max} and {@code min} may lose NaN, f16 and bf16 are rounded at every rank that they pass, and there is no mean of integers (sums and means that go over peer memory are made in f32 and rounded once);
- *   <li>a timeout breaks the group, and {@link #abort} reaches the ranks of this process; other processes' ranks end by their own timeout.
+ *   <li>calls on device memory are not compared between ranks: ranks that ask for different things wait for each other
+ *       until the timeout, or give wrong results;
+ *   <li>{@code max} and {@code min} may lose NaN, f16 and bf16 are rounded at every rank that they pass, and there is
+ *       no mean of integers (sums and means that go over peer memory are made in f32 and rounded once);
+ *   <li>a timeout breaks the group, and {@link #abort} reaches the ranks of this process; other processes' ranks end by
+ *       their own timeout.
  * </ul>
  *
- * <p>A graph that holds collectives is closed before the communicator, which waits for it. Thread-safety: any one thread at a time; a second one is refused. {@link #abort} may come from anywhere.
+ * <p>A graph that holds collectives is closed before the communicator, which waits for it. Thread-safety: any one
+ * thread at a time; a second one is refused. {@link #abort} may come from anywhere.
  */
 public final class GpuCommunicator implements Communicator {
     private static final long PAUSE_NANOS = 1_000_000;
@@ -63,7 +68,10 @@ public final class GpuCommunicator implements Communicator {
         this.caller = caller;
     }
 
-    /** This rank with its work on device memory on another stream of the device; as long as this one is open. Collectives of one rank on several streams must not run at the same time: order them by events. */
+    /**
+     * This rank with its work on device memory on another stream of the device; as long as this one is open.
+     * Collectives of one rank on several streams must not run at the same time: order them by events.
+     */
     public GpuCommunicator on(GpuStream other) {
         return new GpuCommunicator(rank, host, other, options, last, caller);
     }
@@ -74,7 +82,8 @@ public final class GpuCommunicator implements Communicator {
     }
 
     /**
-     * Waits until everything on {@link #stream()} is done, graphs that hold collectives too, but not beyond the timeout.
+     * Waits until everything on {@link #stream()} is done, graphs that hold collectives too, but not beyond the
+     * timeout.
      *
      * @throws dev.tenon.core.error.CollectiveTimeoutException at the timeout; the group is then broken
      * @throws CollectiveAbortedException when the group is broken, which ends what is under way without its result
@@ -203,7 +212,10 @@ public final class GpuCommunicator implements Communicator {
         });
     }
 
-    /** Waits until every rank is here; says nothing of work on the devices that came before on other streams than the rank's own. */
+    /**
+     * Waits until every rank is here; says nothing of work on the devices that came before on other streams than the
+     * rank's own.
+     */
     @Override
     public void barrier() {
         exclusively(() -> host.agree(() -> Request.BARRIER, options.deadline()));
@@ -227,7 +239,10 @@ public final class GpuCommunicator implements Communicator {
                 new CollectiveAbortedException("rank " + at + ": the group was aborted by rank " + by + ": " + reason));
     }
 
-    /** Leaves, once a call that another thread is in has ended and the work that is under way is done; ranks that wait for this one end by their timeout. Idempotent. */
+    /**
+     * Leaves, once a call that another thread is in has ended and the work that is under way is done; ranks that wait
+     * for this one end by their timeout. Idempotent.
+     */
     @Override
     public void close() {
         Thread closing = beginClose();

@@ -13,9 +13,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks that are the devices of one process. A thread for each takes its rank's {@link #communicator} and calls, or one thread drives all by {@link #together}.
+ * Ranks that are the devices of one process. A thread for each takes its rank's {@link #communicator} and calls, or one
+ * thread drives all by {@link #together}.
  *
- * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it, everything else through NCCL. Thread-safe. To be closed before contexts that it was given; the caller's they stay.
+ * <p>Short sums (up to {@link OneShotRank#MOST_BYTES}) in device memory go over peer memory where the devices allow it,
+ * everything else through NCCL. Thread-safe. To be closed before contexts that it was given; the caller's they stay.
  */
 public final class GpuGroup implements AutoCloseable {
     private final List<GpuCommunicator> ranks;
@@ -146,7 +148,8 @@ public final class GpuGroup implements AutoCloseable {
     }
 
     /**
-     * One thread for all ranks: collectives on device memory that the code calls, of any rank, are checked at once and enqueued together when it ends. If it fails, none is.
+     * One thread for all ranks: collectives on device memory that the code calls, of any rank, are checked at once and
+     * enqueued together when it ends. If it fails, none is.
      *
      * @throws InputException within itself, and from within for collectives of host memory
      */
@@ -154,7 +157,10 @@ public final class GpuGroup implements AutoCloseable {
         NcclBatch.run(calls);
     }
 
-    /** Leaves, once the work that is under way is done; work that does not end within the timeout is ended, and what even then is not let go is left behind. Idempotent. */
+    /**
+     * Leaves, once the work that is under way is done; work that does not end within the timeout is ended, and what
+     * even then is not let go is left behind. Idempotent.
+     */
     @Override
     public synchronized void close() {
         if (closed) {

@@ -6,14 +6,19 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.nccl.NcclLibrary;
 import java.util.List;
 
-/** A rank that is a process with a device of its own, started by {@code tenon launch}, {@code torchrun} or anything that sets the same variables. */
+/**
+ * A rank that is a process with a device of its own, started by {@code tenon launch}, {@code torchrun} or anything that
+ * sets the same variables.
+ */
 public final class GpuRank {
     private GpuRank() {}
 
     /**
-     * Joins the world that the environment describes. Rank 0 listens at the master's port until all have come, and gives them what NCCL needs to connect.
+     * Joins the world that the environment describes. Rank 0 listens at the master's port until all have come, and
+     * gives them what NCCL needs to connect.
      *
-     * @param context the device, usually of number {@link RankEnvironment#localRank()}; the caller's, to be closed after the communicator
+     * @param context the device, usually of number {@link RankEnvironment#localRank()}; the caller's, to be closed
+     *     after the communicator
      * @throws UnsupportedException where there is no NCCL, saying what was tried
      * @throws dev.tenon.core.error.CollectiveTimeoutException naming the ranks that did not come in time
      * @throws dev.tenon.core.error.NativeException when the port cannot be used, or NCCL cannot connect
@@ -25,7 +30,8 @@ public final class GpuRank {
     /**
      * The same on the device of a runtime, whose tensors the rank takes.
      *
-     * @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed before or after
+     * @param runtime usually for the device of number {@link RankEnvironment#localRank()}; the caller's, to be closed
+     *     before or after
      */
     public static GpuCommunicator open(Engine runtime, RankEnvironment here, GpuCollectiveOptions options) {
         return Places.open(List.of(runtime), (_, contexts) -> {

@@ -4,7 +4,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A communicator that NCCL holds for this process, from the first call that makes it until NCCL has let go of it, and what is being done about it. Thread-safe. */
+/**
+ * A communicator that NCCL holds for this process, from the first call that makes it until NCCL has let go of it, and
+ * what is being done about it. Thread-safe.
+ */
 final class Held {
     private static final Set<Held> ALL = ConcurrentHashMap.newKeySet();
 

@@ -13,7 +13,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.function.Supplier;
 
-/** Collectives on host memory: all ranks tell each other what they ask for, then elements go to the device, around, and back. Each call waits. One thread at a time. */
+/**
+ * Collectives on host memory: all ranks tell each other what they ask for, then elements go to the device, around, and
+ * back. Each call waits. One thread at a time.
+ */
 final class HostCalls implements AutoCloseable {
     private static final int DESCRIPTION = 2;
 
@@ -35,7 +38,12 @@ final class HostCalls implements AutoCloseable {
         all = rank.nccl.context.allocatePinned((long) Request.NUMBERS * Long.BYTES * world);
     }
 
-    /** Makes this rank's request and compares it with the others'. @throws CollectiveMismatchException on every rank when they differ, or when one rank's call is wrong in itself: there its own exception */
+    /**
+     * Makes this rank's request and compares it with the others'.
+     *
+     * @throws CollectiveMismatchException on every rank when they differ, or when one rank's call is wrong in itself:
+     *     there its own exception
+     */
     void agree(Supplier<Request> maker, long deadline) {
         if (NcclBatch.current() != null) {
             throw new InputException(
@@ -107,7 +115,10 @@ final class HostCalls implements AutoCloseable {
         }
     }
 
-    /** Before, both sides of each message tell the other what they send and what they expect; the halves that fit go through, for the other side of each waits for it. */
+    /**
+     * Before, both sides of each message tell the other what they send and what they expect; the halves that fit go
+     * through, for the other side of each waits for it.
+     */
     void sendRecv(HostBuffer send, int to, HostBuffer receive, int from, long deadline) {
         DeviceSlice words = first.of(4 * DESCRIPTION, DType.I64);
         MemorySegment described = own.segment().asSlice(0, 2L * DESCRIPTION * Long.BYTES);

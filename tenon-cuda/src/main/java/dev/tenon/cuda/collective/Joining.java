@@ -19,7 +19,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Makes NCCL's communicators. NCCL waits for all ranks without a limit, so it does that on a thread of its own, which is left behind when the time is over: communicators that block serve every later call fastest (those that do not
+ * Makes NCCL's communicators. NCCL waits for all ranks without a limit, so it does that on a thread of its own, which
+ * is left behind when the time is over: communicators that block serve every later call fastest (those that do not
  * start a thread for each), and only this first wait cannot be ended.
  */
 final class Joining {

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** How ranks go: every step that waits for NCCL or for a device has a daemon thread and an end. What is still held then is left behind, with a line in the log, instead of waiting for ever. Thread-safe. */
+/**
+ * How ranks go: every step that waits for NCCL or for a device has a daemon thread and an end. What is still held then
+ * is left behind, with a line in the log, instead of waiting for ever. Thread-safe.
+ */
 final class Leaving {
     private static final System.Logger LOG = System.getLogger(Leaving.class.getName());
     private static final Duration LONGEST = Duration.ofSeconds(10);
@@ -22,8 +25,10 @@ final class Leaving {
     private Leaving() {}
 
     /**
-     * Calls nothing of NCCL's: an abort may block. But exit handlers of NCCL and the driver must not run over a communicator that is still there, whose threads go on, nor after an abort: they may end the process by a signal, or wait for a
-     * device for ever. The process then ends without them, with its own exit code, and has a last moment for other hooks.
+     * Calls nothing of NCCL's: an abort may block. But exit handlers of NCCL and the driver must not run over a
+     * communicator that is still there, whose threads go on, nor after an abort: they may end the process by a signal,
+     * or wait for a device for ever. The process then ends without them, with its own exit code, and has a last moment
+     * for other hooks.
      */
     private static void exit() {
         List<String> held = Held.all();
@@ -39,7 +44,9 @@ final class Leaving {
         ProcessEnd.withoutExitHandlers();
     }
 
-    /** What has not been let go so far: communicators, and how many steps are under way; empty when there is nothing. */
+    /**
+     * What has not been let go so far: communicators, and how many steps are under way; empty when there is nothing.
+     */
     static String open() {
         List<String> held = Held.all();
         int steps = UNDER_WAY.size();

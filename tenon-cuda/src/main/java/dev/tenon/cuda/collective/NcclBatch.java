@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The calls that one thread makes for several ranks: checked as they come, handed to NCCL together at the end. One that fails to be made leaves nothing half done. */
+/**
+ * The calls that one thread makes for several ranks: checked as they come, handed to NCCL together at the end. One that
+ * fails to be made leaves nothing half done.
+ */
 final class NcclBatch {
     private static final ThreadLocal<NcclBatch> CURRENT = new ThreadLocal<>();
 

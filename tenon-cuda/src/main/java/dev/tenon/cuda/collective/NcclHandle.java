@@ -19,9 +19,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A rank's communicator in NCCL. Calls that enqueue are made one after the other for each device, whatever the communicator: devices on which two threads enqueue in different orders wait for each other for ever.
+ * A rank's communicator in NCCL. Calls that enqueue are made one after the other for each device, whatever the
+ * communicator: devices on which two threads enqueue in different orders wait for each other for ever.
  *
- * <p>Thread-safe. A call that NCCL holds up longer than the timeout is ended by the {@link Watchdog}, which breaks the group.
+ * <p>Thread-safe. A call that NCCL holds up longer than the timeout is ended by the {@link Watchdog}, which breaks the
+ * group.
  */
 final class NcclHandle {
     /** A call on the communicator. */
@@ -127,7 +129,10 @@ final class NcclHandle {
                 new CollectiveAbortedException(at == rank ? text : "rank " + at + ": the group is broken: " + text));
     }
 
-    /** Ends what is under way and lets go of the communicator, unless somebody else does already. A call in flight is given a moment to come back by itself; if it is stuck, this is what frees it. */
+    /**
+     * Ends what is under way and lets go of the communicator, unless somebody else does already. A call in flight is
+     * given a moment to come back by itself; if it is stuck, this is what frees it.
+     */
     private void abort() {
         long asked = System.nanoTime();
         while (callingSince != 0 && System.nanoTime() - asked < GRACE_NANOS) {
@@ -141,8 +146,9 @@ final class NcclHandle {
     }
 
     /**
-     * Leaves; on a thread of its own, for NCCL waits for what is under way, for the process's other ranks, and for graphs that hold collectives. Never mixes with an abort: a communicator whose group is broken is aborted, and one that is
-     * being aborted is waited for.
+     * Leaves; on a thread of its own, for NCCL waits for what is under way, for the process's other ranks, and for
+     * graphs that hold collectives. Never mixes with an abort: a communicator whose group is broken is aborted, and one
+     * that is being aborted is waited for.
      */
     Thread closing() {
         return Leaving.start(() -> {

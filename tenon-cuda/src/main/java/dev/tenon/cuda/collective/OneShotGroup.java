@@ -8,7 +8,10 @@ import dev.tenon.cuda.port.KernelCompiler;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Devices of one process that all-reduce short vectors over each other's memory, in one crossing. Thread-safe; each rank is used by one thread at a time. */
+/**
+ * Devices of one process that all-reduce short vectors over each other's memory, in one crossing. Thread-safe; each
+ * rank is used by one thread at a time.
+ */
 public final class OneShotGroup implements AutoCloseable {
     private static final int MOST_RANKS = 8;
 
@@ -59,7 +62,12 @@ public final class OneShotGroup implements AutoCloseable {
         return "";
     }
 
-    /** Rank {@code i} is on the {@code i}th device. @throws UnsupportedException when {@link #unavailable} says why not @throws dev.tenon.core.error.NativeException when the kernels do not compile */
+    /**
+     * Rank {@code i} is on the {@code i}th device.
+     *
+     * @throws UnsupportedException when {@link #unavailable} says why not @throws dev.tenon.core.error.NativeException
+     *     when the kernels do not compile
+     */
     public static OneShotGroup open(List<GpuContext> contexts, KernelCompiler compiler, Form form) {
         String unavailable = unavailable(contexts);
         if (!unavailable.isEmpty()) {

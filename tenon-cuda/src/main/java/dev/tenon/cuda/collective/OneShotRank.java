@@ -22,7 +22,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** One rank's part in all-reduces over peer memory: its workspace, which its peers write or read, and its kernels. One thread at a time, but for {@link #stop}. */
+/**
+ * One rank's part in all-reduces over peer memory: its workspace, which its peers write or read, and its kernels. One
+ * thread at a time, but for {@link #stop}.
+ */
 public final class OneShotRank implements AutoCloseable {
     private static final int THREADS = 512;
     private static final int BLOCKS = 32;
@@ -91,7 +94,8 @@ public final class OneShotRank implements AutoCloseable {
     }
 
     /**
-     * Enqueues {@code target[i] = op over all ranks of source[i]}; every rank must, with the same length, type and op, and the kernels of all must be able to run at the same time. Sums are made in float in the order of ranks and
+     * Enqueues {@code target[i] = op over all ranks of source[i]}; every rank must, with the same length, type and op,
+     * and the kernels of all must be able to run at the same time. Sums are made in float in the order of ranks and
      * rounded once, so every rank gets the same bits. May be captured and replayed.
      *
      * @param source this rank's; may be the target

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 
-/** The devices of runtimes, opened once more for their ranks: the runtime may be closed before the rank, and the rank before the runtime. */
+/**
+ * The devices of runtimes, opened once more for their ranks: the runtime may be closed before the rank, and the rank
+ * before the runtime.
+ */
 final class Places {
     private Places() {}
 

@@ -8,7 +8,8 @@ import java.util.Map;
  *
  * @param rank {@code RANK}, from 0 on
  * @param world {@code WORLD_SIZE}
- * @param localRank {@code LOCAL_RANK}, the number of the process on its host and of the device that it uses; the rank where it is not set
+ * @param localRank {@code LOCAL_RANK}, the number of the process on its host and of the device that it uses; the rank
+ *     where it is not set
  * @param address {@code MASTER_ADDR}, where rank 0 runs
  * @param port {@code MASTER_PORT}, where rank 0 listens while the ranks join
  */

@@ -14,7 +14,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** What a rank owns on its device: NCCL's communicator, a stream, marks in streams; and how it waits. One thread at a time, but for {@link #look}. */
+/**
+ * What a rank owns on its device: NCCL's communicator, a stream, marks in streams; and how it waits. One thread at a
+ * time, but for {@link #look}.
+ */
 final class RankState {
     private static final int SPINS = 20_000;
     private static final int LOOK_EVERY = 256;
@@ -68,7 +71,10 @@ final class RankState {
         mark(work.stream());
     }
 
-    /** Lets the watchdog see whether the work enqueued so far ends in time. What is recorded into a graph runs when the graph does: {@link #await} minds that. */
+    /**
+     * Lets the watchdog see whether the work enqueued so far ends in time. What is recorded into a graph runs when the
+     * graph does: {@link #await} minds that.
+     */
     void mark(GpuStream on) {
         if (!on.capturing()) {
             on.record(marked);
@@ -76,7 +82,11 @@ final class RankState {
         }
     }
 
-    /** Waits until everything on a stream is done. @throws CollectiveTimeoutException at the deadline; the group is then broken */
+    /**
+     * Waits until everything on a stream is done.
+     *
+     * @throws CollectiveTimeoutException at the deadline; the group is then broken
+     */
     void await(GpuStream on, String what, long deadline) {
         if (on.capturing()) {
             throw new CaptureException(what + ": a stream that captures cannot be waited for");
@@ -134,8 +144,9 @@ final class RankState {
     }
 
     /**
-     * First half of leaving, for all ranks of a process before the second of any. Work that is still under way after the timeout breaks the group: NCCL would wait for it without an end, and what it waits for cannot be aborted any more.
-     * Returns null the second time.
+     * First half of leaving, for all ranks of a process before the second of any. Work that is still under way after
+     * the timeout breaks the group: NCCL would wait for it without an end, and what it waits for cannot be aborted any
+     * more. Returns null the second time.
      */
     @Nullable
     Thread beginClose() {

@@ -15,7 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * How processes find each other: rank 0 listens at the master's port and gives each rank that joins the same bytes. A rank says a magic number, the world's size and its rank; the answer is a length and the bytes, or -1 and what is wrong.
+ * How processes find each other: rank 0 listens at the master's port and gives each rank that joins the same bytes. A
+ * rank says a magic number, the world's size and its rank; the answer is a length and the bytes, or -1 and what is
+ * wrong.
  */
 final class Rendezvous {
     private static final int MAGIC = 0x54454e4e;

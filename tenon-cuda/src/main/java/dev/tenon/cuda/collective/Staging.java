@@ -14,7 +14,11 @@ final class Staging implements AutoCloseable {
         this.context = context;
     }
 
-    /** Room for elements; nothing may still use what was handed out before. @throws dev.tenon.core.error.OutOfMemoryException when the device has not enough */
+    /**
+     * Room for elements; nothing may still use what was handed out before.
+     *
+     * @throws dev.tenon.core.error.OutOfMemoryException when the device has not enough
+     */
     DeviceSlice of(long length, DType dtype) {
         long bytes = dtype.bytesFor(length);
         DeviceBuffer room = memory;

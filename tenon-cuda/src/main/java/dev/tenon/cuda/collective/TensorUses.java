@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
-/** The tensors of one call: held from when they are named until the work on them is enqueued, which comes after all earlier work on them and before all later. Used by one thread. */
+/**
+ * The tensors of one call: held from when they are named until the work on them is enqueued, which comes after all
+ * earlier work on them and before all later. Used by one thread.
+ */
 final class TensorUses {
     private final RankState rank;
     private final GpuStream stream;

@@ -4,7 +4,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
-/** Looks after all open ranks of the process from a thread of its own: whoever is stuck inside a call, or has enqueued work that nobody waits for, cannot look at a clock. Runs while there are ranks. */
+/**
+ * Looks after all open ranks of the process from a thread of its own: whoever is stuck inside a call, or has enqueued
+ * work that nobody waits for, cannot look at a clock. Runs while there are ranks.
+ */
 final class Watchdog {
     private static final long PERIOD_NANOS = 50_000_000;
     private static final List<RankState> RANKS = new CopyOnWriteArrayList<>();

@@ -13,7 +13,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of the cache: the image as it is, so that a shared object can be opened in place, then the compiler's log, then a trailer of fixed size: SHA-256 of image and log, their lengths, the format, and a magic number at the very
+ * A file of the cache: the image as it is, so that a shared object can be opened in place, then the compiler's log,
+ * then a trailer of fixed size: SHA-256 of image and log, their lengths, the format, and a magic number at the very
  * end. Code and what describes it lie in one file, so they cannot come from two writers.
  */
 final class CacheEntry {

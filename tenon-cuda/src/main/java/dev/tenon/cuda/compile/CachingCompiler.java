@@ -12,7 +12,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A compiler with the cache on disk before it. Threads of one process that want the same image at the same time share one compilation. Thread-safe. */
+/**
+ * A compiler with the cache on disk before it. Threads of one process that want the same image at the same time share
+ * one compilation. Thread-safe.
+ */
 public final class CachingCompiler implements KernelCompiler {
     private final KernelCompiler compiler;
     private final KernelCache cache;
@@ -20,7 +23,10 @@ public final class CachingCompiler implements KernelCompiler {
     private final LazyMap<String, ModuleImage> running = new LazyMap<>();
     private volatile @Nullable String fingerprint;
 
-    /** @param driverVersion goes into the keys of PTX, which a driver may refuse for its version; asked for when first needed */
+    /**
+     * @param driverVersion goes into the keys of PTX, which a driver may refuse for its version; asked for when first
+     *     needed
+     */
     public CachingCompiler(KernelCompiler compiler, KernelCache cache, Supplier<String> driverVersion) {
         this.compiler = compiler;
         this.cache = cache;

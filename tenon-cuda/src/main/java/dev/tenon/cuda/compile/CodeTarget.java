@@ -10,12 +10,14 @@ import java.util.List;
  * What a compiler is asked to make for a device.
  *
  * @param architecture of the code
- * @param format machine code where the compiler knows the device; otherwise PTX of the newest architecture below it that the compiler knows and that {@linkplain KernelSources#serves serves} it, which the driver brings forward
+ * @param format machine code where the compiler knows the device; otherwise PTX of the newest architecture below it
+ *     that the compiler knows and that {@linkplain KernelSources#serves serves} it, which the driver brings forward
  */
 record CodeTarget(Architecture architecture, ModuleImage.Format format) {
     /**
      * @param known what the compiler knows, ascending, without specific forms
-     * @throws UnsupportedException when the device is older than all of it, or has kernels of another kind, or is wanted in its specific form and unknown
+     * @throws UnsupportedException when the device is older than all of it, or has kernels of another kind, or is
+     *     wanted in its specific form and unknown
      */
     static CodeTarget of(String compiler, List<Architecture> known, Architecture device) {
         Architecture generic = new Architecture(device.major(), device.minor());

@@ -16,10 +16,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Compiled images by key, in the {@link Store}; verified on every read. No fault of the disk is a fault of the caller: a damaged entry costs a recompile and one log line, a
- * folder that cannot be written one log line. Safe with any number of threads and processes.
+ * Compiled images by key, in the {@link Store}; verified on every read. No fault of the disk is a fault of the caller:
+ * a damaged entry costs a recompile and one log line, a folder that cannot be written one log line. Safe with any
+ * number of threads and processes.
  *
- * <p>Entries are read rather than mapped: a mapped file that somebody truncates ends the process when the driver reads it, and reading a few hundred kilobytes takes less time than hashing them.
+ * <p>Entries are read rather than mapped: a mapped file that somebody truncates ends the process when the driver reads
+ * it, and reading a few hundred kilobytes takes less time than hashing them.
  */
 public final class KernelCache {
     private static final System.Logger LOG = System.getLogger(KernelCache.class.getName());
@@ -73,7 +75,11 @@ public final class KernelCache {
         }
     }
 
-    /** Keeps an image, if the folder can be written. @return the image with its file; the same image when it could not be kept */
+    /**
+     * Keeps an image, if the folder can be written.
+     *
+     * @return the image with its file; the same image when it could not be kept
+     */
     public ModuleImage write(String key, ModuleImage image) {
         boolean kept = store.write(key, "compiled kernels", image.bytes().asByteBuffer(), CacheEntry.tail(image));
         return kept ? new ModuleImage(image.name(), image.format(), image.bytes(), path(key), image.log()) : image;

@@ -18,7 +18,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Several compilers for one platform, the best first. The first that has an image for a source serves; what stands before it is passed over with a reason. Thread-safe.
+ * Several compilers for one platform, the best first. The first that has an image for a source serves; what stands
+ * before it is passed over with a reason. Thread-safe.
  *
  * @param compilers in order
  */
@@ -100,10 +101,12 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     /**
-     * Compiles and loads. An image that the driver rejects (PTX newer than the driver, for one) is not the end: the next compiler may have another, machine code for instance.
+     * Compiles and loads. An image that the driver rejects (PTX newer than the driver, for one) is not the end: the
+     * next compiler may have another, machine code for instance.
      *
      * @throws UnsupportedException when no compiler has code for the device
-     * @throws NativeException when the source does not compile, and when the driver rejects every image, naming each and the versions
+     * @throws NativeException when the source does not compile, and when the driver rejects every image, naming each
+     *     and the versions
      */
     @Override
     public GpuModule load(GpuContext context, KernelSource source, Architecture architecture) {

@@ -15,7 +15,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** NVRTC: machine code for architectures that it knows, PTX for newer ones. It gets our headers by name and no include path. Thread-safe. */
+/**
+ * NVRTC: machine code for architectures that it knows, PTX for newer ones. It gets our headers by name and no include
+ * path. Thread-safe.
+ */
 public final class NvrtcCompiler implements KernelCompiler {
     /** The compiler recurses deeply, and a thread of Java has an eighth of the stack that it expects. */
     private static final long STACK = 16L << 20;

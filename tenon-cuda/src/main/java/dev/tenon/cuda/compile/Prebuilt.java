@@ -22,9 +22,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Kernels that were built ahead, from the optional artifact {@code tenon-cuda-ptx}: machine code, which starts at once, or
- * PTX, which the driver compiles, for machines with a driver and no compiler. It has what its kernels' sources were when it
- * was built; generated sources it cannot have. Thread-safe.
+ * Kernels that were built ahead, from the optional artifact {@code tenon-cuda-ptx}: machine code, which starts at once,
+ * or PTX, which the driver compiles, for machines with a driver and no compiler. It has what its kernels' sources were
+ * when it was built; generated sources it cannot have. Thread-safe.
  */
 public final class Prebuilt implements KernelCompiler {
     /** Where the artifact's index lies: a note, then lines of {@code key compute_NN} or {@code key sm_NN}, one a file

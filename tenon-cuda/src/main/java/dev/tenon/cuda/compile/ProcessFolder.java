@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A folder among the system's temporary files that is one process's, for as long as the process lives: it holds a lock on a file in it. The next process to make such a folder deletes those that no process holds any more, as a killed one
+ * A folder among the system's temporary files that is one process's, for as long as the process lives: it holds a lock
+ * on a file in it. The next process to make such a folder deletes those that no process holds any more, as a killed one
  * leaves them. Locks, unlike process numbers, tell the living from the dead across containers too.
  */
 final class ProcessFolder {
@@ -20,8 +21,9 @@ final class ProcessFolder {
     private static final String LOCK = "lock";
 
     /**
-     * This process's folders and their channels. The channels are kept reachable, for the collector would close them and with them end the locks; and the folders are passed over by the sweep, for closing any channel of a file ends every lock
-     * that the process holds on it.
+     * This process's folders and their channels. The channels are kept reachable, for the collector would close them
+     * and with them end the locks; and the folders are passed over by the sweep, for closing any channel of a file ends
+     * every lock that the process holds on it.
      */
     private static final Map<Path, FileChannel> OWN = new ConcurrentHashMap<>();
 
@@ -62,7 +64,10 @@ final class ProcessFolder {
         }
     }
 
-    /** Whether the lock is there and free. One that is not there yet belongs to a process that is making its folder at this moment; another user's cannot be opened. */
+    /**
+     * Whether the lock is there and free. One that is not there yet belongs to a process that is making its folder at
+     * this moment; another user's cannot be opened.
+     */
     private static boolean abandoned(Path lock) {
         if (!Files.isRegularFile(lock, LinkOption.NOFOLLOW_LINKS)) {
             return false;

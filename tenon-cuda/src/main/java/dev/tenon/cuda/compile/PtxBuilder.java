@@ -24,7 +24,8 @@ public final class PtxBuilder {
     private PtxBuilder() {}
 
     /**
-     * Compiles every source for every architecture, as many at a time as there are processors, and writes the index last. What was there before is deleted.
+     * Compiles every source for every architecture, as many at a time as there are processors, and writes the index
+     * last. What was there before is deleted.
      *
      * @param architectures for PTX: the oldest that is to be served, and those with better code of their own
      * @param machineCode for machine code; it serves later capabilities of the same major number too

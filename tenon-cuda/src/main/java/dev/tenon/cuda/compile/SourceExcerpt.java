@@ -24,7 +24,10 @@ public final class SourceExcerpt {
         return new NativeException(text + numbered(source, headers, log));
     }
 
-    /** The lines of a source and its headers that a log names, with those around them, each behind a line break: {@code softmax.cu    12  float x;}; empty when it names none. */
+    /**
+     * The lines of a source and its headers that a log names, with those around them, each behind a line break:
+     * {@code softmax.cu    12  float x;}; empty when it names none.
+     */
     public static String numbered(KernelSource source, Map<String, String> headers, String log) {
         StringBuilder text = new StringBuilder();
         int printed = lines(text, source.name(), source.text(), log, 0);

@@ -10,7 +10,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A folder of this process for sources and what compilers of the host make of them, deleted at its end. Thread-safe. */
+/**
+ * A folder of this process for sources and what compilers of the host make of them, deleted at its end. Thread-safe.
+ */
 public final class Workshop {
     private static final AtomicLong NEXT = new AtomicLong();
     private static @Nullable Path root;
@@ -63,7 +65,10 @@ public final class Workshop {
         }
     }
 
-    /** Deletes a file, or a folder with all that is in it. What cannot be deleted stays: a temporary file too many is no reason to fail. */
+    /**
+     * Deletes a file, or a folder with all that is in it. What cannot be deleted stays: a temporary file too many is no
+     * reason to fail.
+     */
     public static void delete(Path path) {
         try {
             if (Files.exists(path)) {

@@ -28,7 +28,11 @@ final class CallGate {
         return state.get() < 0;
     }
 
-    /** Refuses new calls and waits until those in flight have ended, or are given up. @return true for the one call that closed */
+    /**
+     * Refuses new calls and waits until those in flight have ended, or are given up.
+     *
+     * @return true for the one call that closed
+     */
     boolean close(BooleanSupplier givenUp) {
         long before = state.getAndUpdate(now -> now < 0 ? now : now + CLOSED);
         if (before < 0) {

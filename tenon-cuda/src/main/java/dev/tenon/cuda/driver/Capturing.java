@@ -2,7 +2,10 @@ package dev.tenon.cuda.driver;
 
 import org.jspecify.annotations.Nullable;
 
-/** The stream that this thread is capturing. What cannot be recorded is refused with its help, before the driver sees it. */
+/**
+ * The stream that this thread is capturing. What cannot be recorded is refused with its help, before the driver sees
+ * it.
+ */
 final class Capturing {
     private static final ThreadLocal<CudaStream> STREAM = new ThreadLocal<>();
 

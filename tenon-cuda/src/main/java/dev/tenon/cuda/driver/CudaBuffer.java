@@ -27,7 +27,11 @@ final class CudaBuffer extends Owned implements DeviceBuffer {
         return bytes;
     }
 
-    /** The address of a range. @throws InputException when the range is not within the buffer, or the buffer of another platform */
+    /**
+     * The address of a range.
+     *
+     * @throws InputException when the range is not within the buffer, or the buffer of another platform
+     */
     static long range(DeviceBuffer buffer, long offset, long length, String call) {
         if (!(buffer instanceof CudaBuffer)) {
             throw new InputException(call + ": the buffer is of another platform: " + buffer);

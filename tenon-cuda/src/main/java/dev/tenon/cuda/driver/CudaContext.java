@@ -164,7 +164,9 @@ final class CudaContext implements GpuContext {
         }
     }
 
-    /** Makes the object that owns what the driver has made; what finds no owner, for want of heap, goes back at once. */
+    /**
+     * Makes the object that owns what the driver has made; what finds no owner, for want of heap, goes back at once.
+     */
     private <T extends Owned> T owned(long made, LongFunction<T> object, LongToIntFunction undo) {
         try {
             return adopt(object.apply(made));

@@ -33,7 +33,10 @@ final class CudaFunction implements GpuFunction {
         this.parameters = countParameters(handle);
     }
 
-    /** The driver takes as many pointers as the kernel has parameters, whether they are there or not; older ones than CUDA 12.4 do not tell how many. */
+    /**
+     * The driver takes as many pointers as the kernel has parameters, whether they are there or not; older ones than
+     * CUDA 12.4 do not tell how many.
+     */
     private static int countParameters(long function) {
         if (!CuLibrary.has("cuFuncGetParamInfo", 12040)) {
             return UNKNOWN;
@@ -62,7 +65,10 @@ final class CudaFunction implements GpuFunction {
         return module.context;
     }
 
-    /** Dynamic shared memory that a launch may ask for: what was allowed, or what the usual limit leaves beside the kernel's static memory. */
+    /**
+     * Dynamic shared memory that a launch may ask for: what was allowed, or what the usual limit leaves beside the
+     * kernel's static memory.
+     */
     int allowedSharedBytes() {
         return Math.max(
                 allowedSharedBytes,

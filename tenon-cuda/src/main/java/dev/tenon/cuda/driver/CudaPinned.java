@@ -11,7 +11,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Page-locked memory of the host; it knows the streams that copied from or to it, and waits for them before it goes. */
+/**
+ * Page-locked memory of the host; it knows the streams that copied from or to it, and waits for them before it goes.
+ */
 final class CudaPinned extends Owned implements PinnedBuffer {
     private static final ConcurrentSkipListMap<Long, CudaPinned> BY_ADDRESS = new ConcurrentSkipListMap<>();
 

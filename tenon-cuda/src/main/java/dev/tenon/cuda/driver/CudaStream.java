@@ -123,7 +123,10 @@ final class CudaStream extends Owned implements GpuStream {
         }
     }
 
-    /** Copies of pageable memory are waited for: the driver only usually has staged them when the call returns, and where devices read pageable memory by themselves not even that. */
+    /**
+     * Copies of pageable memory are waited for: the driver only usually has staged them when the call returns, and
+     * where devices read pageable memory by themselves not even that.
+     */
     private void finish(@Nullable CudaPinned pinned) {
         if (pinned == null) {
             check(CuStream.cuStreamSynchronize(handle), "cuStreamSynchronize()");
@@ -233,7 +236,9 @@ final class CudaStream extends Owned implements GpuStream {
         }
     }
 
-    /** Waits from any thread; passes over a stream that captures, whose work is not on its way, and one that is closed. */
+    /**
+     * Waits from any thread; passes over a stream that captures, whose work is not on its way, and one that is closed.
+     */
     void synchronizeFromOutside() {
         capture.excluding(() -> {
             if (!capture.active() && !closed()) {
@@ -307,7 +312,10 @@ final class CudaStream extends Owned implements GpuStream {
         }
     }
 
-    /** During capture every failed call ends it: a refused copy need not make the driver's capture invalid, and the graph would silently lack it. */
+    /**
+     * During capture every failed call ends it: a refused copy need not make the driver's capture invalid, and the
+     * graph would silently lack it.
+     */
     private TenonException failure(int status, String call, Object... arguments) {
         TenonException failure = primary.failure(status, call, arguments);
         return !capture.active() || failure instanceof DeviceLostException ? failure : capture.endedBy(failure);

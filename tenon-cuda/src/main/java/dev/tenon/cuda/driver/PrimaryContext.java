@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A device's primary context while something of ours holds it, and the fault that lost it. All {@link CudaContext}s of a device share one, since a fault takes them all. */
+/**
+ * A device's primary context while something of ours holds it, and the fault that lost it. All {@link CudaContext}s of
+ * a device share one, since a fault takes them all.
+ */
 final class PrimaryContext {
     private static final System.Logger LOG = System.getLogger(PrimaryContext.class.getName());
     private static final ReentrantLock LOCK = new ReentrantLock();
@@ -31,7 +34,10 @@ final class PrimaryContext {
     private int holders = 1;
     private volatile @Nullable String fault;
     private volatile boolean abandoned;
-    /** For the message when a kernel faults, which comes out of a later call. A hint: written without order by all streams. */
+    /**
+     * For the message when a kernel faults, which comes out of a later call. A hint: written without order by all
+     * streams.
+     */
     private @Nullable CudaFunction lastLaunched;
 
     private PrimaryContext(int ordinal, int device, long handle) {
@@ -40,7 +46,10 @@ final class PrimaryContext {
         this.handle = handle;
     }
 
-    /** @throws DeviceLostException while contexts that a fault has lost are still open, and when the driver cannot recover */
+    /**
+     * @throws DeviceLostException while contexts that a fault has lost are still open, and when the driver cannot
+     *     recover
+     */
     static PrimaryContext retain(int ordinal, int device) {
         LOCK.lock();
         try {
@@ -100,7 +109,10 @@ final class PrimaryContext {
         return abandoned;
     }
 
-    /** Gives up one hold; the last releases the context. When that destroys it, it takes what a fault has left behind along. */
+    /**
+     * Gives up one hold; the last releases the context. When that destroys it, it takes what a fault has left behind
+     * along.
+     */
     void release() {
         LOCK.lock();
         try {

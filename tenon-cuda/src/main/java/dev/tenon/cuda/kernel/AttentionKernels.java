@@ -7,7 +7,10 @@ import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 
-/** Attention: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32. Thread-safe. */
+/**
+ * Attention: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32.
+ * Thread-safe.
+ */
 public final class AttentionKernels {
     private static final int THREADS = 128;
     private static final int SCALAR_QUERIES = 16;

@@ -23,7 +23,10 @@ public final class FusedLaunch {
         this.layout = layout;
     }
 
-    /** Starts the arguments: the caller then sets the addresses of the inputs and after them of the results, all on 16-byte boundaries, by {@link KernelArguments#word}. A result may lie over an input of its shape and width. */
+    /**
+     * Starts the arguments: the caller then sets the addresses of the inputs and after them of the results, all on
+     * 16-byte boundaries, by {@link KernelArguments#word}. A result may lie over an input of its shape and width.
+     */
     public void begin(KernelArguments arguments) {
         arguments.clear().addWords(inputs + results);
     }

@@ -14,7 +14,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A region as {@code elementwise_fused.cu} runs it: a variant of that file, which depends on operations, types, and how each input is read, never on sizes; and the sizes. Immutable.
+ * A region as {@code elementwise_fused.cu} runs it: a variant of that file, which depends on operations, types, and how
+ * each input is read, never on sizes; and the sizes. Immutable.
  */
 public final class FusedRegion {
     private static final int THREADS = 256;

@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A region's steps as macro calls of {@code elementwise_fused.cu}, those that no result needs left out: an integer division among them would report faults. */
+/**
+ * A region's steps as macro calls of {@code elementwise_fused.cu}, those that no result needs left out: an integer
+ * division among them would report faults.
+ */
 final class FusedSteps {
     private final List<DType> types;
     private final int inputs;

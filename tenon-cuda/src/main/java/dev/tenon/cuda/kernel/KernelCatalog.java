@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Every kernel file there is. A test compares each entry with its source, and finds files and entries that the other side lacks. */
+/**
+ * Every kernel file there is. A test compares each entry with its source, and finds files and entries that the other
+ * side lacks.
+ */
 public final class KernelCatalog {
     /** The number of no function: the argument as it is. */
     static final int NO_FUNCTION = 0;
@@ -196,7 +199,9 @@ public final class KernelCatalog {
                 .toList();
     }
 
-    /** Initialises this class: its tables take memory, and a heap that is exhausted meanwhile would break it for good. */
+    /**
+     * Initialises this class: its tables take memory, and a heap that is exhausted meanwhile would break it for good.
+     */
     public static void prepare() {
         // entering the method is what initialises
     }
@@ -317,7 +322,9 @@ public final class KernelCatalog {
                 .toList();
     }
 
-    /** The variant of a type made for a function, or for none; that for any function where it is not one of the usual. */
+    /**
+     * The variant of a type made for a function, or for none; that for any function where it is not one of the usual.
+     */
     static KernelVariant finishing(DType dtype, @Nullable UnaryFn fn) {
         KernelVariant plain = KernelVariant.of(dtype);
         if (fn == null) {

@@ -13,7 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close. Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
+ * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close.
+ * Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
  */
 public final class KernelModules implements Kernels, AutoCloseable {
     private final GpuContext context;

@@ -35,7 +35,10 @@ public final class KernelSources {
             "binary_fn.cuh",
             "region.cuh");
 
-    /** From these on our sources have code of their own, and launches count on it: clusters, for one, which older code knows nothing of. A test compares them with the sources. */
+    /**
+     * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code
+     * knows nothing of. A test compares them with the sources.
+     */
     static final List<Architecture> STEPS =
             List.of(new Architecture(7, 5), new Architecture(8, 0), new Architecture(9, 0));
 

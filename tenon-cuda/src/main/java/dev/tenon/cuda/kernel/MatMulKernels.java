@@ -9,7 +9,10 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Our own matrix product, and what is left to do after a library's: prepares launches. The element types are f32, f16, bf16 and f64; sums of all but f64 are in f32. Thread-safe. */
+/**
+ * Our own matrix product, and what is left to do after a library's: prepares launches. The element types are f32, f16,
+ * bf16 and f64; sums of all but f64 are in f32. Thread-safe.
+ */
 public final class MatMulKernels {
     /** Dims of a batch that one launch can count. */
     public static final int BATCH_DIMS = 4;
@@ -26,7 +29,10 @@ public final class MatMulKernels {
         this.kernels = kernels;
     }
 
-    /** A product with an epilogue; the result is not empty, a batch has at most {@link #BATCH_DIMS} dims. Addresses lie on 32-byte boundaries. */
+    /**
+     * A product with an epilogue; the result is not empty, a batch has at most {@link #BATCH_DIMS} dims. Addresses lie
+     * on 32-byte boundaries.
+     */
     public Product product(DType dtype, MatMulShape shape, @Nullable Unary activation) {
         String entry = shape.packs(PACK) ? "matmul_v4" : "matmul";
         Kernel kernel = kernels.kernel(KernelCatalog.MATMUL, entry, KernelVariant.of(dtype));
@@ -37,7 +43,8 @@ public final class MatMulKernels {
     }
 
     /**
-     * What is done to a product of {@code rows} rows of {@code n} columns, both at least 1. Addresses lie on 32-byte boundaries.
+     * What is done to a product of {@code rows} rows of {@code n} columns, both at least 1. Addresses lie on 32-byte
+     * boundaries.
      *
      * @param bias whether there will be one
      */

@@ -7,7 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The sizes of a batched, broadcast matrix product. Where all matrices of a stack share the right operand and follow each other, they are one taller matrix.
+ * The sizes of a batched, broadcast matrix product. Where all matrices of a stack share the right operand and follow
+ * each other, they are one taller matrix.
  *
  * @param m rows of a matrix of the result
  * @param n its columns

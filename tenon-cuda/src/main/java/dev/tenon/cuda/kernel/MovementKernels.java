@@ -34,7 +34,8 @@ public final class MovementKernels {
     }
 
     /**
-     * y[toOffset + i · toStrides] = x[fromOffset + i · fromStrides] for all i below the sizes, at least one; in elements of {@code bytes} bytes (1, 2, 4, 8). Strides of x may be negative or 0.
+     * y[toOffset + i · toStrides] = x[fromOffset + i · fromStrides] for all i below the sizes, at least one; in
+     * elements of {@code bytes} bytes (1, 2, 4, 8). Strides of x may be negative or 0.
      */
     public Move strided(int bytes, long[] sizes, long fromOffset, long[] fromStrides, long toOffset, long[] toStrides) {
         Dims dims = Dims.collapsed(sizes, fromStrides, toStrides);

@@ -10,7 +10,8 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks, each of which keeps a core busy for a second or so, side by side: as many at a time as there are cores, in the whole process. Threads live as long as their call.
+ * Tasks, each of which keeps a core busy for a second or so, side by side: as many at a time as there are cores, in the
+ * whole process. Threads live as long as their call.
  */
 final class ParallelLoads {
     private static final int CORES = Runtime.getRuntime().availableProcessors();
@@ -27,7 +28,9 @@ final class ParallelLoads {
     }
 
     /**
-     * Runs tasks, begun in their order. After one has failed no other is begun, but where something is merely unsupported, for which there may be another way; those that run already are waited for. An interrupt is passed on to them.
+     * Runs tasks, begun in their order. After one has failed no other is begun, but where something is merely
+     * unsupported, for which there may be another way; those that run already are waited for. An interrupt is passed on
+     * to them.
      *
      * @return what failed, and why: of those that failed and those that were not begun the first has failed
      * @throws Error the first that a task met, when no thread works any more

@@ -16,7 +16,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A region as {@code elementwise_region.cu} reads it: loads, steps and a store on numbered slots, which are used again once their value is done with. Immutable.
+ * A region as {@code elementwise_region.cu} reads it: loads, steps and a store on numbered slots, which are used again
+ * once their value is done with. Immutable.
  */
 public final class RegionProgram {
     public static final int MAX_STEPS = 16;

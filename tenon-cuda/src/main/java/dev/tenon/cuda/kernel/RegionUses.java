@@ -8,7 +8,10 @@ import java.util.List;
 public final class RegionUses {
     private RegionUses() {}
 
-    /** For each input and after them each step: the last step that reads it, the number of steps for a result, -1 for what no result needs. */
+    /**
+     * For each input and after them each step: the last step that reads it, the number of steps for a result, -1 for
+     * what no result needs.
+     */
     public static int[] last(List<Region.Step> steps, List<Integer> results, int inputs) {
         int[] last = new int[inputs + steps.size()];
         Arrays.fill(last, -1);

@@ -5,7 +5,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
 
-/** A norm of x + residual, and the sum where it is wanted, in one launch; f32, f16, bf16 and f64, all but f64 computed in f32. Thread-safe. */
+/**
+ * A norm of x + residual, and the sum where it is wanted, in one launch; f32, f16, bf16 and f64, all but f64 computed
+ * in f32. Thread-safe.
+ */
 public final class ResidualNormKernels {
     private final Kernels kernels;
 

@@ -8,7 +8,8 @@ import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 
 /**
- * Softmax, log-softmax, LayerNorm and RmsNorm: prepares launches. The element types are f32, f16, bf16 and f64; all but f64 are computed in f32. Thread-safe.
+ * Softmax, log-softmax, LayerNorm and RmsNorm: prepares launches. The element types are f32, f16, bf16 and f64; all but
+ * f64 are computed in f32. Thread-safe.
  */
 public final class RowKernels {
     private static final int STRAND_LIMIT = 32;
@@ -94,7 +95,8 @@ public final class RowKernels {
          *
          * @param affine of the norms
          * @param state scratch of {@link RowPlan#stateBytes()}; anything where that is 0
-         * @param counters {@link RowPlan#counterBytes()} that are 0 before and after, used by one stream at a time; anything where that is 0
+         * @param counters {@link RowPlan#counterBytes()} that are 0 before and after, used by one stream at a time;
+         *     anything where that is 0
          */
         public void enqueue(
                 GpuStream stream, KernelArguments arguments, long x, Affine affine, long y, long state, long counters) {
@@ -118,7 +120,9 @@ public final class RowKernels {
             stream.launch(kernel.function(), plan.shape(), arguments);
         }
 
-        /** The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself. */
+        /**
+         * The same launch, allowed to start before its predecessor in the stream has ended; the kernel waits by itself.
+         */
         public Rows overlapping() {
             return new Rows(rule, dtype, rows, cols, plan.overlapping(), kernel);
         }

@@ -50,12 +50,18 @@ public record RowPlan(
     private static final int MOST_THREADS = 1024;
     private static final int TEAM_VALUES = 32; // of a thread, as in the sources; a quarter as many doubles
     private static final int SHORT_TEAM_VALUES = 8;
-    /** Larger clusters wait too long for as many multiprocessors at once: on an H200, 8 blocks take 1.2 times as long as blocks that meet in global memory. */
+    /**
+     * Larger clusters wait too long for as many multiprocessors at once: on an H200, 8 blocks take 1.2 times as long as
+     * blocks that meet in global memory.
+     */
     private static final int MOST_CLUSTER = 4;
 
     private static final int MOST_BLOCKS = Integer.MAX_VALUE;
 
-    /** Nanoseconds that blocks of a row wait for one another, and for what does not fit the chip; bytes a nanosecond that one block and all of them move. From an H200. */
+    /**
+     * Nanoseconds that blocks of a row wait for one another, and for what does not fit the chip; bytes a nanosecond
+     * that one block and all of them move. From an H200.
+     */
     private static final double MEETING = 2500;
 
     private static final double ASKING_AGAIN = 1500;
@@ -89,7 +95,10 @@ public record RowPlan(
         return block(rule, dtype, rows, cols, congruent, device);
     }
 
-    /** Four warps a row where the rows stay in L2: then time is what one row takes. Measured on an H200: 0.9 of a warp's; no gain on rows that come from memory. */
+    /**
+     * Four warps a row where the rows stay in L2: then time is what one row takes. Measured on an H200: 0.9 of a
+     * warp's; no gain on rows that come from memory.
+     */
     private static boolean teamIsSooner(DType dtype, long rows, long cols, DeviceProperties device) {
         int most = values(dtype, SHORT_TEAM_VALUES) * FEW;
         return cols > most / 2 && cols <= most && SizeMath.estimate(2, rows, dtype.bytesFor(cols)) <= device.l2Bytes();
@@ -226,7 +235,10 @@ public record RowPlan(
         return new RowPlan(form, file, entry, shape.withProgrammatic(), blocks, kept, stateBytes, counterBytes, reason);
     }
 
-    /** The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a time. */
+    /**
+     * The number of blocks a row that is done soonest: more blocks shorten a row, but meet, and fewer rows go at a
+     * time.
+     */
     private static int together(long rows, long packs, int packBytes, int onChip, int slots) {
         int best = 1;
         double least = Double.POSITIVE_INFINITY;

@@ -2,7 +2,10 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 
-/** What is done along rows: the families that share the row skeletons. The command line names them, so they hold no catalog. */
+/**
+ * What is done along rows: the families that share the row skeletons. The command line names them, so they hold no
+ * catalog.
+ */
 public enum RowRule {
     SOFTMAX("softmax", 2, false, false),
     LOG_SOFTMAX("softmax", 2, false, false),

@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The kernels of one step: noted while it is lowered, given their code together with those of a plan's other steps. Used by one thread. */
+/**
+ * The kernels of one step: noted while it is lowered, given their code together with those of a plan's other steps.
+ * Used by one thread.
+ */
 public final class StepKernels implements Kernels {
     private final KernelModules modules;
     private final List<Kernel> noted = new ArrayList<>();

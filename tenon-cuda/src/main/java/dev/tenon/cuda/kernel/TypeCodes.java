@@ -2,7 +2,10 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.DType;
 
-/** The numbers by which kernels know element types: {@code types.cuh}, with which a test compares them. Floats come first, the unsigned integers and bool last. */
+/**
+ * The numbers by which kernels know element types: {@code types.cuh}, with which a test compares them. Floats come
+ * first, the unsigned integers and bool last.
+ */
 public final class TypeCodes {
     private TypeCodes() {}
 

@@ -19,7 +19,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece. */
+/**
+ * Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece.
+ */
 final class ElementwiseLowering {
     private ElementwiseLowering() {}
 

@@ -6,7 +6,10 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A product as calls of cuBLAS: one strided call for the innermost dim of the batch, again for each index of the others, and in pieces where there are more matrices than a grid has room for. Immutable. */
+/**
+ * A product as calls of cuBLAS: one strided call for the innermost dim of the batch, again for each index of the
+ * others, and in pieces where there are more matrices than a grid has room for. Immutable.
+ */
 final class GemmCalls {
     /** The library's kernels put matrices along a grid's z. */
     private static final long MOST_MATRICES = 65535;

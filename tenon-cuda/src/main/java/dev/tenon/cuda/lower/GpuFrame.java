@@ -10,7 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * What the steps of one session and plan see: the stream, the address of every value, workspace memory. Addresses stay as they are for the life of a frame, so that captured work can be replayed. Used by one thread at a time.
+ * What the steps of one session and plan see: the stream, the address of every value, workspace memory. Addresses stay
+ * as they are for the life of a frame, so that captured work can be replayed. Used by one thread at a time.
  */
 public final class GpuFrame {
     /**
@@ -119,7 +120,10 @@ public final class GpuFrame {
         return counters;
     }
 
-    /** Where kernels report values that have no result (an index out of range): {@code report_fault} in tenon.cuh. The run then ends in a DataException that names the step's node. */
+    /**
+     * Where kernels report values that have no result (an index out of range): {@code report_fault} in tenon.cuh. The
+     * run then ends in a DataException that names the step's node.
+     */
     public long faults() {
         return faults;
     }

@@ -123,7 +123,11 @@ public final class GpuLowering {
         };
     }
 
-    /** A step of the CPU backend in the place of a kernel that is not there. @throws UnsupportedException where that does not run the node either */
+    /**
+     * A step of the CPU backend in the place of a kernel that is not there.
+     *
+     * @throws UnsupportedException where that does not run the node either
+     */
     public static GpuStep onHost(Node node, GpuLoweringContext context, String reason) {
         return HostStep.of(node, context, reason);
     }

@@ -11,11 +11,15 @@ import dev.tenon.cuda.kernel.Kernels;
 
 /** What a lowering may ask while it makes a step. */
 public interface GpuLoweringContext {
-    /** The slot of a value in the frame. Views have a slot of their own over the same memory. Every slot starts on a 64-byte boundary. */
+    /**
+     * The slot of a value in the frame. Views have a slot of their own over the same memory. Every slot starts on a
+     * 64-byte boundary.
+     */
     int slot(Value value);
 
     /**
-     * The slot of a copy of a constant matrix that lies transposed, made once for the model. A constant that is only asked for this way takes no memory as it is.
+     * The slot of a copy of a constant matrix that lies transposed, made once for the model. A constant that is only
+     * asked for this way takes no memory as it is.
      *
      * @param matrix dense, of rank 2 and whole bytes an element
      */
@@ -39,7 +43,8 @@ public interface GpuLoweringContext {
      * The plan of a single node, made runnable by the CPU backend; its constants are the model's.
      *
      * @param reason why there is no kernel for it
-     * @throws dev.tenon.core.error.UnsupportedException with that reason where there is no CPU backend, and where it does not run the node either
+     * @throws dev.tenon.core.error.UnsupportedException with that reason where there is no CPU backend, and where it
+     *     does not run the node either
      */
     Program onHost(Plan plan, String reason);
 

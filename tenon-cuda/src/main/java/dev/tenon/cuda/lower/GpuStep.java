@@ -2,9 +2,15 @@ package dev.tenon.cuda.lower;
 
 import java.util.List;
 
-/** The work of one node: enqueues launches and returns. Immutable; shared by the sessions of a model. Reads and writes exactly the memory of its node's values, and what it asks for here. */
+/**
+ * The work of one node: enqueues launches and returns. Immutable; shared by the sessions of a model. Reads and writes
+ * exactly the memory of its node's values, and what it asks for here.
+ */
 public non-sealed interface GpuStep extends Lowered {
-    /** Enqueues the work on the frame's stream. Called while the stream captures, too: it must not wait, allocate or touch host memory that may move. */
+    /**
+     * Enqueues the work on the frame's stream. Called while the stream captures, too: it must not wait, allocate or
+     * touch host memory that may move.
+     */
     void enqueue(GpuFrame frame);
 
     /** Which implementation it is. */
@@ -15,7 +21,9 @@ public non-sealed interface GpuStep extends Lowered {
         return List.of();
     }
 
-    /** In words, what a fault that the step's kernel reported with that value means: {@code index 7 is out of range}. */
+    /**
+     * In words, what a fault that the step's kernel reported with that value means: {@code index 7 is out of range}.
+     */
     default String fault(long value) {
         return "the value " + value + " has no result";
     }

@@ -15,7 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back, and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded.
+ * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back,
+ * and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded.
  */
 final class HostStep implements GpuStep {
     private final Program program;

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Copy;
@@ -57,10 +58,14 @@ final class KernelLimits {
 
     /** Whether elements are only bytes to it. */
     private static boolean moves(Node node) {
-        return switch (node.op()) {
-            case Copy _, Transpose _, Slice _, Concat _, Expand _, Gather _, GatherElements _ -> true;
-            default -> false;
-        };
+        Op op = node.op();
+        return op instanceof Copy
+                || op instanceof Transpose
+                || op instanceof Slice
+                || op instanceof Concat
+                || op instanceof Expand
+                || op instanceof Gather
+                || op instanceof GatherElements;
     }
 
     /** Whether it goes through its operands dim by dim. */

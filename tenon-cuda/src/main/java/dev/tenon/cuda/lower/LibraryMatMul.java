@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A product by a library, and what is left to do by our kernel, in place: of halves the product is rounded before it and the result after it, which costs an epsilon of the product's and saves half of what the kernel reads.
+ * A product by a library, and what is left to do by our kernel, in place: of halves the product is rounded before it
+ * and the result after it, which costs an epsilon of the product's and saves half of what the kernel reads.
  *
  * @param name what makes it
  * @param prepared by cuBLASLt; null where cuBLAS makes it

@@ -14,7 +14,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, 0q quantised, 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
+ * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, 0q quantised,
+ * 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
  *
  * @param tier the first that takes it
  * @param lt whether cuBLASLt makes the product, which lets algorithms be timed, else cuBLAS; false for our own kernels
@@ -42,8 +43,8 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     /**
      * What is there.
      *
-     * @param cublas why there is no cuBLAS; empty where there is. Asked for only where cuBLASLt does not serve, since it
-     *     starts cuBLAS
+     * @param cublas why there is no cuBLAS; empty where there is. Asked for only where cuBLASLt does not serve, since
+     *     it starts cuBLAS
      * @param lt why there is no cuBLASLt, or why it does not take this product
      * @param architecture the device's
      */
@@ -123,7 +124,10 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
                 : "";
     }
 
-    /** Why cuBLASLt's epilogue is further off than one rounding of the result, as measured on an H200; empty where it is not. */
+    /**
+     * Why cuBLASLt's epilogue is further off than one rounding of the result, as measured on an H200; empty where it is
+     * not.
+     */
     private static String inexact(Epilogue epilogue, boolean half) {
         return half && epilogue.bias() && epilogue.residual()
                 ? "the library rounds between residual and bias, which is not what STRICT asks for"

@@ -19,7 +19,10 @@ import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
-/** Matrix products: by the libraries where they are, else by our own kernel. With {@code TENON_LOG_FALLBACK=1} each choice is logged with the reasons. */
+/**
+ * Matrix products: by the libraries where they are, else by our own kernel. With {@code TENON_LOG_FALLBACK=1} each
+ * choice is logged with the reasons.
+ */
 final class MatMulLowering {
     private static final System.Logger LOG = System.getLogger(MatMulLowering.class.getName());
     private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
@@ -44,7 +47,10 @@ final class MatMulLowering {
         return step;
     }
 
-    /** Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32 operands along k alone, so that kernels for [k,n] are those of older devices. */
+    /**
+     * Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32
+     * operands along k alone, so that kernels for [k,n] are those of older devices.
+     */
     private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
         boolean library = context.blas().ltUnavailable().isEmpty()
                 || context.blas().unavailable().isEmpty();

@@ -13,7 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A region that no kernel takes whole: a launch a step, results in between in the workspace, short floats as f32. The node's outputs are written after every input has been read for the last time, because an output may lie over an
+ * A region that no kernel takes whole: a launch a step, results in between in the workspace, short floats as f32. The
+ * node's outputs are written after every input has been read for the last time, because an output may lie over an
  * input.
  */
 final class PiecewiseRegion implements GpuStep {

@@ -15,7 +15,11 @@ public enum RegionForm {
     /** Elements from which a kernel of its own, some 100 ms to compile when it is not in the cache yet, pays. */
     private static final long MANY = 32 * 1024;
 
-    /** What {@code TENON_REGIONS} asks for. Read when it is asked, so that a word which is none is an ordinary error. @throws InputException for such a word */
+    /**
+     * What {@code TENON_REGIONS} asks for. Read when it is asked, so that a word which is none is an ordinary error.
+     *
+     * @throws InputException for such a word
+     */
     static RegionForm asked() {
         return of(System.getenv("TENON_REGIONS"));
     }

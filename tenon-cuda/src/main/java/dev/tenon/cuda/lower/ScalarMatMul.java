@@ -7,7 +7,9 @@ import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.MatMulLowering.Slots;
 import java.util.List;
 
-/** A product by our own kernel, its epilogue included; one launch unless the batch has more dims than the kernel counts. */
+/**
+ * A product by our own kernel, its epilogue included; one launch unless the batch has more dims than the kernel counts.
+ */
 final class ScalarMatMul implements GpuStep {
     private final String tier;
     private final List<String> passedOver;

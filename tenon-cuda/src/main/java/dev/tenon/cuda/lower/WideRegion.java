@@ -8,7 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A region that holds short floats as f32 between its steps, by casts where they come in and go out: written to memory as they are, they would be rounded after each step. Casts of the region itself round all the same. Not bound by a
+ * A region that holds short floats as f32 between its steps, by casts where they come in and go out: written to memory
+ * as they are, they would be rounded after each step. Casts of the region itself round all the same. Not bound by a
  * region's limit on steps.
  *
  * @param types of the inputs and after them of what each step gives

@@ -5,7 +5,10 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Cuts workspace memory into stretches on 256-byte boundaries while a step is made; what was given back serves again for the same size. */
+/**
+ * Cuts workspace memory into stretches on 256-byte boundaries while a step is made; what was given back serves again
+ * for the same size.
+ */
 final class Workspace {
     private static final long BOUNDARY = 256;
 

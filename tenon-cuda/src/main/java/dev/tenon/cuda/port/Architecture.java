@@ -5,7 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A compute capability, with {@code specific} for the form whose code runs on that capability alone and may use its own instructions ({@code sm_90a}).
+ * A compute capability, with {@code specific} for the form whose code runs on that capability alone and may use its own
+ * instructions ({@code sm_90a}).
  */
 public record Architecture(int major, int minor, boolean specific) implements Comparable<Architecture> {
     private static final Pattern FORM = Pattern.compile("(?:sm_|compute_)?(\\d{1,2})(\\d)(a?)");

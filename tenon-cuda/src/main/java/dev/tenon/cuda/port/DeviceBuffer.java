@@ -9,7 +9,11 @@ public interface DeviceBuffer extends AutoCloseable {
 
     long bytes();
 
-    /** Does nothing for a range within the buffer. @throws InputException for any other, naming it and the call that it was for */
+    /**
+     * Does nothing for a range within the buffer.
+     *
+     * @throws InputException for any other, naming it and the call that it was for
+     */
     default void requireWithin(long offset, long length, String call) {
         if (offset < 0 || length < 0 || offset > bytes() - length) {
             throw new InputException(
@@ -18,7 +22,8 @@ public interface DeviceBuffer extends AutoCloseable {
     }
 
     /**
-     * Gives the memory back. Idempotent. Work already enqueued must not need it any more: who enqueues holds buffers until an event of that stream has passed.
+     * Gives the memory back. Idempotent. Work already enqueued must not need it any more: who enqueues holds buffers
+     * until an event of that stream has passed.
      */
     @Override
     void close();

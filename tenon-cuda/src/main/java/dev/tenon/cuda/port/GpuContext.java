@@ -4,10 +4,12 @@ import dev.tenon.core.error.UnsupportedException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An open device. Thread-safe: any platform or virtual thread may call, since each native section makes the context current for itself. What it hands out is closed before it or with it.
+ * An open device. Thread-safe: any platform or virtual thread may call, since each native section makes the context
+ * current for itself. What it hands out is closed before it or with it.
  *
- * <p>Faults are of two kinds. A recoverable one (out of memory, a refused launch) leaves everything usable. A fatal one (an illegal address in a kernel) loses the context: {@link #healthy()} is then false and every later call fails
- * at once, naming the first fault.
+ * <p>Faults are of two kinds. A recoverable one (out of memory, a refused launch) leaves everything usable. A fatal one
+ * (an illegal address in a kernel) loses the context: {@link #healthy()} is then false and every later call fails at
+ * once, naming the first fault.
  */
 public interface GpuContext extends AutoCloseable {
     DeviceProperties device();
@@ -27,7 +29,11 @@ public interface GpuContext extends AutoCloseable {
     /** Page-locked host memory, from and to which copies are asynchronous. */
     PinnedBuffer allocatePinned(long bytes);
 
-    /** Runs calls of a library with this device's context current; they must not block. @throws UnsupportedException where the platform has no libraries */
+    /**
+     * Runs calls of a library with this device's context current; they must not block.
+     *
+     * @throws UnsupportedException where the platform has no libraries
+     */
     default void call(Runnable calls) {
         throw new UnsupportedException(device().name() + " has no libraries of CUDA's");
     }
@@ -47,7 +53,8 @@ public interface GpuContext extends AutoCloseable {
     GpuModule load(ModuleImage image) throws ImageRejected;
 
     /**
-     * The 128 bytes that a kernel takes as a {@code __grid_constant__} parameter to copy boxes of a tensor: for {@link KernelArguments#add(MemorySegment, int)} with an alignment of 128. Managed memory.
+     * The 128 bytes that a kernel takes as a {@code __grid_constant__} parameter to copy boxes of a tensor: for
+     * {@link KernelArguments#add(MemorySegment, int)} with an alignment of 128. Managed memory.
      *
      * @throws dev.tenon.core.error.UnsupportedException where the device has no bulk copies
      * @throws dev.tenon.core.error.NativeException when the driver refuses, naming the map
@@ -66,13 +73,22 @@ public interface GpuContext extends AutoCloseable {
     /** Lets kernels of this device read and write the peer's memory; asking again does nothing. */
     void enableAccess(GpuContext peer);
 
-    /** Makes the device current to the calling thread for a library that works on the current one, until the thread's next call of another context; does nothing where the platform has no such thing. */
+    /**
+     * Makes the device current to the calling thread for a library that works on the current one, until the thread's
+     * next call of another context; does nothing where the platform has no such thing.
+     */
     default void makeCurrent() {}
 
-    /** Keeps the device's context alive until the process ends, for a library that still works in it; closing this gives back the rest as ever. */
+    /**
+     * Keeps the device's context alive until the process ends, for a library that still works in it; closing this gives
+     * back the rest as ever.
+     */
     default void keep() {}
 
-    /** Treats the context as lost: a device that does not end its work holds up every call that gives something back. From then on calls fail with this reason, and closing leaves things as they are. */
+    /**
+     * Treats the context as lost: a device that does not end its work holds up every call that gives something back.
+     * From then on calls fail with this reason, and closing leaves things as they are.
+     */
     default void abandon(String why) {}
 
     /** Waits for everything enqueued on every stream. */

@@ -17,7 +17,8 @@ public interface GpuDriver {
     List<DeviceProperties> devices();
 
     /**
-     * Opens a device. Contexts of one device share its primary context; each counts on its own, and the last to close releases it.
+     * Opens a device. Contexts of one device share its primary context; each counts on its own, and the last to close
+     * releases it.
      *
      * @throws dev.tenon.core.error.UnsupportedException when there is none of that number
      * @throws dev.tenon.core.error.NativeException when the driver refuses

@@ -6,7 +6,10 @@ public interface GpuFunction {
 
     Resources resources();
 
-    /** Lets launches ask for this much dynamic shared memory, beyond the default limit. Never lowers what was allowed before. */
+    /**
+     * Lets launches ask for this much dynamic shared memory, beyond the default limit. Never lowers what was allowed
+     * before.
+     */
     void allowSharedBytes(int bytes);
 
     /** Blocks of this size that one multiprocessor holds at a time. */

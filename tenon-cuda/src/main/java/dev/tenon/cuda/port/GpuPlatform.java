@@ -1,7 +1,8 @@
 package dev.tenon.cuda.port;
 
 /**
- * A driver and the compiler that goes with it. Found through {@link java.util.ServiceLoader}: implementations have a public constructor without arguments that loads nothing. Thread-safe.
+ * A driver and the compiler that goes with it. Found through {@link java.util.ServiceLoader}: implementations have a
+ * public constructor without arguments that loads nothing. Thread-safe.
  */
 public interface GpuPlatform {
     /** {@code cuda} or {@code emulator}, as in {@code --device}. */

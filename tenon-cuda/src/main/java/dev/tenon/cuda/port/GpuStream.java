@@ -3,7 +3,9 @@ package dev.tenon.cuda.port;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue of device work, done in order. Used by one thread at a time. All methods enqueue and return, except where they say that they wait. A fault of earlier work may come out of any later call; a range that is not within a buffer is an {@link dev.tenon.core.error.InputException}.
+ * A queue of device work, done in order. Used by one thread at a time. All methods enqueue and return, except where
+ * they say that they wait. A fault of earlier work may come out of any later call; a range that is not within a buffer
+ * is an {@link dev.tenon.core.error.InputException}.
  */
 public interface GpuStream extends AutoCloseable {
     /**
@@ -13,10 +15,16 @@ public interface GpuStream extends AutoCloseable {
      */
     void launch(GpuFunction function, LaunchShape shape, KernelArguments arguments);
 
-    /** Copies host memory to the device. From pinned memory asynchronous: it must then stay untouched until the copy is done. Other memory has been read when the call returns. */
+    /**
+     * Copies host memory to the device. From pinned memory asynchronous: it must then stay untouched until the copy is
+     * done. Other memory has been read when the call returns.
+     */
     void copyToDevice(MemorySegment from, DeviceBuffer to, long toOffset);
 
-    /** Copies device memory to the host. To pinned memory asynchronous; other memory has been written when the call returns. */
+    /**
+     * Copies device memory to the host. To pinned memory asynchronous; other memory has been written when the call
+     * returns.
+     */
     void copyToHost(DeviceBuffer from, long fromOffset, MemorySegment to);
 
     void copy(DeviceBuffer from, long fromOffset, DeviceBuffer to, long toOffset, long bytes);
@@ -25,7 +33,8 @@ public interface GpuStream extends AutoCloseable {
     void fill(DeviceBuffer buffer, long offset, long bytes, byte value);
 
     /**
-     * Runs calls of a library that enqueues on {@link #handle}, with the device's context current; they must not block. A failure while the stream captures ends the recording.
+     * Runs calls of a library that enqueues on {@link #handle}, with the device's context current; they must not block.
+     * A failure while the stream captures ends the recording.
      *
      * @throws dev.tenon.core.error.UnsupportedException where the platform has no libraries
      */
@@ -43,7 +52,11 @@ public interface GpuStream extends AutoCloseable {
     /** Waits until all work is done. */
     void synchronize();
 
-    /** From now on calls are recorded rather than done. @throws dev.tenon.core.error.CaptureException when the stream cannot capture */
+    /**
+     * From now on calls are recorded rather than done.
+     *
+     * @throws dev.tenon.core.error.CaptureException when the stream cannot capture
+     */
     void beginCapture();
 
     boolean capturing();

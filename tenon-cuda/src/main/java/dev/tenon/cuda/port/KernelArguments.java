@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The arguments of one launch in the form that drivers take: values in a slab, and an array of their addresses. Filled anew for every launch without allocating. Belongs to one thread at a time; lives as long as its arena.
+ * The arguments of one launch in the form that drivers take: values in a slab, and an array of their addresses. Filled
+ * anew for every launch without allocating. Belongs to one thread at a time; lives as long as its arena.
  */
 public final class KernelArguments {
     private static final int MOST = 64;

@@ -12,7 +12,10 @@ public interface KernelCompiler {
     /** One line that says why there is none, and what would help; empty where there is one. Never throws. */
     String unavailable();
 
-    /** All that decides about an image beside source, options and architecture: name, version, the versions of headers of its own. Goes into cache keys. */
+    /**
+     * All that decides about an image beside source, options and architecture: name, version, the versions of headers
+     * of its own. Goes into cache keys.
+     */
     String fingerprint();
 
     /**
@@ -31,7 +34,8 @@ public interface KernelCompiler {
     ModuleImage compile(KernelSource source, Architecture architecture);
 
     /**
-     * Compiles and loads. Where there are several ways to make an image, one that the driver rejects is followed by another.
+     * Compiles and loads. Where there are several ways to make an image, one that the driver rejects is followed by
+     * another.
      *
      * @throws UnsupportedException as {@link #compile}
      * @throws NativeException as {@link #compile}, and when the driver rejects every image

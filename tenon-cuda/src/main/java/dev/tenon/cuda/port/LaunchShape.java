@@ -12,7 +12,8 @@ package dev.tenon.cuda.port;
  * @param sharedBytes dynamic shared memory of a block
  * @param cooperative whether all blocks are resident at once, so that the grid may synchronise
  * @param clusterX blocks of a cluster along x; 1 for none
- * @param programmatic whether the launch may start before its predecessor in the stream has ended (the kernel waits by itself)
+ * @param programmatic whether the launch may start before its predecessor in the stream has ended (the kernel waits by
+ *     itself)
  */
 public record LaunchShape(
         int gridX,

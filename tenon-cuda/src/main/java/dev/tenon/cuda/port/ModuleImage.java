@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param name the source's name, for messages
  * @param format what the bytes are
  * @param bytes the image; the memory is managed and shared
- * @param file where it lies on disk, null where only the bytes are; platforms that load files write one of their own then
+ * @param file where it lies on disk, null where only the bytes are; platforms that load files write one of their own
+ *     then
  * @param log what the compiler said (warnings, registers), may be empty
  */
 public record ModuleImage(

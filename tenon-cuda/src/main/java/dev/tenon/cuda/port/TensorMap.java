@@ -4,8 +4,9 @@ import dev.tenon.core.error.InputException;
 import java.util.List;
 
 /**
- * How bulk copies (the tensor memory accelerator, from compute capability 9.0) see a tensor in device memory. Elements outside the tensor are copied as zeros. Along the first dimension a box is taken from multiples of 16 bytes, inside and outside
- * the tensor: other places end the kernel, and the context, with an illegal instruction (seen on an H200).
+ * How bulk copies (the tensor memory accelerator, from compute capability 9.0) see a tensor in device memory. Elements
+ * outside the tensor are copied as zeros. Along the first dimension a box is taken from multiples of 16 bytes, inside
+ * and outside the tensor: other places end the kernel, and the context, with an illegal instruction (seen on an H200).
  *
  * @param element what an element is
  * @param address of the first element, a multiple of 16

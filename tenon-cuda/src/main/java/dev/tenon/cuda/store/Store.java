@@ -67,7 +67,10 @@ public final class Store {
                         : home.resolve(".cache").resolve("tenon"));
     }
 
-    /** A path that a setting names; empty where it names none, or one that this JVM's locale does not have, which is said once. */
+    /**
+     * A path that a setting names; empty where it names none, or one that this JVM's locale does not have, which is
+     * said once.
+     */
     private static Optional<Path> path(String setting, String value) {
         if (value.isBlank()) {
             return Optional.empty();

@@ -7,7 +7,10 @@ import dev.tenon.cuda.port.GpuEvent;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.Arrays;
 
-/** Device time of repeated work, without the host's share: many repetitions are captured into one graph, whose replays lie between two events. */
+/**
+ * Device time of repeated work, without the host's share: many repetitions are captured into one graph, whose replays
+ * lie between two events.
+ */
 public final class DeviceTiming {
     private static final int REPLAYS = 21;
     private static final int MOST = 400;
@@ -27,7 +30,8 @@ public final class DeviceTiming {
     }
 
     /**
-     * The median over so many replays of a graph of so many repetitions, in microseconds a repetition. The work is done {@code repetitions * (2 replays + 1)} times.
+     * The median over so many replays of a graph of so many repetitions, in microseconds a repetition. The work is done
+     * {@code repetitions * (2 replays + 1)} times.
      *
      * @param work enqueues the work once on the stream, without waiting
      */

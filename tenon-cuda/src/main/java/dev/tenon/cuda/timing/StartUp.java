@@ -2,7 +2,10 @@ package dev.tenon.cuda.timing;
 
 import java.util.function.Supplier;
 
-/** What this process has spent so far on getting ready: opening devices, and loading and compiling kernels. Time that several threads spend on the same at once counts once. Thread-safe. */
+/**
+ * What this process has spent so far on getting ready: opening devices, and loading and compiling kernels. Time that
+ * several threads spend on the same at once counts once. Thread-safe.
+ */
 public final class StartUp {
     private static final Busy OPENING = new Busy();
     private static final Busy COMPILING = new Busy();
@@ -42,7 +45,8 @@ public final class StartUp {
      *
      * @param openMillis the driver's library, its initialisation and contexts
      * @param loaded modules of kernels that were made ready
-     * @param loadMillis finding them in the cache, and the driver's share; without the time in which anything is compiled
+     * @param loadMillis finding them in the cache, and the driver's share; without the time in which anything is
+     *     compiled
      * @param compiled modules that no cache had
      * @param compileMillis compiling those
      */

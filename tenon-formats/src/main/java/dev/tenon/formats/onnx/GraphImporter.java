@@ -331,7 +331,7 @@ final class GraphImporter {
 
         /**
          * What graphs take from around them: values by name, and constants, which are constants inside too, for shapes
-         * may hang on them.
+         * may depend on them.
          */
         private record Captures(List<String> names, List<Value> values, Map<String, Value.Origin.Constant> constants) {}
 

@@ -148,7 +148,8 @@ public final class OnnxModel {
     }
 
     /**
-     * What a run gives, in the file's order. Where a shape hangs on what a run is given, it is as the file declares it.
+     * What a run gives, in the file's order. Where a shape depends on what a run is given, it is as the file declares
+     * it.
      */
     public List<Port> outputs() {
         return outputs;

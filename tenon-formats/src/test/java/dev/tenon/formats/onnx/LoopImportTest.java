@@ -106,7 +106,8 @@ class LoopImportTest {
     }
 
     /**
-     * Everything that it hangs on is known, and it never ends: it is for a run to find out, and for its thread to stop.
+     * Everything that it depends on is known, and it never ends: it is for a run to find out, and for its thread to
+     * stop.
      */
     @Test
     @Timeout(30)

@@ -6,8 +6,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which texts go together, and what they are padded to. Few sizes are used, since each takes a plan; texts of like length
- * go together, since padding costs as text does.
+ * Which texts go together, and what they are padded to. Few sizes are used, since each takes a plan; texts of like
+ * length go together, since padding costs as text does.
  *
  * @param mostTexts of a batch
  * @param mostTokens of a batch, padding included; a single text may have more

@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.ImportException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Require;
@@ -31,13 +32,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sentence embeddings from a BERT-like ONNX model, as the model's sentence-transformers files say: tokens through the model, pooling, dense
- * layers, scaling to length 1.
+ * Sentence embeddings from a BERT-like ONNX model, as the model's sentence-transformers files say: tokens through the
+ * model, pooling, dense layers, scaling to length 1.
  *
- * <p>The files are {@code modules.json}, the {@code config.json} of its Pooling and Dense modules, {@code sentence_bert_config.json},
- * {@code config_sentence_transformers.json}, and for the limit of tokens also {@code tokenizer.json}, {@code tokenizer_config.json} and
- * {@code config.json}; they lie beside the model or in its parent folder. Where they say nothing, {@link #assumptions()} tells what was assumed.
- * {@link EncoderOptions} overrides all of them. A model's output that is pooled already, [batch, width], is taken as it is.
+ * <p>The files are {@code modules.json}, the {@code config.json} of its Pooling and Dense modules,
+ * {@code sentence_bert_config.json}, {@code config_sentence_transformers.json}, and for the limit of tokens also
+ * {@code tokenizer.json}, {@code tokenizer_config.json} and {@code config.json}; they lie beside the model or in its
+ * parent folder. Where they say nothing, {@link #assumptions()} tells what was assumed. {@link EncoderOptions}
+ * overrides all of them. A model's output that is pooled already, [batch, width], is taken as it is.
  *
  * <p>Thread-safe: each call in flight has a session of its own, kept for the next. Closing waits for calls in flight.
  */
@@ -96,8 +98,8 @@ public final class EmbeddingEncoder implements AutoCloseable {
     }
 
     /**
-     * Loads a model file, or the model in a folder; the tokenizer lies beside it or in its parent folder, as {@code tokenizer.json} or
-     * {@code NAME-tokenizer.json}.
+     * Loads a model file, or the model in a folder; the tokenizer lies beside it or in its parent folder, as
+     * {@code tokenizer.json} or {@code NAME-tokenizer.json}.
      *
      * @throws ImportException as {@link #load(Path, Path, Target, EncoderOptions)}
      * @throws UnsupportedException as {@link #load(Path, Path, Target, EncoderOptions)}
@@ -132,43 +134,40 @@ public final class EmbeddingEncoder implements AutoCloseable {
         // the device is opened while the files are read; each takes a good part of the time to the first vector
         FutureTask<Engine> opening = new FutureTask<>(() -> Engine.open(target, options.engine()));
         Thread.ofPlatform().daemon().name("tenon-open").start(opening);
-        Tokenizer words;
-        OnnxModel onnx;
-        EncoderSetup setup;
         try {
-            words = Tokenizer.load(tokenizer);
-            onnx = OnnxModel.load(file);
+            Tokenizer words = read(tokenizer);
+            OnnxModel onnx = OnnxModel.load(file);
             EncoderInputs.check(onnx.graph().inputs());
-            setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
-        } catch (IOException | RuntimeException | Error e) {
-            closeOpened(opening, e);
-            switch (e) {
-                case IOException unreadable -> throw ImportException.unreadable("tokenizer " + tokenizer, unreadable);
-                case RuntimeException other -> throw other;
-                case Error other -> throw other;
-                default -> throw new IllegalStateException(e);
-            }
-        }
-        Engine engine = ParallelTasks.result(opening);
-        try {
+            EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
             boolean split = options.longTexts() != LongTexts.CUT;
             Graph body = EncoderGraph.body(onnx.graph(), setup, options.dimensions(), !split);
+            Engine engine = ParallelTasks.result(opening);
             CompiledModel compiled = engine.compile(body, options.compile());
             CompiledModel head = split ? head(engine, body, setup, options) : null;
             return new EmbeddingEncoder(words, setup, options, compiled, head);
         } catch (RuntimeException | Error e) {
-            engine.close();
+            closeOpened(opening, e);
             throw e;
         }
     }
 
-    /** Closes what is being opened for a model that cannot be loaded. */
-    private static void closeOpened(FutureTask<Engine> opening, Throwable why) {
+    private static Tokenizer read(Path tokenizer) {
         try {
-            ParallelTasks.result(opening).close();
-        } catch (RuntimeException | Error e) {
-            why.addSuppressed(e);
+            return Tokenizer.load(tokenizer);
+        } catch (IOException e) {
+            throw ImportException.unreadable("tokenizer " + tokenizer, e);
         }
+    }
+
+    /** Closes the engine of a model that cannot be loaded, if it was opened. */
+    private static void closeOpened(FutureTask<Engine> opening, Throwable why) {
+        Engine engine;
+        try {
+            engine = ParallelTasks.result(opening);
+        } catch (RuntimeException | Error e) {
+            return; // there is nothing to close, and why the model cannot be loaded is known
+        }
+        Closing.after(why, engine::close);
     }
 
     private static CompiledModel head(Engine engine, Graph body, EncoderSetup setup, EncoderOptions options) {
@@ -182,7 +181,11 @@ public final class EmbeddingEncoder implements AutoCloseable {
         return engine.compile(EncoderGraph.head(Math.toIntExact(size), setup, options.dimensions()), options.compile());
     }
 
-    /** Returns where the tokenizer of a model file, or of the model in a folder, lies. @throws ImportException naming the places looked at */
+    /**
+     * Returns where the tokenizer of a model file, or of the model in a folder, lies.
+     *
+     * @throws ImportException naming the places looked at
+     */
     public static Path tokenizerBeside(Path model) {
         return ModelFiles.tokenizer(ModelFiles.model(Require.nonNull(model, "model")));
     }
@@ -190,10 +193,10 @@ public final class EmbeddingEncoder implements AutoCloseable {
     /**
      * Returns one vector a text, in the order of the texts.
      *
-     * @throws InputException when a text is blank, naming its index, or a vector has fewer dimensions than were asked for
+     * @throws InputException when a text is blank, naming its index, or a vector has fewer dimensions than were asked
+     *     for
      */
     public float[][] encode(List<String> texts) {
-        Require.elements(texts, "texts");
         return embed(Require.elements(texts, "texts")).vectors().toArray(new float[0][]);
     }
 
@@ -329,7 +332,10 @@ public final class EmbeddingEncoder implements AutoCloseable {
         }
     }
 
-    /** Returns what neither the options nor the model's files say, and was therefore assumed; empty when they say everything. */
+    /**
+     * Returns what neither the options nor the model's files say, and was therefore assumed; empty when they say
+     * everything.
+     */
     public List<Assumption> assumptions() {
         return setup.assumptions();
     }

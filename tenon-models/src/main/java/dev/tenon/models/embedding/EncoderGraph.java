@@ -47,11 +47,6 @@ final class EncoderGraph {
         });
     }
 
-    /** Whether {@link #body} pools: one weight input for each pooling. */
-    static boolean pools(Graph body) {
-        return body.inputs().stream().anyMatch(input -> input.name().startsWith(WEIGHTS));
-    }
-
     /** Dense layers and scaling alone, for pooled vectors of that width. */
     static Graph head(int width, EncoderSetup setup, @Nullable Integer dimensions) {
         return GraphBuilder.build(

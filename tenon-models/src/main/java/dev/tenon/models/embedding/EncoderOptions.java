@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param batch how many texts go through the model at once; null for what suits the device and the texts' lengths; one
  *     where the model quantises activations by the range of the whole batch
  * @param lengths rounding of the padded length: the mask makes padding safe; null for what suits the device
- * @param folder where {@code modules.json} and the files it names lie; null for beside the model or in its parent folder
+ * @param folder where {@code modules.json} and the files it names lie; null for beside the model or in its parent
+ *     folder
  * @param pooling how token vectors become one vector
  * @param maxTokens the most tokens of a text, special tokens included
  * @param longTexts what happens to longer texts
@@ -133,14 +134,20 @@ public record EncoderOptions(
                 engine, compile, batch, lengths, folder, pooling, maxTokens, rule, prompt, dimensions, normalise);
     }
 
-    /** Returns these options with a prompt before each text; {@link Prompt#none()} also turns off the one that the files ask for. */
+    /**
+     * Returns these options with a prompt before each text; {@link Prompt#none()} also turns off the one that the files
+     * ask for.
+     */
     public EncoderOptions withPrompt(Prompt before) {
         Require.nonNull(before, "before");
         return new EncoderOptions(
                 engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, before, dimensions, normalise);
     }
 
-    /** Returns these options with vectors cut to their first {@code count} components, and scaled again if they are scaled. */
+    /**
+     * Returns these options with vectors cut to their first {@code count} components, and scaled again if they are
+     * scaled.
+     */
     public EncoderOptions withDimensions(int count) {
         return new EncoderOptions(
                 engine, compile, batch, lengths, folder, pooling, maxTokens, longTexts, prompt, count, normalise);

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxTokens the most tokens of a text
  * @param lowercase whether texts are put in lower case first
  * @param prompt what stands before each text
- * @param alone whether texts go through the model one by one: where activations are quantised by the range of a whole batch, a text's vector
- *     would depend on the texts beside it and on their padding
+ * @param alone whether texts go through the model one by one: where activations are quantised by the range of a whole
+ *     batch, a text's vector would depend on the texts beside it and on their padding
  * @param assumptions what no option and no file says
  */
 record EncoderSetup(
@@ -86,8 +86,8 @@ record EncoderSetup(
     }
 
     /**
-     * The output that is taken: {@code sentence_embedding}, which holds the result of all modules, unless a pooling is asked for; else token
-     * vectors; else the model's only pooled output.
+     * The output that is taken: {@code sentence_embedding}, which holds the result of all modules, unless a pooling is
+     * asked for; else token vectors; else the model's only pooled output.
      */
     private static OnnxModel.Port output(OnnxModel onnx, boolean tokensWanted) {
         List<OnnxModel.Port> floats = onnx.outputs().stream()
@@ -130,7 +130,10 @@ record EncoderSetup(
         return !port.type().shape().isRanked() || port.type().shape().rank() == rank;
     }
 
-    /** The option, sentence-transformers' file, the tokenizer's own truncation, the tokenizer's and the model's settings, or what is usual. */
+    /**
+     * The option, sentence-transformers' file, the tokenizer's own truncation, the tokenizer's and the model's
+     * settings, or what is usual.
+     */
     private static int maxTokens(
             Path tokenizer,
             Tokenizer words,
@@ -159,7 +162,10 @@ record EncoderSetup(
         return USUAL_TOKENS;
     }
 
-    /** The smaller one of {@code model_max_length} and {@code max_position_embeddings}; null when neither is there. Only for a tokenizer of the usual name: others share a folder with models that are not theirs. */
+    /**
+     * The smaller one of {@code model_max_length} and {@code max_position_embeddings}; null when neither is there. Only
+     * for a tokenizer of the usual name: others share a folder with models that are not theirs.
+     */
     private static @Nullable Integer settings(Path tokenizer, @Nullable Path transformer) {
         if (!tokenizer.endsWith("tokenizer.json")) {
             return null;

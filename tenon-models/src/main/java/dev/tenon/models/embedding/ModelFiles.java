@@ -13,7 +13,10 @@ import java.util.stream.Stream;
 final class ModelFiles {
     private ModelFiles() {}
 
-    /** The model itself, or the one in a folder: {@code model.onnx}, {@code onnx/model.onnx}, or the only .onnx file of either place. */
+    /**
+     * The model itself, or the one in a folder: {@code model.onnx}, {@code onnx/model.onnx}, or the only .onnx file of
+     * either place.
+     */
     static Path model(Path given) {
         if (!Files.exists(given)) {
             throw new ImportException(given + " cannot be read: there is no such file");
@@ -80,7 +83,10 @@ final class ModelFiles {
         return folders;
     }
 
-    /** A path that a file names, which must lie below its folder; links are followed, as caches of models consist of them. */
+    /**
+     * A path that a file names, which must lie below its folder; links are followed, as caches of models consist of
+     * them.
+     */
     static Path below(Path folder, String path, String namedIn) {
         try {
             Path below = folder.resolve(path).normalize();

@@ -1,8 +1,10 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.lazy.Uninterrupted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
@@ -37,7 +39,8 @@ final class ParallelTasks {
             // no more threads are to be had: those that are there do the work
         }
         tasks.work();
-        awaitAll(others);
+        // what the tasks use must not be left while they use it
+        others.forEach(other -> Uninterrupted.run(other::join));
         switch (tasks.failure) {
             case null -> {}
             case RuntimeException e -> throw e;
@@ -48,25 +51,21 @@ final class ParallelTasks {
 
     /** What a task gives, once it has ended. @throws RuntimeException as the task did */
     static <T> T result(FutureTask<T> task) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true; // what the task uses must not be left while it uses it
-                } catch (ExecutionException e) {
-                    switch (e.getCause()) {
-                        case RuntimeException cause -> throw cause;
-                        case Error cause -> throw cause;
-                        case null, default -> throw new IllegalStateException(e);
-                    }
-                }
+        // what the task uses must not be left while it uses it
+        Uninterrupted.run(() -> {
+            try {
+                task.get();
+            } catch (ExecutionException e) {
+                // thrown below
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        });
+        if (task.state() == Future.State.SUCCESS) {
+            return task.resultNow();
+        }
+        switch (task.exceptionNow()) {
+            case RuntimeException cause -> throw cause;
+            case Error cause -> throw cause;
+            case Throwable cause -> throw new IllegalStateException(cause);
         }
     }
 
@@ -83,22 +82,6 @@ final class ParallelTasks {
     private synchronized void failed(Throwable met) {
         if (failure == null) {
             failure = met;
-        }
-    }
-
-    private static void awaitAll(List<Thread> threads) {
-        boolean interrupted = false;
-        for (Thread thread : threads) {
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true; // what the tasks use must not be left while they use it
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

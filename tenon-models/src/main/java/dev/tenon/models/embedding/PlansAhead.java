@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
 
 /**
- * Makes plans for sizes that are about to be run, by threads of their own and in the order in which they are wanted, while
- * the device computes the first. Thread-safe.
+ * Makes plans for sizes that are about to be run, by threads of their own and in the order in which they are wanted,
+ * while the device computes the first. Thread-safe.
  */
 final class PlansAhead {
     private static final int MOST_THREADS = 8;

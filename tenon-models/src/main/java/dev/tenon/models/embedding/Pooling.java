@@ -28,8 +28,8 @@ public enum Pooling {
     }
 
     /**
-     * Writes the weight of each token: pooling is the sum of the token vectors times their weights, for {@link #MAX} the
-     * maximum over the tokens whose weight is not 0.
+     * Writes the weight of each token: pooling is the sum of the token vectors times their weights, for {@link #MAX}
+     * the maximum over the tokens whose weight is not 0.
      *
      * @param row one weight a token, 0 for those that do not count
      * @param from the first token that counts; a prompt that does not count lies before it, and CLS ignores it

@@ -31,7 +31,10 @@ public record Prompt(String value, boolean named) {
         return new Prompt(Require.nonNull(name, "name"), true);
     }
 
-    /** Returns a name for one word of letters, digits, {@code _}, {@code .} and {@code -}, and otherwise the text itself. */
+    /**
+     * Returns a name for one word of letters, digits, {@code _}, {@code .} and {@code -}, and otherwise the text
+     * itself.
+     */
     public static Prompt parse(String value) {
         return NAME.matcher(Require.nonNull(value, "value")).matches() ? named(value) : text(value);
     }

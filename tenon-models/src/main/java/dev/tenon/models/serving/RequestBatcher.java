@@ -4,19 +4,20 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.DeadlineException;
 import dev.tenon.core.error.OverloadException;
 import dev.tenon.core.error.Require;
+import dev.tenon.core.lazy.Uninterrupted;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the requests of many clients together, in the order in which they came, and runs them a batch at a time on a thread
- * of its own. While one batch runs, the next gathers. A request that is cancelled before its batch begins is left out.
+ * Puts the requests of many clients together, in the order in which they came, and runs them a batch at a time on a
+ * thread of its own. While one batch runs, the next gathers. A request that is cancelled before its batch begins is
+ * left out.
  *
  * <p>Thread-safe. Closing refuses further requests and returns when those that wait are done.
  *
@@ -212,16 +213,8 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        boolean interrupted = false;
-        while (thread.isAlive() && Thread.currentThread() != thread) {
-            try {
-                thread.join(TimeUnit.SECONDS.toMillis(1));
-            } catch (InterruptedException e) {
-                interrupted = true; // nothing may be lost
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        if (Thread.currentThread() != thread) {
+            Uninterrupted.run(thread::join); // nothing may be lost
         }
     }
 }

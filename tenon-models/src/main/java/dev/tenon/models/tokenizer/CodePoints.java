@@ -35,7 +35,8 @@ final class CodePoints {
     }
 
     /**
-     * The blocks that BERT sets apart. Extension E starts at U+2B920 in the reference, 256 characters late; so it does here.
+     * The blocks that BERT sets apart. Extension E starts at U+2B920 in the reference, 256 characters late; so it does
+     * here.
      */
     static boolean isChinese(int cp) {
         return (cp >= 0x4E00 && cp <= 0x9FFF)

@@ -16,9 +16,10 @@ final class SplitText {
     }
 
     /**
-     * The tokens, as far as they are wanted: a reader that keeps {@code enough} of them, and cuts at the given end, sees no
-     * more words than it needs. It stops after whole words, and never right after an added token; that is how the
-     * reference does it, and it shows: how many tokens a pair's texts have before truncation decides how it is shared.
+     * The tokens, as far as they are wanted: a reader that keeps {@code enough} of them, and cuts at the given end,
+     * sees no more words than it needs. It stops after whole words, and never right after an added token; that is how
+     * the reference does it, and it shows: how many tokens a pair's texts have before truncation decides how it is
+     * shared.
      */
     TokenList tokens(WordPiece model, int enough, Direction cutAt) {
         TokenList out = new TokenList();

@@ -14,9 +14,9 @@ import java.util.OptionalInt;
  * Text to token ids and back, as the {@code tokenizer.json} of a model says; ids are those that Hugging Face's
  * {@code tokenizers} gives.
  *
- * <p>Truncation is the file's, until {@link #withTruncation} or {@link #withoutTruncation} says otherwise. Padding is to
- * the longest text of a batch, whatever the file says, so that one text on its own gets none; {@link #declaredPadding()}
- * has the file's own, for {@link #withPadding}.
+ * <p>Truncation is the file's, until {@link #withTruncation} or {@link #withoutTruncation} says otherwise. Padding is
+ * to the longest text of a batch, whatever the file says, so that one text on its own gets none;
+ * {@link #declaredPadding()} has the file's own, for {@link #withPadding}.
  *
  * <p>Text may hold anything that a {@code String} can; a lone surrogate counts as U+FFFD.
  *
@@ -56,15 +56,16 @@ public interface Tokenizer {
     /**
      * Encodes a text.
      *
-     * @param specialTokens whether to add those of the model's template ({@code [CLS] … [SEP]}); those that stand in the
-     *     text are found in either case
+     * @param specialTokens whether to add those of the model's template ({@code [CLS] … [SEP]}); those that stand in
+     *     the text are found in either case
      * @throws ImportException if the text is too long and the truncation's strategy cannot shorten it
      */
     Encoding encode(String text, boolean specialTokens);
 
     /**
-     * Encodes a text in as many parts as it needs, each of at most {@code maxLength} tokens with the special tokens among them, whatever the
-     * truncation says. A part ends between words where it can. A text without tokens is one part of special tokens.
+     * Encodes a text in as many parts as it needs, each of at most {@code maxLength} tokens with the special tokens
+     * among them, whatever the truncation says. A part ends between words where it can. A text without tokens is one
+     * part of special tokens.
      *
      * @throws dev.tenon.core.error.InputException if there is no room beside the special tokens
      */
@@ -116,8 +117,9 @@ public interface Tokenizer {
     Optional<Padding> declaredPadding();
 
     /**
-     * This tokenizer with encodings of at most {@code maxLength} tokens, special tokens included, whatever the file says;
-     * strategy and direction stay. The file does not know the most that the model takes: that is for the caller to know.
+     * This tokenizer with encodings of at most {@code maxLength} tokens, special tokens included, whatever the file
+     * says; strategy and direction stay. The file does not know the most that the model takes: that is for the caller
+     * to know.
      *
      * @throws dev.tenon.core.error.InputException if there is no room for the special tokens
      */

@@ -45,7 +45,9 @@ final class Truncator {
         tokens.truncate(tokens.size() - over, rules.direction());
     }
 
-    /** The shorter text stays whole if it can; otherwise both get half, and the longer, or else the second, the odd one. */
+    /**
+     * The shorter text stays whole if it can; otherwise both get half, and the longer, or else the second, the odd one.
+     */
     private static void longestFirst(TokenList first, @Nullable TokenList second, Direction direction, int room) {
         if (second == null) {
             first.truncate(room, direction);

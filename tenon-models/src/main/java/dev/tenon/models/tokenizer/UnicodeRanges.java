@@ -12,8 +12,8 @@ final class UnicodeRanges {
     }
 
     /**
-     * Reads ranges in base 36, separated by blanks: {@code gap} or {@code gap+extra}, where {@code gap} counts from the end
-     * of the range before and {@code extra} is the number of code points after the first.
+     * Reads ranges in base 36, separated by blanks: {@code gap} or {@code gap+extra}, where {@code gap} counts from the
+     * end of the range before and {@code extra} is the number of code points after the first.
      */
     static UnicodeRanges parse(String text) {
         int[] bounds = new int[64];

@@ -5,10 +5,10 @@ import dev.tenon.core.lazy.Lazy;
 /**
  * The sets of characters that decide where BERT text is cut, as Hugging Face's {@code tokenizers} has them.
  *
- * <p>They are frozen here rather than asked of {@link Character}, because the reference carries tables of an old Unicode
- * version (8, by the characters it lacks) for categories and another for decompositions: the JDK would disagree on
- * hundreds of characters today, and on others with each release. The values were read out of {@code tokenizers} 0.23.2,
- * by showing it every code point. The format is that of {@link UnicodeRanges#parse}.
+ * <p>They are frozen here rather than asked of {@link Character}, because the reference carries tables of an old
+ * Unicode version (8, by the characters it lacks) for categories and another for decompositions: the JDK would disagree
+ * on hundreds of characters today, and on others with each release. The values were read out of {@code tokenizers}
+ * 0.23.2, by showing it every code point. The format is that of {@link UnicodeRanges#parse}.
  */
 final class UnicodeTables {
     private static final Lazy<UnicodeTables> TABLES = new Lazy<>() {

@@ -3,7 +3,8 @@ package dev.tenon.models.tokenizer;
 import java.util.List;
 
 /**
- * Tokens back to text: continuations are joined to what is before them, and, if {@code cleanup} is set, so is punctuation.
+ * Tokens back to text: continuations are joined to what is before them, and, if {@code cleanup} is set, so is
+ * punctuation.
  *
  * <p>The clean-up looks at one token at a time, as the reference does: {@code don ' t} stays apart.
  */

@@ -100,7 +100,10 @@ final class WordPieceTokenizer implements Tokenizer {
         return parts;
     }
 
-    /** The end of the part that begins at {@code from}: before a word that does not fit, unless the word alone is longer than a part. */
+    /**
+     * The end of the part that begins at {@code from}: before a word that does not fit, unless the word alone is longer
+     * than a part.
+     */
     private int partEnd(TokenList tokens, int from, int room) {
         if (tokens.size() - from <= room) {
             return tokens.size();

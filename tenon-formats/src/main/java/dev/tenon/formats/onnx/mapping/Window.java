@@ -22,7 +22,7 @@ record Window(List<Long> kernel, List<Long> strides, List<Long> dilations, List<
         SAME_LOWER
     }
 
-    /** A window and what it goes over: the input itself, or the input padded by amounts that hang on its size. */
+    /** A window and what it goes over: the input itself, or the input padded by amounts that depend on its size. */
     record Over(Value x, Window window) {}
 
     /**

@@ -66,7 +66,7 @@ public record If(Graph thenBranch, Graph elseBranch) implements Deferred {
     }
 
     /**
-     * The results hang on what the branches say, not on the inputs' shapes: they may have a rank where an input has
+     * The results depend on what the branches say, not on the inputs' shapes: they may have a rank where an input has
      * none.
      */
     @Override

@@ -129,7 +129,7 @@ public record Loop(Graph body, int carried) implements Control {
         return told(inputs);
     }
 
-    /** Results hang on the body more than on what goes in: they may have a rank where an input has none. */
+    /** Results depend on the body more than on what goes in: they may have a rank where an input has none. */
     @Override
     public List<TensorType> infer(List<TensorType> inputs) {
         if (inputs.size() != arity().min()

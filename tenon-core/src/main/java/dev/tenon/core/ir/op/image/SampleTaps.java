@@ -1,6 +1,6 @@
 package dev.tenon.core.ir.op.image;
 
-/** Which elements of one axis a sample at a real position hangs on, and with which weights. */
+/** Which elements of one axis a sample at a real position depends on, and with which weights. */
 final class SampleTaps {
     static final long OUTSIDE = -1;
 

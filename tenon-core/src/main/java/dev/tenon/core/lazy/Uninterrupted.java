@@ -1,18 +1,21 @@
-package dev.tenon.emulator;
+package dev.tenon.core.lazy;
 
 /**
- * Waits that go on through interrupts, as those of a GPU's driver do; the thread is told of the interrupt afterwards.
+ * Waits that go on through interrupts: for what must not be left while it is in use. The thread is told of the
+ * interrupt afterwards.
  */
-final class Uninterrupted {
+public final class Uninterrupted {
     /** What is waited for; begun anew after an interrupt. */
     @FunctionalInterface
-    interface Wait {
+    public interface Wait {
+        /** Returns when what is waited for has come. */
         void untilDone() throws InterruptedException;
     }
 
     private Uninterrupted() {}
 
-    static void run(Wait wait) {
+    /** Waits until {@code wait} returns without an interrupt. */
+    public static void run(Wait wait) {
         boolean interrupted = false;
         for (boolean done = false; !done; ) {
             try {
