@@ -157,8 +157,10 @@ public final class HotLoops {
     /** What most models run: asked for when the device opens, while the model is still being read. */
     static void requestUsual() {
         HotLoops loops = get();
+        if (!MachineProduct.available()) {
+            loops.tile.request();
+        }
         for (HotLoop loop : List.of(
-                loops.tile,
                 loops.expSum,
                 loops.max,
                 loops.moments,

@@ -61,7 +61,11 @@ public class Loops {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+        if (MachineProduct.takes(a, b, c) && (start != BIAS || bias.isNative())) {
+            MachineProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+        } else {
+            PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+        }
     }
 
     /** The sum of the products of two rows. */

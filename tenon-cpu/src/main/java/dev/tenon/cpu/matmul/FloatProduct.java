@@ -33,7 +33,7 @@ final class FloatProduct {
      * Bytes of the panels that a block of columns reads; they stay in the second-level cache from one block of rows to
      * the next.
      */
-    private static final long B_BYTES = 256 * 1024;
+    private static final long B_BYTES = 2048 * 1024;
 
     private final DType dtype;
     private final int k;

@@ -1,0 +1,375 @@
+package dev.tenon.cpu.machine;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Encodes the x86-64 instructions that the kernels of this package are made of; all general registers at their full 64
+ * bits unless a name says otherwise. Source of the encodings: Intel's Software Developer's Manual, volume 2.
+ *
+ * <p>Not thread-safe.
+ */
+final class Assembler {
+    static final int RAX = 0;
+    static final int RCX = 1;
+    static final int RDX = 2;
+    static final int RBX = 3;
+    static final int RSP = 4;
+    static final int RBP = 5;
+    static final int RSI = 6;
+    static final int RDI = 7;
+    static final int R8 = 8;
+    static final int R9 = 9;
+    static final int R10 = 10;
+    static final int R11 = 11;
+    static final int R12 = 12;
+    static final int R13 = 13;
+    static final int R14 = 14;
+    static final int R15 = 15;
+
+    /** Conditions of jumps, as the instruction encodes them. */
+    static final int EQUAL = 0x4;
+
+    static final int NOT_EQUAL = 0x5;
+    static final int LESS = 0xC;
+    static final int NOT_LESS = 0xD;
+
+    /** Maps of opcodes. */
+    private static final int MAP_0F = 1;
+
+    private static final int MAP_0F38 = 2;
+
+    /** Prefixes that belong to an opcode. */
+    private static final int NONE = 0;
+
+    private static final int P66 = 1;
+
+    private static final int NO_INDEX = -1;
+
+    private final ByteArrayOutputStream code = new ByteArrayOutputStream();
+    private final List<Jump> jumps = new ArrayList<>();
+
+    /** A place in the code that jumps go to. */
+    static final class Label {
+        private int at = -1;
+    }
+
+    private record Jump(int at, Label to) {}
+
+    /** Where an operand in memory lies: {@code base + index * scale + displacement}. */
+    record Memory(int base, int index, int scale, int displacement) {
+        static Memory at(int base, int displacement) {
+            return new Memory(base, NO_INDEX, 1, displacement);
+        }
+
+        Memory plus(int more) {
+            return new Memory(base, index, scale, displacement + more);
+        }
+
+        private int indexBits() {
+            return index == NO_INDEX ? 0 : index;
+        }
+    }
+
+    /** The bytes so far, all jumps resolved. */
+    byte[] bytes() {
+        ByteBuffer bytes = ByteBuffer.wrap(code.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
+        for (Jump jump : jumps) {
+            if (jump.to.at < 0) {
+                throw new IllegalStateException("a jump goes to a label that has no place");
+            }
+            bytes.putInt(jump.at, jump.to.at - (jump.at + 4));
+        }
+        return bytes.array();
+    }
+
+    void place(Label label) {
+        label.at = code.size();
+    }
+
+    // general registers
+
+    void load(int to, Memory from) {
+        general(0x8B, to, from);
+    }
+
+    void store(Memory to, int from) {
+        general(0x89, from, to);
+    }
+
+    void load32(int to, Memory from) {
+        rex(false, to, from.indexBits(), from.base);
+        code.write(0x8B);
+        operand(to, from, 1);
+    }
+
+    void store32(Memory to, int from) {
+        rex(false, from, to.indexBits(), to.base);
+        code.write(0x89);
+        operand(from, to, 1);
+    }
+
+    void move(int to, int from) {
+        general(0x8B, to, from);
+    }
+
+    void add(int to, int from) {
+        general(0x03, to, from);
+    }
+
+    void add(int to, Memory from) {
+        general(0x03, to, from);
+    }
+
+    void addConstant(int to, int value) {
+        immediate(0, to, value);
+    }
+
+    void subtractConstant(int to, int value) {
+        immediate(5, to, value);
+    }
+
+    /** Equal if no bit of the value is set. */
+    void andConstant(int to, int value) {
+        immediate(4, to, value);
+    }
+
+    void compareConstant(int register, int value) {
+        immediate(7, register, value);
+    }
+
+    /** Sets the flags from a register; equal if it is zero. */
+    void test(int register) {
+        general(0x85, register, register);
+    }
+
+    void xor(int to, int from) {
+        general(0x33, to, from);
+    }
+
+    /** The address itself. */
+    void address(int to, Memory of) {
+        general(0x8D, to, of);
+    }
+
+    void multiply(int to, int from, int value) {
+        general(0x69, to, from);
+        int32(value);
+    }
+
+    void push(int register) {
+        rex(false, 0, 0, register);
+        code.write(0x50 | register & 7);
+    }
+
+    void pop(int register) {
+        rex(false, 0, 0, register);
+        code.write(0x58 | register & 7);
+    }
+
+    void ret() {
+        code.write(0xC3);
+    }
+
+    /** Marks the target of an indirect call, where the processor checks for that. */
+    void entry() {
+        write(0xF3, 0x0F, 0x1E, 0xFA);
+    }
+
+    void cpuid() {
+        write(0x0F, 0xA2);
+    }
+
+    void xgetbv() {
+        write(0x0F, 0x01, 0xD0);
+    }
+
+    void jump(Label to) {
+        code.write(0xE9);
+        target(to);
+    }
+
+    void jump(int condition, Label to) {
+        write(0x0F, 0x80 | condition);
+        target(to);
+    }
+
+    private void target(Label to) {
+        jumps.add(new Jump(code.size(), to));
+        int32(0);
+    }
+
+    private void general(int opcode, int register, int other) {
+        rex(true, register, 0, other);
+        code.write(opcode);
+        code.write(0xC0 | (register & 7) << 3 | other & 7);
+    }
+
+    private void general(int opcode, int register, Memory memory) {
+        rex(true, register, memory.indexBits(), memory.base);
+        code.write(opcode);
+        operand(register, memory, 1);
+    }
+
+    private void immediate(int extension, int register, int value) {
+        rex(true, 0, 0, register);
+        code.write(0x81);
+        code.write(0xC0 | extension << 3 | register & 7);
+        int32(value);
+    }
+
+    private void rex(boolean wide, int register, int index, int base) {
+        int prefix = 0x40 | (wide ? 8 : 0) | (register >> 3 & 1) << 2 | (index >> 3 & 1) << 1 | base >> 3 & 1;
+        if (prefix != 0x40) {
+            code.write(prefix);
+        }
+    }
+
+    // vectors of AVX2: 16 registers of 256 bits
+
+    void load256(int to, Memory from) {
+        vex(MAP_0F, NONE, 0x10, to, 0, from);
+    }
+
+    void store256(Memory to, int from) {
+        vex(MAP_0F, NONE, 0x11, from, 0, to);
+    }
+
+    /** The lanes whose sign bit the mask has; zero for the others. */
+    void loadMasked256(int to, int mask, Memory from) {
+        vex(MAP_0F38, P66, 0x2C, to, mask, from);
+    }
+
+    void storeMasked256(Memory to, int mask, int from) {
+        vex(MAP_0F38, P66, 0x2E, from, mask, to);
+    }
+
+    void broadcast256(int to, Memory from) {
+        vex(MAP_0F38, P66, 0x18, to, 0, from);
+    }
+
+    /** to += a b. */
+    void multiplyAdd256(int to, int a, int b) {
+        vex(MAP_0F38, P66, 0xB8, to, a, b);
+    }
+
+    void zero256(int register) {
+        vex(MAP_0F, NONE, 0x57, register, register, register);
+    }
+
+    /** What code with 256-bit vectors owes to code without. */
+    void zeroUpper() {
+        write(0xC5, 0xF8, 0x77);
+    }
+
+    private void vex(int map, int prefix, int opcode, int register, int second, Memory memory) {
+        vexPrefix(map, prefix, register, second, memory.indexBits(), memory.base, true);
+        code.write(opcode);
+        operand(register, memory, 1);
+    }
+
+    private void vex(int map, int prefix, int opcode, int register, int second, int third) {
+        vexPrefix(map, prefix, register, second, 0, third, true);
+        code.write(opcode);
+        code.write(0xC0 | (register & 7) << 3 | third & 7);
+    }
+
+    private void vexPrefix(int map, int prefix, int register, int second, int index, int base, boolean wide) {
+        code.write(0xC4);
+        code.write((register >> 3 & 1 ^ 1) << 7 | (index >> 3 & 1 ^ 1) << 6 | (base >> 3 & 1 ^ 1) << 5 | map);
+        code.write((~second & 15) << 3 | (wide ? 4 : 0) | prefix);
+    }
+
+    // vectors of AVX-512: 32 registers of 512 bits, and masks
+
+    void load512(int to, Memory from) {
+        evex(MAP_0F, NONE, 0x10, to, 0, from, 0, 64);
+    }
+
+    /** The lanes of the mask; zero for the others. */
+    void loadMasked512(int to, int mask, Memory from) {
+        evex(MAP_0F, NONE, 0x10, to, 0, from, 0x80 | mask, 64);
+    }
+
+    void store512(Memory to, int from) {
+        evex(MAP_0F, NONE, 0x11, from, 0, to, 0, 64);
+    }
+
+    void storeMasked512(Memory to, int mask, int from) {
+        evex(MAP_0F, NONE, 0x11, from, 0, to, mask, 64);
+    }
+
+    void broadcast512(int to, Memory from) {
+        evex(MAP_0F38, P66, 0x18, to, 0, from, 0, 4);
+    }
+
+    /** to += a b. */
+    void multiplyAdd512(int to, int a, int b) {
+        evex(MAP_0F38, P66, 0xB8, to, a, b);
+    }
+
+    void zero512(int register) {
+        evex(MAP_0F, P66, 0xEF, register, register, register);
+    }
+
+    /** The low 16 bits of a general register as a mask. */
+    void mask(int to, int from) {
+        vexPrefix(MAP_0F, NONE, to, 0, 0, from, false);
+        code.write(0x92);
+        code.write(0xC0 | (to & 7) << 3 | from & 7);
+    }
+
+    /** @param unit what a displacement of one byte counts in */
+    private void evex(int map, int prefix, int opcode, int register, int second, Memory memory, int masking, int unit) {
+        evexPrefix(map, prefix, register, second, memory.indexBits() >> 3 & 1, memory.base >> 3 & 1, masking);
+        code.write(opcode);
+        operand(register, memory, unit);
+    }
+
+    private void evex(int map, int prefix, int opcode, int register, int second, int third) {
+        evexPrefix(map, prefix, register, second, third >> 4 & 1, third >> 3 & 1, 0);
+        code.write(opcode);
+        code.write(0xC0 | (register & 7) << 3 | third & 7);
+    }
+
+    private void evexPrefix(int map, int prefix, int register, int second, int x, int b, int masking) {
+        code.write(0x62);
+        code.write((register >> 3 & 1 ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (register >> 4 & 1 ^ 1) << 4 | map);
+        code.write((~second & 15) << 3 | 4 | prefix);
+        code.write(masking & 0x80 | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
+    }
+
+    /** The bytes that name a register and a place in memory. */
+    private void operand(int register, Memory memory, int unit) {
+        boolean indexed = memory.index != NO_INDEX || (memory.base & 7) == RSP;
+        boolean brief = memory.displacement % unit == 0
+                && memory.displacement / unit >= Byte.MIN_VALUE
+                && memory.displacement / unit <= Byte.MAX_VALUE;
+        int mode = memory.displacement == 0 && (memory.base & 7) != RBP ? 0 : brief ? 1 : 2;
+        code.write(mode << 6 | (register & 7) << 3 | (indexed ? RSP : memory.base & 7));
+        if (indexed) {
+            int index = memory.index == NO_INDEX ? RSP : memory.index & 7;
+            code.write(Integer.numberOfTrailingZeros(memory.scale) << 6 | index << 3 | memory.base & 7);
+        }
+        if (mode == 1) {
+            code.write(memory.displacement / unit);
+        } else if (mode == 2) {
+            int32(memory.displacement);
+        }
+    }
+
+    private void int32(int value) {
+        for (int shift = 0; shift < 32; shift += 8) {
+            code.write(value >> shift);
+        }
+    }
+
+    private void write(int... values) {
+        for (int value : values) {
+            code.write(value);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package dev.tenon.cpu.machine;
+
+import dev.tenon.cpu.machine.Assembler.Memory;
+
+/**
+ * What a kernel says in vectors of one width. A tile of {@link #rows} rows by two vectors takes the first registers,
+ * row by row; a row of B two more, an element of A one of the rest.
+ *
+ * <p>Narrow accesses touch the lanes that {@link #masks} last loaded, for the first or the second vector of a row.
+ */
+sealed interface VectorCode {
+    /** Of a vector. */
+    int bytes();
+
+    /** The most rows of a tile that registers hold. */
+    int rows();
+
+    /** The register of a row of B, {@code half} 0 or 1. */
+    int b(int half);
+
+    /** The register of row {@code row}'s element of A: not the same for neighbours, so that they overlap. */
+    int a(int row);
+
+    void zero(int register);
+
+    void load(int to, Memory from);
+
+    void store(Memory to, int from);
+
+    void broadcast(int to, Memory from);
+
+    /** to += a b. */
+    void multiplyAdd(int to, int a, int b);
+
+    /** May use {@link #b}'s registers and RAX. */
+    void masks(Memory from);
+
+    void loadNarrow(int to, int half, Memory from);
+
+    void storeNarrow(Memory to, int half, int from);
+
+    /** 12 rows of 24 registers, of 32 with 512 bits. */
+    record Avx512(Assembler code) implements VectorCode {
+        @Override
+        public int bytes() {
+            return 64;
+        }
+
+        @Override
+        public int rows() {
+            return 12;
+        }
+
+        @Override
+        public int b(int half) {
+            return 24 + half;
+        }
+
+        @Override
+        public int a(int row) {
+            return 26 + row % 6;
+        }
+
+        @Override
+        public void zero(int register) {
+            code.zero512(register);
+        }
+
+        @Override
+        public void load(int to, Memory from) {
+            code.load512(to, from);
+        }
+
+        @Override
+        public void store(Memory to, int from) {
+            code.store512(to, from);
+        }
+
+        @Override
+        public void broadcast(int to, Memory from) {
+            code.broadcast512(to, from);
+        }
+
+        @Override
+        public void multiplyAdd(int to, int a, int b) {
+            code.multiplyAdd512(to, a, b);
+        }
+
+        /** 16 bits a vector, 32 bits apart. */
+        @Override
+        public void masks(Memory from) {
+            for (int half = 0; half < 2; half++) {
+                code.load32(Assembler.RAX, from.plus(4 * half));
+                code.mask(1 + half, Assembler.RAX);
+            }
+        }
+
+        @Override
+        public void loadNarrow(int to, int half, Memory from) {
+            code.loadMasked512(to, 1 + half, from);
+        }
+
+        @Override
+        public void storeNarrow(Memory to, int half, int from) {
+            code.storeMasked512(to, 1 + half, from);
+        }
+    }
+
+    /** 6 rows of 12 registers, of 16 with 256 bits. */
+    record Avx2(Assembler code) implements VectorCode {
+        @Override
+        public int bytes() {
+            return 32;
+        }
+
+        @Override
+        public int rows() {
+            return 6;
+        }
+
+        @Override
+        public int b(int half) {
+            return 12 + half;
+        }
+
+        @Override
+        public int a(int row) {
+            return 14 + row % 2;
+        }
+
+        @Override
+        public void zero(int register) {
+            code.zero256(register);
+        }
+
+        @Override
+        public void load(int to, Memory from) {
+            code.load256(to, from);
+        }
+
+        @Override
+        public void store(Memory to, int from) {
+            code.store256(to, from);
+        }
+
+        @Override
+        public void broadcast(int to, Memory from) {
+            code.broadcast256(to, from);
+        }
+
+        @Override
+        public void multiplyAdd(int to, int a, int b) {
+            code.multiplyAdd256(to, a, b);
+        }
+
+        /** 32 bits a lane, of which the sign counts. */
+        @Override
+        public void masks(Memory from) {
+            for (int half = 0; half < 2; half++) {
+                code.load256(b(half), from.plus(32 * half));
+            }
+        }
+
+        @Override
+        public void loadNarrow(int to, int half, Memory from) {
+            code.loadMasked256(to, b(half), from);
+        }
+
+        @Override
+        public void storeNarrow(Memory to, int half, int from) {
+            code.storeMasked256(to, b(half), from);
+        }
+    }
+}
