@@ -9,7 +9,6 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
 import dev.tenon.cpu.step.Registers;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /** Runs a {@link TileProgram} over all elements, tile by tile, tiles in parallel. */
 final class ElementwiseStep implements CpuStep, RangeTask {
@@ -173,27 +172,11 @@ final class ElementwiseStep implements CpuStep, RangeTask {
         }
     }
 
-    /** Copies the first element of a tile over the n - 1 after it. */
+    /** Copies the first element of a tile over the n - 1 after it: twice as many each time. */
     private static void repeat(DType dtype, MemorySegment tile, long offset, int n) {
-        switch (TileKind.of(dtype)) {
-            case FLOAT -> {
-                float value = tile.get(ValueLayout.JAVA_FLOAT_UNALIGNED, offset);
-                for (int i = 1; i < n; i++) {
-                    tile.set(ValueLayout.JAVA_FLOAT_UNALIGNED, offset + 4L * i, value);
-                }
-            }
-            case DOUBLE, LONG -> {
-                long value = tile.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
-                for (int i = 1; i < n; i++) {
-                    tile.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + 8L * i, value);
-                }
-            }
-            case BOOL -> {
-                byte value = tile.get(ValueLayout.JAVA_BYTE, offset);
-                for (int i = 1; i < n; i++) {
-                    tile.set(ValueLayout.JAVA_BYTE, offset + i, value);
-                }
-            }
+        long width = TileKind.of(dtype).bytes();
+        for (int done = 1; done < n; done *= 2) {
+            MemorySegment.copy(tile, offset, tile, offset + width * done, width * Math.min(done, n - done));
         }
     }
 

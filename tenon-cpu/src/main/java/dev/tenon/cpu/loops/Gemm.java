@@ -75,6 +75,10 @@ public final class Gemm {
             }
             return;
         }
+        if (rowStride == 1) {
+            PlainPanels.transpose(b, bOffset, columnStride, k, columns, to, toOffset);
+            return;
+        }
         for (int j = 0; j < columns; j++) {
             long from = bOffset + 4L * j * columnStride;
             long at = toOffset + 4L * j;

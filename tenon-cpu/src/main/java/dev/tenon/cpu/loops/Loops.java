@@ -127,11 +127,7 @@ public class Loops {
             MemorySegment y,
             long yOffset,
             int n) {
-        for (int i = 0; i < n; i++) {
-            float p = a.get(F32, aOffset + 4L * i);
-            float q = b.get(F32, bOffset + 4L * i);
-            y.set(I8, yOffset + i, (byte) (fn.test(p, q) ? 1 : 0));
-        }
+        PlainElementwise.compare(fn, a, aOffset, b, bOffset, y, yOffset, n);
     }
 
     /** y = condition (bytes) ? a : b. */
@@ -145,17 +141,11 @@ public class Loops {
             MemorySegment y,
             long yOffset,
             int n) {
-        for (int i = 0; i < n; i++) {
-            float p = a.get(F32, aOffset + 4L * i);
-            float q = b.get(F32, bOffset + 4L * i);
-            y.set(F32, yOffset + 4L * i, condition.get(I8, conditionOffset + i) != 0 ? p : q);
-        }
+        PlainElementwise.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, n);
     }
 
     public void fill(MemorySegment y, long yOffset, float value, int n) {
-        for (int i = 0; i < n; i++) {
-            y.set(F32, yOffset + 4L * i, value);
-        }
+        PlainElementwise.fill(y, yOffset, value, n);
     }
 
     /** factor x + addend. */
@@ -181,10 +171,7 @@ public class Loops {
 
     /** sums += x; the sums are doubles. */
     public void accumulate(MemorySegment x, long xOffset, MemorySegment sums, long sumsOffset, int n) {
-        for (int i = 0; i < n; i++) {
-            long at = sumsOffset + 8L * i;
-            sums.set(Convert.F64, at, sums.get(Convert.F64, at) + x.get(F32, xOffset + 4L * i));
-        }
+        PlainRows.accumulate(x, xOffset, sums, sumsOffset, n);
     }
 
     /** y = e^(x - shift); returns the sum of y. */

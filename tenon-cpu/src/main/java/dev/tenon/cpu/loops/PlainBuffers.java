@@ -22,6 +22,13 @@ final class PlainBuffers {
     final float[] power = new float[BLOCK];
     final float[] p = new float[BLOCK];
 
+    /** Floats as their bits, for loops that choose: C2 vectorises no choice between floats. */
+    final int[] bits = new int[BLOCK];
+
+    final int[] others = new int[BLOCK];
+    final byte[] flags = new byte[BLOCK];
+    final double[] sums = new double[BLOCK];
+
     private PlainBuffers() {}
 
     static PlainBuffers get() {
@@ -30,6 +37,10 @@ final class PlainBuffers {
 
     static void load(MemorySegment from, long offset, float[] to, int n) {
         MemorySegment.copy(from, Loops.F32, offset, to, 0, n);
+    }
+
+    static void loadBits(MemorySegment from, long offset, int[] to, int n) {
+        MemorySegment.copy(from, Convert.I32, offset, to, 0, n);
     }
 
     static void store(float[] from, MemorySegment to, long offset, int n) {

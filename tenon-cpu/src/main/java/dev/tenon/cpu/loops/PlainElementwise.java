@@ -1,12 +1,17 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /** Plain loops over elements: a block is copied to arrays, worked on, and copied back. */
 final class PlainElementwise {
     private static final int BLOCK = PlainBuffers.BLOCK;
+    /** Fewer elements are filled one by one. */
+    private static final int BRIEF = 16;
 
     private PlainElementwise() {}
 
@@ -160,6 +165,71 @@ final class PlainElementwise {
     private static void min(float[] a, float[] b, float[] y, int n) {
         for (int j = 0; j < n; j++) {
             y[j] = Math.min(a[j], b[j]);
+        }
+    }
+
+    /** See {@link Loops#compare}. */
+    static void compare(
+            CompareFn fn,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += BLOCK) {
+            int count = Math.min(BLOCK, n - at);
+            PlainBuffers.load(a, aOffset + 4L * at, of.x, count);
+            PlainBuffers.load(b, bOffset + 4L * at, of.v, count);
+            PlainCompare.run(fn, of.x, of.v, of.flags, count);
+            MemorySegment.copy(of.flags, 0, y, ValueLayout.JAVA_BYTE, yOffset + at, count);
+        }
+    }
+
+    /** See {@link Loops#select}. */
+    static void select(
+            MemorySegment condition,
+            long conditionOffset,
+            MemorySegment a,
+            long aOffset,
+            MemorySegment b,
+            long bOffset,
+            MemorySegment y,
+            long yOffset,
+            int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += BLOCK) {
+            int count = Math.min(BLOCK, n - at);
+            MemorySegment.copy(condition, ValueLayout.JAVA_BYTE, conditionOffset + at, of.flags, 0, count);
+            PlainBuffers.loadBits(a, aOffset + 4L * at, of.bits, count);
+            PlainBuffers.loadBits(b, bOffset + 4L * at, of.others, count);
+            select(of.flags, of.bits, of.others, count);
+            MemorySegment.copy(of.bits, 0, y, Convert.I32, yOffset + 4L * at, count);
+        }
+    }
+
+    /** Where the flag is zero, the bits become the others. */
+    private static void select(byte[] flags, int[] bits, int[] others, int n) {
+        for (int j = 0; j < n; j++) {
+            int flag = flags[j];
+            int chosen = (flag | -flag) >> 31; // all bits, or none
+            bits[j] = others[j] ^ ((bits[j] ^ others[j]) & chosen);
+        }
+    }
+
+    static void fill(MemorySegment y, long yOffset, float value, int n) {
+        if (n < BRIEF) {
+            for (int i = 0; i < n; i++) {
+                y.set(Loops.F32, yOffset + 4L * i, value);
+            }
+            return;
+        }
+        PlainBuffers of = PlainBuffers.get();
+        Arrays.fill(of.x, 0, Math.min(BLOCK, n), value);
+        for (int at = 0; at < n; at += BLOCK) {
+            PlainBuffers.store(of.x, y, yOffset + 4L * at, Math.min(BLOCK, n - at));
         }
     }
 }

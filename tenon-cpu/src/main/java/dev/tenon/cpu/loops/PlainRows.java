@@ -208,4 +208,22 @@ final class PlainRows {
             y[j] = Math.fma(weight, x[j], y[j]);
         }
     }
+
+    /** See {@link Loops#accumulate}. */
+    static void accumulate(MemorySegment x, long xOffset, MemorySegment sums, long sumsOffset, int n) {
+        PlainBuffers of = PlainBuffers.get();
+        for (int at = 0; at < n; at += PlainBuffers.BLOCK) {
+            int count = Math.min(PlainBuffers.BLOCK, n - at);
+            PlainBuffers.load(x, xOffset + 4L * at, of.x, count);
+            MemorySegment.copy(sums, Convert.F64, sumsOffset + 8L * at, of.sums, 0, count);
+            accumulate(of.x, of.sums, count);
+            MemorySegment.copy(of.sums, 0, sums, Convert.F64, sumsOffset + 8L * at, count);
+        }
+    }
+
+    private static void accumulate(float[] x, double[] sums, int n) {
+        for (int j = 0; j < n; j++) {
+            sums[j] += x[j];
+        }
+    }
 }
