@@ -3,8 +3,6 @@ package dev.tenon.cpu;
 import dev.tenon.core.testkit.House;
 import dev.tenon.core.testkit.SourceLimits;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -33,17 +31,6 @@ class ArchitectureTest {
                         "device")
                 .needsOnly("dev.tenon.core")
                 .hasSmallPackages()
-                .hasShortSources(SourceLimits.usual(), limits());
-    }
-
-    /** Packages whose steps hand loops their memory, offsets and sizes one by one may take a few parameters more. */
-    private static Map<String, SourceLimits> limits() {
-        SourceLimits steps = SourceLimits.usual().withParameters(11);
-        Map<String, SourceLimits> limits = new HashMap<>(Map.of("loops", SourceLimits.loops()));
-        for (String name :
-                List.of("attention", "convolution", "elementwise", "matmul", "norm", "pooling", "recurrent")) {
-            limits.put(name, steps);
-        }
-        return limits;
+                .hasShortSources(SourceLimits.usual(), Map.of("loops", SourceLimits.loops()));
     }
 }

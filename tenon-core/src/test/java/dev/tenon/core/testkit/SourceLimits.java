@@ -57,11 +57,6 @@ public record SourceLimits(int lines, int methodLines, int parameters, int colum
         return new SourceLimits(400, 90, Integer.MAX_VALUE, 120);
     }
 
-    /** The same with another number of parameters. */
-    public SourceLimits withParameters(int most) {
-        return new SourceLimits(lines, methodLines, most, columns);
-    }
-
     /** What of the files is longer than its limit. */
     List<String> check(List<Path> files) throws IOException {
         List<String> found = new ArrayList<>();

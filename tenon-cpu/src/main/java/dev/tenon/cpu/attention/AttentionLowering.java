@@ -51,6 +51,9 @@ public final class AttentionLowering {
         Broadcast angles = Broadcast.of(
                 shape.with(last, Dim.of(pairs)),
                 List.of(node.input(1).shape(), node.input(2).shape()));
+        int[] slots = {
+            context.slot(x), context.slot(node.input(1)), context.slot(node.input(2)), context.slot(node.output())
+        };
         return new RopeStep(
                 op.interleaved(),
                 x.dtype(),
@@ -58,9 +61,6 @@ public final class AttentionLowering {
                 SizeMath.toInt("attention", size),
                 pairs,
                 angles,
-                context.slot(x),
-                context.slot(node.input(1)),
-                context.slot(node.input(2)),
-                context.slot(node.output()));
+                slots);
     }
 }

@@ -59,6 +59,18 @@ final class AttentionStep implements CpuStep, RangeTask {
     private final long slowAt;
     private final long workspaceBytes;
 
+    /** What a worker computes with. */
+    private record Worker(CpuFrame frame, Loops loops, MemorySegment workspace) {}
+
+    /**
+     * A block of keys, and the queries that meet it.
+     *
+     * @param head number of the queries' head, of all batches
+     * @param query the first query of the piece of work
+     * @param first the first key, {@code count} of them
+     */
+    private record Keys(long head, long query, long first, int count) {}
+
     AttentionStep(AttentionRows rows, int threads) {
         this.rows = rows;
         this.dtype = rows.dtype();
@@ -100,20 +112,22 @@ final class AttentionStep implements CpuStep, RangeTask {
 
     @Override
     public void run(CpuFrame frame, long from, long to, int worker) {
-        Loops loops = Loops.current();
+        Worker own = new Worker(frame, Loops.current(), frame.workspace(worker));
         for (long unit = from; unit < to; unit++) {
             long query = unit % blocksPerHead * block;
             int count = (int) Math.min(block, rows.queries() - query);
-            queries(frame, loops, unit / blocksPerHead, query, count, frame.workspace(worker));
+            queries(own, unit / blocksPerHead, query, count);
         }
     }
 
-    private void queries(CpuFrame frame, Loops loops, long head, long query, int count, MemorySegment workspace) {
+    private void queries(Worker worker, long head, long query, int count) {
+        Loops loops = worker.loops;
+        MemorySegment workspace = worker.workspace;
         int size = rows.size();
         int sizeV = rows.sizeV();
         long firstRow = head * rows.queries() + query;
         double factor = rows.factor() / (rows.op().softCap() > 0 ? rows.op().softCap() : 1);
-        Convert.load(dtype, frame.at(rows.q()), firstRow * size, workspace, qAt, count * size);
+        Convert.load(dtype, worker.frame.at(rows.q()), firstRow * size, workspace, qAt, count * size);
         loops.affine(workspace, qAt, workspace, qAt, (float) factor, 0, count * size);
         loops.fill(workspace, sumsAt, 0, count * sizeV);
         loops.fill(workspace, maxAt, NONE, count);
@@ -123,57 +137,57 @@ final class AttentionStep implements CpuStep, RangeTask {
         long first = rows.firstKey(query);
         long end = rows.endKey(query + count - 1);
         for (long key = first / keyBlock * keyBlock; key < end; key += keyBlock) {
-            int keys = (int) Math.min(keyBlock, rows.keys() - key);
-            loadKeys(frame, rows.keyHead(head), key, keys, workspace);
+            Keys keys = new Keys(head, query, key, (int) Math.min(keyBlock, rows.keys() - key));
+            loadKeys(worker, keys);
             for (int r = 0; r < count; r += ROWS) {
                 int some = Math.min(ROWS, count - r);
-                if (rows.firstKey(query + r) < key + keys && rows.endKey(query + r + some - 1) > key) {
-                    attend(frame, loops, head, query, r, some, key, keys, workspace);
+                if (rows.firstKey(query + r) < key + keys.count && rows.endKey(query + r + some - 1) > key) {
+                    attend(worker, keys, r, some);
                 }
             }
         }
         for (int r = 0; r < count; r++) {
-            finish(frame, loops, firstRow + r, r, workspace);
+            finish(worker, firstRow + r, r);
         }
     }
 
     /** A block of keys and values in the form that this step multiplies. */
-    private void loadKeys(CpuFrame frame, long keyHead, long key, int keys, MemorySegment workspace) {
-        MemorySegment k = frame.at(rows.k());
-        MemorySegment v = frame.at(rows.v());
-        long kFrom = (keyHead * rows.keys() + key) * rows.size();
-        long vFrom = (keyHead * rows.keys() + key) * rows.sizeV();
+    private void loadKeys(Worker worker, Keys keys) {
+        MemorySegment workspace = worker.workspace;
+        MemorySegment k = worker.frame.at(rows.k());
+        MemorySegment v = worker.frame.at(rows.v());
+        int count = keys.count;
+        long kFrom = row(keys) * rows.size();
+        long vFrom = row(keys) * rows.sizeV();
         if (few) {
             if (dtype != DType.F32) {
-                Convert.load(dtype, k, kFrom, workspace, keysAt, keys * rows.size());
-                Convert.load(dtype, v, vFrom, workspace, valuesAt, keys * rows.sizeV());
+                Convert.load(dtype, k, kFrom, workspace, keysAt, count * rows.size());
+                Convert.load(dtype, v, vFrom, workspace, valuesAt, count * rows.sizeV());
             }
             return;
         }
-        MemorySegment raw = FloatRows.segment(dtype, k, kFrom, keys * rows.size(), workspace, rawAt);
+        MemorySegment raw = FloatRows.segment(dtype, k, kFrom, count * rows.size(), workspace, rawAt);
         long offset = FloatRows.offset(dtype, kFrom, rawAt);
-        Gemm.pack(raw, offset, 1, rows.size(), rows.size(), keys, workspace, keysAt);
-        raw = FloatRows.segment(dtype, v, vFrom, keys * rows.sizeV(), workspace, rawAt);
+        Gemm.pack(raw, offset, 1, rows.size(), rows.size(), count, workspace, keysAt);
+        raw = FloatRows.segment(dtype, v, vFrom, count * rows.sizeV(), workspace, rawAt);
         offset = FloatRows.offset(dtype, vFrom, rawAt);
-        Gemm.pack(raw, offset, rows.sizeV(), 1, keys, rows.sizeV(), workspace, valuesAt);
+        Gemm.pack(raw, offset, rows.sizeV(), 1, count, rows.sizeV(), workspace, valuesAt);
     }
 
-    /** Some rows against a block of keys. */
-    private void attend(
-            CpuFrame frame,
-            Loops loops,
-            long head,
-            long query,
-            int from,
-            int count,
-            long key,
-            int keys,
-            MemorySegment workspace) {
+    /** The first key's row of k and v. */
+    private long row(Keys keys) {
+        return rows.keyHead(keys.head) * rows.keys() + keys.first;
+    }
+
+    /** The queries [from, from + count) of a piece of work against a block of keys. */
+    private void attend(Worker worker, Keys keys, int from, int count) {
+        Loops loops = worker.loops;
+        MemorySegment workspace = worker.workspace;
         int size = rows.size();
-        long keyHead = rows.keyHead(head);
+        int columns = keys.count;
         if (few) {
-            MemorySegment k = dtype == DType.F32 ? frame.at(rows.k()) : workspace;
-            long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * size : keysAt;
+            MemorySegment k = dtype == DType.F32 ? worker.frame.at(rows.k()) : workspace;
+            long offset = dtype == DType.F32 ? 4 * row(keys) * size : keysAt;
             for (int r = 0; r < count; r++) {
                 loops.dots(
                         workspace,
@@ -182,64 +196,66 @@ final class AttentionStep implements CpuStep, RangeTask {
                         offset,
                         size,
                         workspace,
-                        scoresAt + 4L * r * keys,
-                        keys);
+                        scoresAt + 4L * r * columns,
+                        columns);
             }
         } else {
-            multiply(loops, count, keys, size, qAt + 4L * from * size, keysAt, scoresAt, keys, Loops.ZERO, workspace);
+            multiply(worker, count, columns, size, qAt + 4L * from * size, keysAt, scoresAt, Loops.ZERO);
         }
         for (int r = 0; r < count; r++) {
-            weigh(frame, loops, head, query + from + r, from + r, scoresAt + 4L * r * keys, key, keys, workspace);
+            weigh(worker, keys, from + r, scoresAt + 4L * r * columns);
         }
         int sizeV = rows.sizeV();
         long sums = sumsAt + 4L * from * sizeV;
         if (few) {
-            MemorySegment v = dtype == DType.F32 ? frame.at(rows.v()) : workspace;
-            long offset = dtype == DType.F32 ? 4 * (keyHead * rows.keys() + key) * sizeV : valuesAt;
+            MemorySegment v = dtype == DType.F32 ? worker.frame.at(rows.v()) : workspace;
+            long offset = dtype == DType.F32 ? 4 * row(keys) * sizeV : valuesAt;
             for (int r = 0; r < count; r++) {
                 loops.mix(
-                        workspace, scoresAt + 4L * r * keys, v, offset, sizeV, workspace, sums + 4L * r * sizeV, keys);
+                        workspace,
+                        scoresAt + 4L * r * columns,
+                        v,
+                        offset,
+                        sizeV,
+                        workspace,
+                        sums + 4L * r * sizeV,
+                        columns);
             }
         } else {
-            boolean first = key == rows.firstKey(query + from) / keyBlock * keyBlock;
+            boolean first = keys.first == rows.firstKey(keys.query + from) / keyBlock * keyBlock;
             int start = first ? Loops.ZERO : Loops.ACCUMULATE;
-            multiply(loops, count, sizeV, keys, scoresAt, valuesAt, sums, sizeV, start, workspace);
+            multiply(worker, count, sizeV, columns, scoresAt, valuesAt, sums, start);
         }
     }
 
-    private void multiply(
-            Loops loops, int m, int n, int k, long a, long b, long c, int ldc, int start, MemorySegment workspace) {
+    /** C[m, n] = start + A[m, k] B: matrices at byte offsets in workspace, B packed. */
+    private void multiply(Worker worker, int m, int n, int k, long a, long b, long c, int start) {
+        MemorySegment memory = worker.workspace;
         MemorySegment none = MemorySegment.NULL;
-        Gemm.multiply(
-                loops, m, n, k, workspace, a, k, workspace, b, workspace, c, ldc, start, none, 0, workspace, edgeAt);
+        Gemm.multiply(worker.loops, m, n, k, memory, a, k, memory, b, memory, c, n, start, none, 0, memory, edgeAt);
     }
 
     /** Turns the scores of a row into weights, relative to the largest score so far. */
-    private void weigh(
-            CpuFrame frame,
-            Loops loops,
-            long head,
-            long query,
-            int row,
-            long scores,
-            long key,
-            int keys,
-            MemorySegment workspace) {
+    private void weigh(Worker worker, Keys keys, int row, long scores) {
+        Loops loops = worker.loops;
+        MemorySegment workspace = worker.workspace;
+        long query = keys.query + row;
+        int count = keys.count;
         if (rows.op().softCap() > 0) {
-            loops.unary(cap, workspace, scores, workspace, scores, keys);
+            loops.unary(cap, workspace, scores, workspace, scores, count);
         }
-        applyMask(frame, loops, head * rows.queries() + query, scores, key, keys, workspace);
-        int first = Math.clamp(rows.firstKey(query) - key, 0, keys);
-        int end = Math.clamp(rows.endKey(query) - key, first, keys);
+        applyMask(worker, keys, query, scores);
+        int first = Math.clamp(rows.firstKey(query) - keys.first, 0, count);
+        int end = Math.clamp(rows.endKey(query) - keys.first, first, count);
         loops.fill(workspace, scores, NONE, first);
-        loops.fill(workspace, scores + 4L * end, NONE, keys - end);
+        loops.fill(workspace, scores + 4L * end, NONE, count - end);
         float before = workspace.get(Loops.F32, maxAt + 4L * row);
         float max = Math.max(before, loops.max(workspace, scores + 4L * first, end - first));
         if (max == NONE) {
-            loops.fill(workspace, scores, 0, keys);
+            loops.fill(workspace, scores, 0, count);
             return;
         }
-        double total = loops.expSum(workspace, scores, max, workspace, scores, keys);
+        double total = loops.expSum(workspace, scores, max, workspace, scores, count);
         float kept = before == max ? 1 : (float) Math.exp(before - max);
         if (kept != 1 && before != NONE) {
             long sums = sumsAt + 4L * row * rows.sizeV();
@@ -250,17 +266,19 @@ final class AttentionStep implements CpuStep, RangeTask {
         workspace.set(Convert.F64, at, workspace.get(Convert.F64, at) * kept + total);
     }
 
-    private void applyMask(
-            CpuFrame frame, Loops loops, long row, long scores, long key, int keys, MemorySegment workspace) {
+    private void applyMask(Worker worker, Keys keys, long query, long scores) {
         Broadcast walk = rows.maskWalk();
         if (walk == null) {
             return;
         }
-        MemorySegment mask = frame.at(rows.mask());
-        long at = walk.at(0, row * rows.keys() + key);
-        boolean repeated = keys > 1 && walk.at(0, row * rows.keys() + key + 1) == at;
+        MemorySegment workspace = worker.workspace;
+        MemorySegment mask = worker.frame.at(rows.mask());
+        int count = keys.count;
+        long element = (keys.head * rows.queries() + query) * rows.keys() + keys.first;
+        long at = walk.at(0, element);
+        boolean repeated = count > 1 && walk.at(0, element + 1) == at;
         if (rows.op().mask() == AttentionMask.BOOLEAN) {
-            for (int j = 0; j < keys; j++) {
+            for (int j = 0; j < count; j++) {
                 if (mask.get(ValueLayout.JAVA_BYTE, repeated ? at : at + j) == 0) {
                     workspace.set(Loops.F32, scores + 4L * j, NONE);
                 }
@@ -271,19 +289,22 @@ final class AttentionStep implements CpuStep, RangeTask {
         long offset = 4 * at;
         if (repeated) {
             Convert.load(dtype, mask, at, workspace, maskAt, 1);
-            loops.fill(workspace, maskAt, workspace.get(Loops.F32, maskAt), keys);
+            worker.loops.fill(workspace, maskAt, workspace.get(Loops.F32, maskAt), count);
             addend = workspace;
             offset = maskAt;
         } else if (dtype != DType.F32) {
-            Convert.load(dtype, mask, at, workspace, maskAt, keys);
+            Convert.load(dtype, mask, at, workspace, maskAt, count);
             addend = workspace;
             offset = maskAt;
         }
-        loops.binary(BinaryFn.ADD, workspace, scores, addend, offset, workspace, scores, keys);
+        worker.loops.binary(BinaryFn.ADD, workspace, scores, addend, offset, workspace, scores, count);
     }
 
     /** Divides a row by the sum of its weights and stores it. */
-    private void finish(CpuFrame frame, Loops loops, long row, int r, MemorySegment workspace) {
+    private void finish(Worker worker, long row, int r) {
+        CpuFrame frame = worker.frame;
+        Loops loops = worker.loops;
+        MemorySegment workspace = worker.workspace;
         int sizeV = rows.sizeV();
         long sums = sumsAt + 4L * r * sizeV;
         double total = workspace.get(Convert.F64, totalAt + 8L * r);

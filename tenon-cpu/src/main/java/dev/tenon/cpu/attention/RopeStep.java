@@ -19,36 +19,22 @@ final class RopeStep implements CpuStep, RangeTask {
     private final int size;
     private final int pairs;
     private final Broadcast angles;
-    private final int x;
-    private final int cos;
-    private final int sin;
-    private final int y;
+    /** x, cosines, sines, result. */
+    private final int[] slots;
+
     private final int width;
     private final long cosAt;
     private final long sinAt;
     private final long workspaceBytes;
 
-    RopeStep(
-            boolean interleaved,
-            DType dtype,
-            long rows,
-            int size,
-            int pairs,
-            Broadcast angles,
-            int x,
-            int cos,
-            int sin,
-            int y) {
+    RopeStep(boolean interleaved, DType dtype, long rows, int size, int pairs, Broadcast angles, int[] slots) {
         this.interleaved = interleaved;
         this.dtype = dtype;
         this.rows = rows;
         this.size = size;
         this.pairs = pairs;
         this.angles = angles;
-        this.x = x;
-        this.cos = cos;
-        this.sin = sin;
-        this.y = y;
+        this.slots = slots;
         this.width = TileKind.of(dtype).bytes();
         Layout layout = new Layout();
         layout.take((long) width * size);
@@ -66,17 +52,17 @@ final class RopeStep implements CpuStep, RangeTask {
     public void run(CpuFrame frame, long from, long to, int worker) {
         MemorySegment row = frame.workspace(worker);
         for (long r = from; r < to; r++) {
-            Convert.load(dtype, frame.at(x), r * size, row, 0, size);
+            Convert.load(dtype, frame.at(slots[0]), r * size, row, 0, size);
             if (pairs > 0) {
-                load(frame.at(cos), 0, r, row, cosAt);
-                load(frame.at(sin), 1, r, row, sinAt);
+                load(frame.at(slots[1]), 0, r, row, cosAt);
+                load(frame.at(slots[2]), 1, r, row, sinAt);
                 if (dtype == DType.F64) {
                     turnDoubles(row);
                 } else {
                     turn(row);
                 }
             }
-            Convert.store(dtype, row, 0, frame.at(y), r * size, size);
+            Convert.store(dtype, row, 0, frame.at(slots[3]), r * size, size);
         }
     }
 

@@ -29,29 +29,18 @@ final class DepthwiseConvStep extends WindowRowStep {
     }
 
     @Override
-    public void collect(
-            CpuFrame frame,
-            long plane,
-            MemorySegment source,
-            long from,
-            int lines,
-            long step,
-            int cell,
-            int taps,
-            MemorySegment target,
-            long to,
-            int count) {
+    public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
         Windows3.Axis width = windows.width();
-        long filter = plane % shape.groups() * windows.cells() + cell;
+        long filter = cells.plane() % shape.groups() * windows.cells() + cells.cell();
         rows.correlate(
-                source,
-                from * 4,
-                lines,
-                step * 4,
+                cells.source(),
+                cells.from() * 4,
+                cells.lines(),
+                cells.step() * 4,
                 weights.of(frame),
                 filter * 4,
                 4L * width.kernel(),
-                taps,
+                cells.taps(),
                 width.dilation(),
                 width.stride(),
                 target,

@@ -110,7 +110,8 @@ final class GemmConvStep extends LoopStep {
         int first = 0;
         do { // once for no depth too: the sums are then zero
             int rows = Math.min(DEPTH, depth - first);
-            windows.pack(source, x, first, rows, firstColumn, columns, workspace, 0, workspace, lineOffset());
+            Im2col.Block block = new Im2col.Block(first, rows, firstColumn, columns);
+            windows.pack(source, x, block, workspace, 0, workspace, lineOffset());
             loops.product(
                     channels,
                     columns,

@@ -164,7 +164,8 @@ final class GemmConvTransposeStep extends LoopStep {
         int from = 0;
         do {
             int depth = Math.min(DEPTH, in - from);
-            windows.pack(source, product * in * areaIn, from, depth, column, columns, workspace, 0, workspace, 0);
+            Im2col.Block block = new Im2col.Block(from, depth, column, columns);
+            windows.pack(source, product * in * areaIn, block, workspace, 0, workspace, 0);
             loops.product(
                     m,
                     Math.ceilDiv(columns, Gemm.NR) * Gemm.NR, // what is past the last column is never read

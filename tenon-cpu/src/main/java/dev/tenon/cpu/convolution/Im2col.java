@@ -58,8 +58,26 @@ final class Im2col {
     }
 
     /**
-     * Packs rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns) in panels as {@link Gemm}
-     * wants them.
+     * A part of the matrix: rows [firstRow, firstRow + rows) of columns [firstColumn, firstColumn + columns).
+     *
+     * @param firstRow number of the first row's channel and cell
+     * @param firstColumn position in the output
+     */
+    record Block(int firstRow, int rows, long firstColumn, int columns) {}
+
+    /**
+     * A row of a block: a cell of the kernel over one channel.
+     *
+     * @param plane the element that the channel starts at
+     * @param w the cell's number in a row of the kernel
+     * @param startD slab of the input that the cell lies on for the first position
+     * @param startH row of the input that the cell lies on for the first position; {@code offsetH} of it is the cell's
+     *     own
+     */
+    private record Cell(long plane, int w, int startD, int startH, int offsetH) {}
+
+    /**
+     * Packs a block in panels as {@link Gemm} wants them.
      *
      * @param x the element that the first channel starts at
      * @param line {@link #lineBytes} of workspace at {@code lineByte}
@@ -67,38 +85,38 @@ final class Im2col {
     void pack(
             MemorySegment source,
             long x,
-            int firstRow,
-            int rows,
-            long firstColumn,
-            int columns,
+            Block block,
             MemorySegment to,
             long toByte,
             MemorySegment line,
             long lineByte) {
+        int rows = block.rows;
+        int columns = block.columns;
         long area = windows.inputArea();
         if (pointwise) {
             for (int row = 0; row < rows; row++) {
-                long from = x + (firstRow + row) * area + firstColumn;
+                long from = x + (block.firstRow + row) * area + block.firstColumn;
                 spread(source, from * 4, columns, to, toByte + 4L * row * Gemm.NR, rows);
             }
             return;
         }
         Windows3.Axis depth = windows.depth();
         Windows3.Axis height = windows.height();
-        int position = (int) (firstColumn % outW);
-        long outLine = firstColumn / outW;
+        int position = (int) (block.firstColumn % outW);
+        long outLine = block.firstColumn / outW;
         int startH = height.start((int) (outLine % height.output()));
         int startD = depth.start((int) (outLine / height.output()));
         int cells = windows.cells();
-        long plane = x + firstRow / cells * area;
-        int cell = firstRow % cells;
-        int cellW = cell % offsetW.length;
-        int cellH = cell / offsetW.length % height.kernel();
-        int cellD = cell / offsetW.length / height.kernel();
+        long plane = x + block.firstRow / cells * area;
+        int number = block.firstRow % cells;
+        int cellW = number % offsetW.length;
+        int cellH = number / offsetW.length % height.kernel();
+        int cellD = number / offsetW.length / height.kernel();
         for (int row = 0; row < rows; row++) {
             int fromD = startD + cellD * depth.dilation();
             int offsetH = cellH * height.dilation();
-            row(source, plane, cellW, fromD, startH + offsetH, offsetH, position, columns, line, lineByte);
+            Cell cell = new Cell(plane, cellW, fromD, startH + offsetH, offsetH);
+            row(source, cell, position, columns, line, lineByte);
             spread(line, lineByte, columns, to, toByte + 4L * row * Gemm.NR, rows);
             if (++cellW == offsetW.length) {
                 cellW = 0;
@@ -113,30 +131,18 @@ final class Im2col {
         }
     }
 
-    /**
-     * One row, a stretch of neighbouring positions at a time.
-     *
-     * @param startH where the cell lies for the first stretch; {@code offsetH} of it is the cell's own
-     */
-    private void row(
-            MemorySegment source,
-            long plane,
-            int cellW,
-            int startD,
-            int startH,
-            int offsetH,
-            int firstPosition,
-            int columns,
-            MemorySegment to,
-            long toByte) {
+    /** One row, a span of neighbouring positions at a time. */
+    private void row(MemorySegment source, Cell cell, int firstPosition, int columns, MemorySegment to, long toByte) {
         Windows3.Axis height = windows.height();
-        int lastH = height.start(height.output() - 1) + offsetH;
+        int firstH = height.start(0) + cell.offsetH;
+        int lastH = height.start(height.output() - 1) + cell.offsetH;
         int strideH = height.stride();
-        int first = firstW[cellW];
-        int last = lastW[cellW];
+        int first = firstW[cell.w];
+        int last = lastW[cell.w];
+        long origin = cell.plane + offsetW[cell.w];
         int position = firstPosition;
-        int atH = startH;
-        int atD = startD;
+        int atH = cell.startH;
+        int atD = cell.startD;
         long at = toByte;
         int left = columns;
         while (left > 0) {
@@ -146,7 +152,7 @@ final class Im2col {
                 int from = Math.min(Math.max(first, position), end);
                 int until = Math.max(from, Math.min(last, end));
                 zeros(to, at, from - position);
-                long element = plane + ((long) atD * inH + atH) * inW + (long) from * stride + offsetW[cellW];
+                long element = origin + ((long) atD * inH + atH) * inW + (long) from * stride;
                 line(source, element * 4, until - from, to, at + 4L * (from - position));
                 zeros(to, at + 4L * (until - position), end - until);
             } else {
@@ -156,7 +162,7 @@ final class Im2col {
             left -= count;
             position = 0;
             if (atH == lastH) {
-                atH = height.start(0) + offsetH;
+                atH = firstH;
                 atD += windows.depth().stride();
             } else {
                 atH += strideH;

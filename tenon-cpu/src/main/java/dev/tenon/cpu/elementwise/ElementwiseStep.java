@@ -87,7 +87,6 @@ final class ElementwiseStep implements CpuStep, RangeTask {
     }
 
     private void tile(CpuFrame frame, Loops loops, Registers registers, long start, int n) {
-        MemorySegment[] segments = registers.segments;
         long[] offsets = registers.offsets;
         for (int value = 0; value < program.inputs; value++) {
             switch (program.homes[value]) {
@@ -108,20 +107,7 @@ final class ElementwiseStep implements CpuStep, RangeTask {
             if (program.homes[y] == TileProgram.Home.MEMORY) {
                 offsets[y] = TileKind.of(program.types[y]).bytes() * start;
             }
-            int a = arguments[3 * i];
-            int b = arguments[3 * i + 1];
-            int c = arguments[3 * i + 2];
-            ops[i].run(
-                    loops,
-                    segments[a],
-                    offsets[a],
-                    segments[b],
-                    offsets[b],
-                    segments[c],
-                    offsets[c],
-                    segments[y],
-                    offsets[y],
-                    n);
+            ops[i].run(loops, registers, arguments[3 * i], arguments[3 * i + 1], arguments[3 * i + 2], y, n);
         }
         store(frame, registers, start, n);
     }

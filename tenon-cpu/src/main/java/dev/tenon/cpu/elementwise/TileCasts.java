@@ -6,6 +6,7 @@ import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.Registers;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -18,7 +19,11 @@ final class TileCasts {
 
     private TileCasts() {}
 
-    static void cast(DType from, Cast cast, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
+    static void cast(DType from, Cast cast, Registers registers, int source, int target, int n) {
+        MemorySegment a = registers.segments[source];
+        long ao = registers.offsets[source];
+        MemorySegment y = registers.segments[target];
+        long yo = registers.offsets[target];
         DType to = cast.to();
         switch (TileKind.of(to)) {
             case FLOAT -> {

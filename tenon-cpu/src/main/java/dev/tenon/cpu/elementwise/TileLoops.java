@@ -10,6 +10,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.Registers;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -26,68 +27,88 @@ final class TileLoops {
         boolean nan = op.fn() == UnaryFn.IS_NAN;
         boolean positive = op.alpha() != 0;
         boolean negative = op.beta() != 0;
-        return (_, a, ao, _, _, _, _, y, yo, n) -> {
+        return (_, registers, a, _, _, y, n) -> {
+            MemorySegment from = registers.segments[a];
+            long fromAt = registers.offsets[a];
+            MemorySegment to = registers.segments[y];
+            long toAt = registers.offsets[y];
             for (int i = 0; i < n; i++) {
-                double x = kind == TileKind.FLOAT ? a.get(Loops.F32, ao + 4L * i) : a.get(F64, ao + 8L * i);
+                double x =
+                        kind == TileKind.FLOAT ? from.get(Loops.F32, fromAt + 4L * i) : from.get(F64, fromAt + 8L * i);
                 boolean holds = nan
                         ? Double.isNaN(x)
                         : (positive && x == Double.POSITIVE_INFINITY) || (negative && x == Double.NEGATIVE_INFINITY);
-                y.set(I8, yo + i, (byte) (holds ? 1 : 0));
+                to.set(I8, toAt + i, (byte) (holds ? 1 : 0));
             }
         };
     }
 
-    static void unaryDouble(Unary op, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
+    static void unaryDouble(Unary op, Registers registers, int a, int y, int n) {
+        MemorySegment from = registers.segments[a];
+        long fromAt = registers.offsets[a];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            y.set(F64, yo + 8L * i, op.apply(a.get(F64, ao + 8L * i)));
+            to.set(F64, toAt + 8L * i, op.apply(from.get(F64, fromAt + 8L * i)));
         }
     }
 
-    static void binaryDouble(
-            BinaryFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
+    static void binaryDouble(BinaryFn fn, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            y.set(F64, yo + 8L * i, fn.apply(a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i)));
+            to.set(F64, toAt + 8L * i, fn.apply(left.get(F64, leftAt + 8L * i), right.get(F64, rightAt + 8L * i)));
         }
     }
 
-    static void compareDouble(
-            CompareFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
+    static void compareDouble(CompareFn fn, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            boolean holds = fn.test(a.get(F64, ao + 8L * i), b.get(F64, bo + 8L * i));
-            y.set(I8, yo + i, (byte) (holds ? 1 : 0));
+            boolean holds = fn.test(left.get(F64, leftAt + 8L * i), right.get(F64, rightAt + 8L * i));
+            to.set(I8, toAt + i, (byte) (holds ? 1 : 0));
         }
     }
 
-    static void unaryLong(Unary op, DType dtype, MemorySegment a, long ao, MemorySegment y, long yo, int n) {
+    static void unaryLong(Unary op, DType dtype, Registers registers, int a, int y, int n) {
+        MemorySegment from = registers.segments[a];
+        long fromAt = registers.offsets[a];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            y.set(I64, yo + 8L * i, wrap(dtype, op.apply(dtype, a.get(I64, ao + 8L * i))));
+            to.set(I64, toAt + 8L * i, wrap(dtype, op.apply(dtype, from.get(I64, fromAt + 8L * i))));
         }
     }
 
-    static void binaryLong(
-            BinaryFn fn,
-            DType dtype,
-            MemorySegment a,
-            long ao,
-            MemorySegment b,
-            long bo,
-            MemorySegment y,
-            long yo,
-            int n) {
+    static void binaryLong(BinaryFn fn, DType dtype, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         switch (fn) {
             case ADD -> {
                 for (int i = 0; i < n; i++) {
-                    y.set(I64, yo + 8L * i, a.get(I64, ao + 8L * i) + b.get(I64, bo + 8L * i));
+                    to.set(I64, toAt + 8L * i, left.get(I64, leftAt + 8L * i) + right.get(I64, rightAt + 8L * i));
                 }
             }
             case SUB -> {
                 for (int i = 0; i < n; i++) {
-                    y.set(I64, yo + 8L * i, a.get(I64, ao + 8L * i) - b.get(I64, bo + 8L * i));
+                    to.set(I64, toAt + 8L * i, left.get(I64, leftAt + 8L * i) - right.get(I64, rightAt + 8L * i));
                 }
             }
             case MUL -> {
                 for (int i = 0; i < n; i++) {
-                    y.set(I64, yo + 8L * i, a.get(I64, ao + 8L * i) * b.get(I64, bo + 8L * i));
+                    to.set(I64, toAt + 8L * i, left.get(I64, leftAt + 8L * i) * right.get(I64, rightAt + 8L * i));
                 }
             }
             case DIV,
@@ -108,13 +129,13 @@ final class TileLoops {
                     SHL,
                     SHR -> {
                 for (int i = 0; i < n; i++) {
-                    long p = a.get(I64, ao + 8L * i);
-                    long q = b.get(I64, bo + 8L * i);
-                    y.set(I64, yo + 8L * i, fn.apply(dtype, p, q));
+                    long p = left.get(I64, leftAt + 8L * i);
+                    long q = right.get(I64, rightAt + 8L * i);
+                    to.set(I64, toAt + 8L * i, fn.apply(dtype, p, q));
                 }
             }
         }
-        wrap(dtype, y, yo, n);
+        wrap(dtype, to, toAt, n);
     }
 
     private static long wrap(DType dtype, long value) {
@@ -138,33 +159,39 @@ final class TileLoops {
         }
     }
 
-    static void compareLong(
-            CompareFn fn,
-            DType dtype,
-            MemorySegment a,
-            long ao,
-            MemorySegment b,
-            long bo,
-            MemorySegment y,
-            long yo,
-            int n) {
+    static void compareLong(CompareFn fn, DType dtype, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            boolean holds = fn.test(dtype, a.get(I64, ao + 8L * i), b.get(I64, bo + 8L * i));
-            y.set(I8, yo + i, (byte) (holds ? 1 : 0));
+            boolean holds = fn.test(dtype, left.get(I64, leftAt + 8L * i), right.get(I64, rightAt + 8L * i));
+            to.set(I8, toAt + i, (byte) (holds ? 1 : 0));
         }
     }
 
-    static void not(MemorySegment a, long ao, MemorySegment y, long yo, int n) {
+    static void not(Registers registers, int a, int y, int n) {
+        MemorySegment from = registers.segments[a];
+        long fromAt = registers.offsets[a];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            y.set(I8, yo + i, (byte) (a.get(I8, ao + i) == 0 ? 1 : 0));
+            to.set(I8, toAt + i, (byte) (from.get(I8, fromAt + i) == 0 ? 1 : 0));
         }
     }
 
-    static void binaryBool(
-            BinaryFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
+    static void binaryBool(BinaryFn fn, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            boolean p = a.get(I8, ao + i) != 0;
-            boolean q = b.get(I8, bo + i) != 0;
+            boolean p = left.get(I8, leftAt + i) != 0;
+            boolean q = right.get(I8, rightAt + i) != 0;
             boolean holds = switch (fn) {
                 case AND -> p && q;
                 case OR -> p || q;
@@ -187,49 +214,57 @@ final class TileLoops {
                         SHL,
                         SHR -> throw new UnsupportedException(fn + ": does not take booleans");
             };
-            y.set(I8, yo + i, (byte) (holds ? 1 : 0));
+            to.set(I8, toAt + i, (byte) (holds ? 1 : 0));
         }
     }
 
-    static void compareBool(
-            CompareFn fn, MemorySegment a, long ao, MemorySegment b, long bo, MemorySegment y, long yo, int n) {
+    static void compareBool(CompareFn fn, Registers registers, int a, int b, int y, int n) {
+        MemorySegment left = registers.segments[a];
+        long leftAt = registers.offsets[a];
+        MemorySegment right = registers.segments[b];
+        long rightAt = registers.offsets[b];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            long p = a.get(I8, ao + i) != 0 ? 1 : 0;
-            long q = b.get(I8, bo + i) != 0 ? 1 : 0;
-            y.set(I8, yo + i, (byte) (fn.test(DType.BOOL, p, q) ? 1 : 0));
+            long p = left.get(I8, leftAt + i) != 0 ? 1 : 0;
+            long q = right.get(I8, rightAt + i) != 0 ? 1 : 0;
+            to.set(I8, toAt + i, (byte) (fn.test(DType.BOOL, p, q) ? 1 : 0));
         }
     }
 
-    /** Of longs, or of the bits of doubles. */
-    static void selectLong(
-            MemorySegment condition,
-            long co,
-            MemorySegment a,
-            long ao,
-            MemorySegment b,
-            long bo,
-            MemorySegment y,
-            long yo,
-            int n) {
+    /** Takes the elements of b where a holds, otherwise those of c: longs, or the bits of doubles. */
+    static void selectLong(Registers registers, int a, int b, int c, int y, int n) {
+        MemorySegment condition = registers.segments[a];
+        long conditionAt = registers.offsets[a];
+        MemorySegment chosen = registers.segments[b];
+        long chosenAt = registers.offsets[b];
+        MemorySegment other = registers.segments[c];
+        long otherAt = registers.offsets[c];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            long p = a.get(I64, ao + 8L * i);
-            long q = b.get(I64, bo + 8L * i);
-            y.set(I64, yo + 8L * i, condition.get(I8, co + i) != 0 ? p : q);
+            long p = chosen.get(I64, chosenAt + 8L * i);
+            long q = other.get(I64, otherAt + 8L * i);
+            to.set(I64, toAt + 8L * i, condition.get(I8, conditionAt + i) != 0 ? p : q);
         }
     }
 
-    static void selectBool(
-            MemorySegment condition,
-            long co,
-            MemorySegment a,
-            long ao,
-            MemorySegment b,
-            long bo,
-            MemorySegment y,
-            long yo,
-            int n) {
+    static void selectBool(Registers registers, int a, int b, int c, int y, int n) {
+        MemorySegment condition = registers.segments[a];
+        long conditionAt = registers.offsets[a];
+        MemorySegment chosen = registers.segments[b];
+        long chosenAt = registers.offsets[b];
+        MemorySegment other = registers.segments[c];
+        long otherAt = registers.offsets[c];
+        MemorySegment to = registers.segments[y];
+        long toAt = registers.offsets[y];
         for (int i = 0; i < n; i++) {
-            y.set(I8, yo + i, condition.get(I8, co + i) != 0 ? a.get(I8, ao + i) : b.get(I8, bo + i));
+            to.set(
+                    I8,
+                    toAt + i,
+                    condition.get(I8, conditionAt + i) != 0
+                            ? chosen.get(I8, chosenAt + i)
+                            : other.get(I8, otherAt + i));
         }
     }
 }

@@ -11,22 +11,12 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import java.lang.foreign.MemorySegment;
+import dev.tenon.cpu.step.Registers;
 
 /** One elementwise operation on tiles. The result may be the very place of an operand. */
 interface TileOp {
-    /** Applies the operation to n elements: of the operands a, b, c (as many as it has), into y. */
-    void run(
-            Loops loops,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            MemorySegment y,
-            long yOffset,
-            int n);
+    /** Applies the operation to n elements of the registers a, b, c (as many as it has), into register y. */
+    void run(Loops loops, Registers registers, int a, int b, int c, int y, int n);
 
     /**
      * The loop for an operation on operands of those types. {@code first} is the type of the first operand, or the
@@ -40,13 +30,21 @@ interface TileOp {
             case Compare compare -> of(compare.fn(), first, kind);
             case Where _ ->
                 switch (kind) {
-                    case FLOAT -> (loops, a, ao, b, bo, c, co, y, yo, n) -> loops.select(a, ao, b, bo, c, co, y, yo, n);
-                    case DOUBLE, LONG ->
-                        (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectLong(a, ao, b, bo, c, co, y, yo, n);
-                    case BOOL ->
-                        (_, a, ao, b, bo, c, co, y, yo, n) -> TileLoops.selectBool(a, ao, b, bo, c, co, y, yo, n);
+                    case FLOAT ->
+                        (loops, r, a, b, c, y, n) -> loops.select(
+                                r.segments[a],
+                                r.offsets[a],
+                                r.segments[b],
+                                r.offsets[b],
+                                r.segments[c],
+                                r.offsets[c],
+                                r.segments[y],
+                                r.offsets[y],
+                                n);
+                    case DOUBLE, LONG -> (_, r, a, b, c, y, n) -> TileLoops.selectLong(r, a, b, c, y, n);
+                    case BOOL -> (_, r, a, b, c, y, n) -> TileLoops.selectBool(r, a, b, c, y, n);
                 };
-            case Cast cast -> (_, a, ao, _, _, _, _, y, yo, n) -> TileCasts.cast(first, cast, a, ao, y, yo, n);
+            case Cast cast -> (_, r, a, _, _, y, n) -> TileCasts.cast(first, cast, r, a, y, n);
         };
     }
 
@@ -55,28 +53,34 @@ interface TileOp {
             return TileLoops.classify(unary, kind);
         }
         return switch (kind) {
-            case FLOAT -> (loops, a, ao, _, _, _, _, y, yo, n) -> loops.unary(unary, a, ao, y, yo, n);
-            case DOUBLE -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryDouble(unary, a, ao, y, yo, n);
-            case LONG -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.unaryLong(unary, first, a, ao, y, yo, n);
-            case BOOL -> (_, a, ao, _, _, _, _, y, yo, n) -> TileLoops.not(a, ao, y, yo, n);
+            case FLOAT ->
+                (loops, r, a, _, _, y, n) ->
+                        loops.unary(unary, r.segments[a], r.offsets[a], r.segments[y], r.offsets[y], n);
+            case DOUBLE -> (_, r, a, _, _, y, n) -> TileLoops.unaryDouble(unary, r, a, y, n);
+            case LONG -> (_, r, a, _, _, y, n) -> TileLoops.unaryLong(unary, first, r, a, y, n);
+            case BOOL -> (_, r, a, _, _, y, n) -> TileLoops.not(r, a, y, n);
         };
     }
 
     private static TileOp of(BinaryFn fn, DType first, TileKind kind) {
         return switch (kind) {
-            case FLOAT -> (loops, a, ao, b, bo, _, _, y, yo, n) -> loops.binary(fn, a, ao, b, bo, y, yo, n);
-            case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryDouble(fn, a, ao, b, bo, y, yo, n);
-            case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryLong(fn, first, a, ao, b, bo, y, yo, n);
-            case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.binaryBool(fn, a, ao, b, bo, y, yo, n);
+            case FLOAT ->
+                (loops, r, a, b, _, y, n) -> loops.binary(
+                        fn, r.segments[a], r.offsets[a], r.segments[b], r.offsets[b], r.segments[y], r.offsets[y], n);
+            case DOUBLE -> (_, r, a, b, _, y, n) -> TileLoops.binaryDouble(fn, r, a, b, y, n);
+            case LONG -> (_, r, a, b, _, y, n) -> TileLoops.binaryLong(fn, first, r, a, b, y, n);
+            case BOOL -> (_, r, a, b, _, y, n) -> TileLoops.binaryBool(fn, r, a, b, y, n);
         };
     }
 
     private static TileOp of(CompareFn fn, DType first, TileKind kind) {
         return switch (kind) {
-            case FLOAT -> (loops, a, ao, b, bo, _, _, y, yo, n) -> loops.compare(fn, a, ao, b, bo, y, yo, n);
-            case DOUBLE -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareDouble(fn, a, ao, b, bo, y, yo, n);
-            case LONG -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareLong(fn, first, a, ao, b, bo, y, yo, n);
-            case BOOL -> (_, a, ao, b, bo, _, _, y, yo, n) -> TileLoops.compareBool(fn, a, ao, b, bo, y, yo, n);
+            case FLOAT ->
+                (loops, r, a, b, _, y, n) -> loops.compare(
+                        fn, r.segments[a], r.offsets[a], r.segments[b], r.offsets[b], r.segments[y], r.offsets[y], n);
+            case DOUBLE -> (_, r, a, b, _, y, n) -> TileLoops.compareDouble(fn, r, a, b, y, n);
+            case LONG -> (_, r, a, b, _, y, n) -> TileLoops.compareLong(fn, first, r, a, b, y, n);
+            case BOOL -> (_, r, a, b, _, y, n) -> TileLoops.compareBool(fn, r, a, b, y, n);
         };
     }
 }

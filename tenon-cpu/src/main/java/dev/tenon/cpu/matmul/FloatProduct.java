@@ -56,25 +56,20 @@ final class FloatProduct {
     private final long workspaceBytes;
 
     /**
+     * How the operands lie in memory.
+     *
      * @param packed whether B comes in panels ({@link #pack})
-     * @param units how many blocks are wanted at least, for that many pieces of parallel work
      */
-    FloatProduct(
-            DType dtype,
-            long m,
-            int k,
-            int n,
-            boolean transposeA,
-            boolean transposeB,
-            boolean packed,
-            Epilogue epilogue,
-            long units) {
+    record Form(boolean transposeA, boolean transposeB, boolean packed) {}
+
+    /** @param units how many blocks are wanted at least, for that many pieces of parallel work */
+    FloatProduct(DType dtype, long m, int k, int n, Form form, Epilogue epilogue, long units) {
         this.dtype = dtype;
         this.k = k;
         this.n = n;
-        this.transposeA = transposeA;
-        this.transposeB = transposeB;
-        this.packed = packed;
+        this.transposeA = form.transposeA;
+        this.transposeB = form.transposeB;
+        this.packed = form.packed;
         this.bias = epilogue.bias();
         this.residual = epilogue.residual();
         this.activation = epilogue.activation();
@@ -136,7 +131,11 @@ final class FloatProduct {
         long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
         return new CpuLoweringContext.Prepared(matrices * each, to -> {
             for (long i = 0; i < matrices; i++) {
-                Panels.pack(width, dense, i * k * n, transposed ? 1 : n, transposed ? k : 1, k, n, to, i * each);
+                long from = i * k * n;
+                Panels.Matrix b = transposed
+                        ? new Panels.Matrix(dense, from, 1, k, k, n)
+                        : new Panels.Matrix(dense, from, n, 1, k, n);
+                Panels.pack(width, b, to, i * each);
             }
         });
     }

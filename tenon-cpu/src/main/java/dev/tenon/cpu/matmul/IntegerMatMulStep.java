@@ -104,6 +104,8 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         int n = sizes.n();
         long matrices = data.type().shape().elements() / Math.max(1, (long) k * n);
         long each = Gemm.packedBytes(k, n);
+        Bytes bytes = new Bytes(dense.segment(), dense.type().dtype(), k, n);
+        ZeroPoints zeroPoints = ZeroPoints.of(bytes.dtype(), zeros);
         String layout = "f32 panels of " + NR + " " + k + "x" + n + " less " + (zeros == null ? "0" : zeros.toString());
         return context.prepared(
                 data,
@@ -111,17 +113,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
                 _ -> new CpuLoweringContext.Prepared(matrices * each, to -> {
                     for (long i = 0; i < matrices; i++) {
                         for (int column = 0; column < n; column += NR) {
-                            loadPanel(
-                                    dense.segment(),
-                                    dense.type().dtype(),
-                                    i * k * n,
-                                    k,
-                                    n,
-                                    column,
-                                    zeros,
-                                    MemorySegment.NULL,
-                                    to,
-                                    i * each + 4L * column * k);
+                            loadPanel(bytes, i * k * n, column, zeroPoints, to, i * each + 4L * column * k);
                         }
                     }
                 }));
@@ -132,38 +124,43 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         return dtype == DType.U8 ? value & 0xFF : value;
     }
 
+    /** Matrices B of k rows and n columns, one after another. */
+    private record Bytes(MemorySegment memory, DType dtype, int k, int n) {}
+
     /**
-     * Columns of B less their zero points as f32, zero past the last column. The zero points are constants, memory, or
-     * none.
+     * The zero points of B's columns.
+     *
+     * @param memory one for each column, or one for all; empty where {@code all} is the one for all
      */
-    private static void loadPanel(
-            MemorySegment b,
-            DType dtype,
-            long bFrom,
-            int k,
-            int n,
-            int column,
-            @Nullable ConstantData constantZeros,
-            MemorySegment zeros,
-            MemorySegment to,
-            long toOffset) {
-        for (int j = 0; j < NR; j++) {
-            boolean inside = column + j < n;
-            int zero = inside ? zeroPoint(dtype, constantZeros, zeros, column + j) : 0;
-            for (int i = 0; i < k; i++) {
-                float value = inside ? read(dtype, b, bFrom + (long) i * n + column + j) - zero : 0;
-                to.set(Loops.F32, toOffset + 4L * (i * NR + j), value);
-            }
+    private record ZeroPoints(DType dtype, MemorySegment memory, int all) {
+        static ZeroPoints of(DType dtype, @Nullable ConstantData constant) {
+            return switch (constant) {
+                case ConstantData.Splat splat ->
+                    new ZeroPoints(dtype, MemorySegment.NULL, (int) Elements.toLong(dtype, splat.element()));
+                case ConstantData.Dense dense -> new ZeroPoints(dtype, dense.segment(), 0);
+                case null -> new ZeroPoints(dtype, MemorySegment.NULL, 0);
+            };
+        }
+
+        int at(long index) {
+            return memory.byteSize() == 0 ? all : read(dtype, memory, memory.byteSize() > 1 ? index : 0);
         }
     }
 
-    private static int zeroPoint(DType dtype, @Nullable ConstantData constant, MemorySegment zeros, long index) {
-        return switch (constant) {
-            case ConstantData.Splat splat -> (int) Elements.toLong(dtype, splat.element());
-            case ConstantData.Dense dense ->
-                read(dtype, dense.segment(), dense.segment().byteSize() > 1 ? index : 0);
-            case null -> zeros.byteSize() == 0 ? 0 : read(dtype, zeros, zeros.byteSize() > 1 ? index : 0);
-        };
+    /** Columns of the matrix that begins at {@code bFrom} less their zero points, as f32; zero past the last column. */
+    private static void loadPanel(Bytes b, long bFrom, int column, ZeroPoints zeros, MemorySegment to, long toOffset) {
+        MemorySegment memory = b.memory;
+        DType dtype = b.dtype;
+        int k = b.k;
+        int n = b.n;
+        for (int j = 0; j < NR; j++) {
+            boolean inside = column + j < n;
+            int zero = inside ? zeros.at(column + j) : 0;
+            for (int i = 0; i < k; i++) {
+                float value = inside ? read(dtype, memory, bFrom + (long) i * n + column + j) - zero : 0;
+                to.set(Loops.F32, toOffset + 4L * (i * NR + j), value);
+            }
+        }
     }
 
     @Override
@@ -223,9 +220,10 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         if (packed != null) {
             bOffset = sizes.batch().at(1, batch) * Gemm.packedBytes(k, n) + 4L * column * k;
         } else {
+            Bytes bytes = new Bytes(frame.at(slots[1]), typeB, k, n);
             MemorySegment zeros = slots[3] < 0 ? MemorySegment.NULL : frame.at(slots[3]);
             long bFrom = sizes.batch().at(1, batch) * k * n;
-            loadPanel(frame.at(slots[1]), typeB, bFrom, k, n, column, null, zeros, workspace, bAt);
+            loadPanel(bytes, bFrom, column, new ZeroPoints(typeB, zeros, 0), workspace, bAt);
         }
         MemorySegment c = frame.at(slots[4]);
         int columns = Math.min(NR, n - column);

@@ -81,16 +81,8 @@ public final class MatMulLowering {
         }
         MemorySegment packed = packed(b, sizes.k(), sizes.n(), op.transposeB(), context);
         long units = Math.ceilDiv(wantedUnits(sizes.work(), context.threads()), Math.max(1, sizes.batches()));
-        FloatProduct product = new FloatProduct(
-                dtype,
-                sizes.m(),
-                sizes.k(),
-                sizes.n(),
-                op.transposeA(),
-                op.transposeB(),
-                packed != null,
-                epilogue,
-                units);
+        FloatProduct.Form form = new FloatProduct.Form(op.transposeA(), op.transposeB(), packed != null);
+        FloatProduct product = new FloatProduct(dtype, sizes.m(), sizes.k(), sizes.n(), form, epilogue, units);
         return new MatMulStep(product, sizes, op.transposeA(), packed, slots);
     }
 
@@ -137,7 +129,8 @@ public final class MatMulLowering {
         }
         MemorySegment packed = packed(weights, k, n, false, context);
         long units = wantedUnits(rows * k * n / Math.max(1, shape.size(0)), context.threads());
-        FloatProduct product = new FloatProduct(dtype, rows, k, n, false, false, packed != null, Epilogue.NONE, units);
+        FloatProduct.Form form = new FloatProduct.Form(false, false, packed != null);
+        FloatProduct product = new FloatProduct(dtype, rows, k, n, form, Epilogue.NONE, units);
         return new GroupedMatMulStep(op.mnemonic(), node.input(2).dtype(), rows, k, n, product, packed, slots);
     }
 

@@ -12,30 +12,28 @@ final class Panels {
     private Panels() {}
 
     /**
-     * Packs B[k, n], whose element (row, column) is number {@code from + row * rowStride + column * columnStride}, to
-     * byte {@code toOffset} on; the memory there is zero.
+     * A matrix in memory.
+     *
+     * @param from element that the first row begins at; element (row, column) of the matrix is number
+     *     {@code from + row * rowStride + column * columnStride}
      */
-    static void pack(
-            int width,
-            MemorySegment b,
-            long from,
-            long rowStride,
-            long columnStride,
-            int k,
-            int n,
-            MemorySegment to,
-            long toOffset) {
-        for (int column = 0; column < n; column += NR) {
-            int columns = Math.min(NR, n - column);
-            long panel = toOffset + (long) column * k * width;
-            for (int row = 0; row < k; row++) {
+    record Matrix(MemorySegment memory, long from, long rowStride, long columnStride, int rows, int columns) {}
+
+    /** Packs B, whose elements have {@code width} bytes, to byte {@code toOffset} on; the memory there is zero. */
+    static void pack(int width, Matrix b, MemorySegment to, long toOffset) {
+        MemorySegment memory = b.memory;
+        long columnStride = b.columnStride;
+        for (int column = 0; column < b.columns; column += NR) {
+            int columns = Math.min(NR, b.columns - column);
+            long panel = toOffset + (long) column * b.rows * width;
+            for (int row = 0; row < b.rows; row++) {
                 long at = panel + (long) row * NR * width;
-                long first = from + row * rowStride + column * columnStride;
+                long first = b.from + row * b.rowStride + column * columnStride;
                 if (columnStride == 1) {
-                    MemorySegment.copy(b, first * width, to, at, (long) columns * width);
+                    MemorySegment.copy(memory, first * width, to, at, (long) columns * width);
                 } else {
                     for (int j = 0; j < columns; j++) {
-                        copy(width, b, (first + j * columnStride) * width, to, at + (long) j * width);
+                        copy(width, memory, (first + j * columnStride) * width, to, at + (long) j * width);
                     }
                 }
             }

@@ -63,11 +63,7 @@ public final class NormLowering {
         Shape row = shape.range(axis, shape.rank());
         return new RowNormStep(
                 x.dtype(),
-                shape.elements(0, axis),
-                row.elements(),
-                epsilon,
-                rms,
-                false,
+                new RowNormStep.Norm(shape.elements(0, axis), row.elements(), epsilon, rms, false),
                 context.slot(x),
                 parameter(scale, row, context),
                 parameter(bias, row, context),
@@ -85,13 +81,10 @@ public final class NormLowering {
         Value x = node.input(0);
         Shape shape = x.shape();
         Shape channels = node.input(1).shape();
+        long size = shape.elements(2, shape.rank());
         return new RowNormStep(
                 x.dtype(),
-                shape.elements(0, 2),
-                shape.elements(2, shape.rank()),
-                op.epsilon(),
-                false,
-                true,
+                new RowNormStep.Norm(shape.elements(0, 2), size, op.epsilon(), false, true),
                 context.slot(x),
                 parameter(node.input(1), channels, context),
                 parameter(node.input(2), channels, context),

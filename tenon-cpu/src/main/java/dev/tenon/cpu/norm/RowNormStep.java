@@ -24,23 +24,29 @@ final class RowNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
 
     private final DType dtype;
-    private final long rows;
-    private final long size;
-    private final double epsilon;
-    private final boolean rms;
+    private final Norm norm;
     private final int input;
     private final int output;
     /** Null for none. */
     private final @Nullable Parameter scale;
 
     private final @Nullable Parameter bias;
-    private final boolean perRow;
     private final long xAt = 0;
     private final long yAt;
     private final long momentsAt;
     private final long scaleAt;
     private final long biasAt;
     private final long workspaceBytes;
+
+    /**
+     * What is normalised, and how.
+     *
+     * @param size elements of a row
+     * @param rms whether the mean is taken as 0
+     * @param perRow whether row r takes element r modulo the number of elements of scale and bias (the channels of
+     *     InstanceNorm)
+     */
+    record Norm(long rows, long size, double epsilon, boolean rms, boolean perRow) {}
 
     /**
      * A scale or bias.
@@ -53,27 +59,9 @@ final class RowNormStep implements CpuStep, RangeTask {
         }
     }
 
-    /**
-     * @param perRow whether row r takes element r modulo the number of elements of scale and bias (the channels of
-     *     InstanceNorm)
-     */
-    RowNormStep(
-            DType dtype,
-            long rows,
-            long size,
-            double epsilon,
-            boolean rms,
-            boolean perRow,
-            int input,
-            @Nullable Parameter scale,
-            @Nullable Parameter bias,
-            int output) {
+    RowNormStep(DType dtype, Norm norm, int input, @Nullable Parameter scale, @Nullable Parameter bias, int output) {
         this.dtype = dtype;
-        this.rows = rows;
-        this.size = size;
-        this.epsilon = epsilon;
-        this.rms = rms;
-        this.perRow = perRow;
+        this.norm = norm;
         this.input = input;
         this.scale = scale;
         this.bias = bias;
@@ -82,19 +70,19 @@ final class RowNormStep implements CpuStep, RangeTask {
         layout.take(FloatRows.BLOCK_BYTES);
         yAt = layout.take(FloatRows.BLOCK_BYTES);
         momentsAt = layout.take(16);
-        scaleAt = layout.take(isCopied(scale) ? 8 * size : 0);
-        biasAt = layout.take(isCopied(bias) ? 8 * size : 0);
+        scaleAt = layout.take(isCopied(scale) ? 8 * norm.size : 0);
+        biasAt = layout.take(isCopied(bias) ? 8 * norm.size : 0);
         workspaceBytes = layout.bytes();
     }
 
     private boolean isCopied(@Nullable Parameter parameter) {
-        return parameter != null && !perRow && !(parameter.isWhole() && TileKind.isDirect(dtype));
+        return parameter != null && !norm.perRow && !(parameter.isWhole() && TileKind.isDirect(dtype));
     }
 
     @Override
     public void run(CpuFrame frame) {
-        if (size > 0) {
-            frame.parallel(this, rows, Math.max(1, 8192 / size));
+        if (norm.size > 0) {
+            frame.parallel(this, norm.rows, Math.max(1, 8192 / norm.size));
         }
     }
 
@@ -107,14 +95,14 @@ final class RowNormStep implements CpuStep, RangeTask {
         Row scales = new Row(place(frame, scale, workspace, scaleAt), isCopied(scale) ? scaleAt : 0);
         Row biases = new Row(place(frame, bias, workspace, biasAt), isCopied(bias) ? biasAt : 0);
         for (long row = from; row < to; row++) {
-            long first = row * size;
+            long first = row * norm.size;
             if (dtype == DType.F64) {
-                LaneNorms.standardise(x, y, first, size, epsilon, rms);
+                LaneNorms.standardise(x, y, first, norm.size, norm.epsilon, norm.rms);
                 scaleDoubles(y, row, scales, biases);
                 continue;
             }
             Moments moments = moments(loops, x, first, workspace);
-            if (perRow) {
+            if (norm.perRow) {
                 long channels = scales.memory.byteSize() / dtype.bytes();
                 Convert.load(dtype, scales.memory, row % channels, workspace, momentsAt, 1);
                 Convert.load(dtype, biases.memory, row % channels, workspace, momentsAt + 4, 1);
@@ -135,13 +123,15 @@ final class RowNormStep implements CpuStep, RangeTask {
             return memory;
         }
         int width = TileKind.of(dtype).bytes();
-        for (long i = 0; i < size; i++) {
+        for (long i = 0; i < norm.size; i++) {
             Convert.load(dtype, memory, parameter.broadcast().at(0, i), workspace, offset + width * i, 1);
         }
         return workspace;
     }
 
     private void scaleDoubles(MemorySegment y, long row, Row scales, Row biases) {
+        long size = norm.size;
+        boolean perRow = norm.perRow;
         for (long i = 0; i < size; i++) {
             long at = 8 * (row * size + i);
             double value = y.get(Convert.F64, at);
@@ -172,8 +162,9 @@ final class RowNormStep implements CpuStep, RangeTask {
     private record Moments(float about, double mean, double variance) {}
 
     private Moments moments(Loops loops, MemorySegment x, long first, MemorySegment workspace) {
+        long size = norm.size;
         double shift = 0;
-        if (!rms) {
+        if (!norm.rms) {
             FloatRows.segment(dtype, x, first, 1, workspace, xAt);
             shift = dtype == DType.F32 ? x.get(Loops.F32, 4 * first) : workspace.get(Loops.F32, xAt);
         }
@@ -189,7 +180,7 @@ final class RowNormStep implements CpuStep, RangeTask {
                 squares += workspace.get(Convert.F64, momentsAt + 8);
             }
             double mean = sum / size;
-            if (rms) {
+            if (norm.rms) {
                 return new Moments(about, 0, squares / size);
             }
             double variance = Math.max(0, squares / size - mean * mean);
@@ -210,10 +201,11 @@ final class RowNormStep implements CpuStep, RangeTask {
             Row scales,
             Row biases,
             MemorySegment workspace) {
-        double factor = 1 / Math.sqrt(moments.variance + epsilon);
+        long size = norm.size;
+        double factor = 1 / Math.sqrt(moments.variance + norm.epsilon);
         float times = (float) factor;
         float plus = (float) (-moments.mean * factor);
-        if (perRow) {
+        if (norm.perRow) {
             float rowScale = workspace.get(Loops.F32, momentsAt);
             times *= rowScale;
             plus = plus * rowScale + workspace.get(Loops.F32, momentsAt + 4);

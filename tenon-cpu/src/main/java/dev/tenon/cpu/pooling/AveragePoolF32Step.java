@@ -30,28 +30,17 @@ final class AveragePoolF32Step extends WindowRowStep {
     }
 
     @Override
-    public void collect(
-            CpuFrame frame,
-            long plane,
-            MemorySegment source,
-            long from,
-            int lines,
-            long step,
-            int cell,
-            int taps,
-            MemorySegment target,
-            long to,
-            int count) {
+    public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
         Windows3.Axis width = windows.width();
         rows.correlate(
-                source,
-                from * 4,
-                lines,
-                step * 4,
+                cells.source(),
+                cells.from() * 4,
+                cells.lines(),
+                cells.step() * 4,
                 ones,
                 0,
                 0,
-                taps,
+                cells.taps(),
                 width.dilation(),
                 width.stride(),
                 target,

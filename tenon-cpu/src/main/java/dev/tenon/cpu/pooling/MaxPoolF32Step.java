@@ -22,20 +22,19 @@ final class MaxPoolF32Step extends WindowRowStep {
     }
 
     @Override
-    public void collect(
-            CpuFrame frame,
-            long plane,
-            MemorySegment source,
-            long from,
-            int lines,
-            long step,
-            int cell,
-            int taps,
-            MemorySegment target,
-            long to,
-            int count) {
+    public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
         Windows3.Axis width = windows.width();
-        rows.maximum(source, from * 4, lines, step * 4, taps, width.dilation(), width.stride(), target, to * 4, count);
+        rows.maximum(
+                cells.source(),
+                cells.from() * 4,
+                cells.lines(),
+                cells.step() * 4,
+                cells.taps(),
+                width.dilation(),
+                width.stride(),
+                target,
+                to * 4,
+                count);
     }
 
     @Override

@@ -23,31 +23,23 @@ final class DirectRecurrentProducts implements RecurrentProducts {
     }
 
     @Override
-    public void prepare(CpuFrame frame, int direction, MemorySegment workspace, long own) {}
+    public void prepare(CpuFrame frame, RecurrentUnit unit) {}
 
     @Override
-    public void project(
-            CpuFrame frame,
-            int direction,
-            int rows,
-            long xIndex,
-            long xStride,
-            MemorySegment workspace,
-            long own,
-            long bias,
-            long to,
-            long toStride) {
-        MemorySegment x = frame.at(shape.x());
+    public void project(CpuFrame frame, RecurrentUnit unit, Rows x, long bias, long to, long toStride) {
+        MemorySegment memory = unit.memory();
+        MemorySegment source = frame.at(shape.x());
         MemorySegment w = frame.at(shape.w());
-        for (int row = 0; row < rows; row++) {
+        for (int row = 0; row < x.count(); row++) {
+            long first = x.first() + row * x.stride();
             for (int gate = 0; gate < shape.rows(); gate++) {
-                long filter = ((long) direction * shape.rows() + gate) * shape.features();
-                double sum = shape.get(workspace, bias, gate);
+                long filter = ((long) unit.direction() * shape.rows() + gate) * shape.features();
+                double sum = shape.get(memory, bias, gate);
                 for (int i = 0; i < shape.features(); i++) {
-                    sum += Elements.getDouble(shape.dtype(), x, xIndex + row * xStride + i)
+                    sum += Elements.getDouble(shape.dtype(), source, first + i)
                             * Elements.getDouble(shape.dtype(), w, filter + i);
                 }
-                shape.set(workspace, to, row * toStride + gate, sum);
+                shape.set(memory, to, row * toStride + gate, sum);
             }
         }
     }
@@ -55,27 +47,24 @@ final class DirectRecurrentProducts implements RecurrentProducts {
     @Override
     public void recur(
             CpuFrame frame,
-            int direction,
+            RecurrentUnit unit,
             RecurrentCell.Part part,
-            int rows,
-            MemorySegment workspace,
-            long own,
             long states,
-            long statesStride,
             boolean add,
             long to,
             long toStride) {
+        MemorySegment memory = unit.memory();
         MemorySegment r = frame.at(shape.r());
-        for (int row = 0; row < rows; row++) {
+        for (int row = 0; row < unit.count(); row++) {
             for (int gate = part.from(); gate < part.to(); gate++) {
-                long filter = ((long) direction * shape.rows() + gate) * shape.hidden();
+                long filter = ((long) unit.direction() * shape.rows() + gate) * shape.hidden();
                 long at = row * toStride + gate - part.from();
-                double sum = add ? shape.get(workspace, to, at) : 0;
+                double sum = add ? shape.get(memory, to, at) : 0;
                 for (int i = 0; i < shape.hidden(); i++) {
-                    sum += shape.get(workspace, states, row * statesStride + i)
+                    sum += shape.get(memory, states, (long) row * shape.hidden() + i)
                             * Elements.getDouble(shape.dtype(), r, filter + i);
                 }
-                shape.set(workspace, to, at, sum);
+                shape.set(memory, to, at, sum);
             }
         }
     }

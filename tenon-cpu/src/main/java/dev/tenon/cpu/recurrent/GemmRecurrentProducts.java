@@ -93,66 +93,55 @@ final class GemmRecurrentProducts implements RecurrentProducts {
     }
 
     @Override
-    public void prepare(CpuFrame frame, int direction, MemorySegment workspace, long own) {
-        long at = own + Gemm.EDGE_BYTES;
+    public void prepare(CpuFrame frame, RecurrentUnit unit) {
+        long at = unit.own() + Gemm.EDGE_BYTES;
         if (preparedW.byteSize() == 0) {
-            packW(frame.at(shape.w()), direction, workspace, at);
+            packW(frame.at(shape.w()), unit.direction(), unit.memory(), at);
             at += packedW();
         }
         if (preparedR.byteSize() == 0) {
-            packR(frame.at(shape.r()), direction, workspace, at);
+            packR(frame.at(shape.r()), unit.direction(), unit.memory(), at);
         }
     }
 
     @Override
-    public void project(
-            CpuFrame frame,
-            int direction,
-            int rows,
-            long xIndex,
-            long xStride,
-            MemorySegment workspace,
-            long own,
-            long bias,
-            long to,
-            long toStride) {
+    public void project(CpuFrame frame, RecurrentUnit unit, Rows x, long bias, long to, long toStride) {
+        MemorySegment memory = unit.memory();
         boolean once = preparedW.byteSize() != 0;
         Gemm.multiply(
                 loops,
-                rows,
+                x.count(),
                 shape.rows(),
                 shape.features(),
                 frame.at(shape.x()),
-                xIndex * 4,
-                xStride,
-                once ? preparedW : workspace,
-                once ? packedW() * direction : own + Gemm.EDGE_BYTES,
-                workspace,
+                x.first() * 4,
+                x.stride(),
+                once ? preparedW : memory,
+                once ? packedW() * unit.direction() : unit.own() + Gemm.EDGE_BYTES,
+                memory,
                 to,
                 toStride,
                 Loops.BIAS,
-                workspace,
+                memory,
                 bias,
-                workspace,
-                own);
+                memory,
+                unit.own());
     }
 
     @Override
     public void recur(
             CpuFrame frame,
-            int direction,
+            RecurrentUnit unit,
             RecurrentCell.Part part,
-            int rows,
-            MemorySegment workspace,
-            long own,
             long states,
-            long statesStride,
             boolean add,
             long to,
             long toStride) {
+        MemorySegment memory = unit.memory();
         boolean once = preparedR.byteSize() != 0;
-        long packed =
-                once ? packedR() * direction : own + Gemm.EDGE_BYTES + (preparedW.byteSize() == 0 ? packedW() : 0);
+        long packed = once
+                ? packedR() * unit.direction()
+                : unit.own() + Gemm.EDGE_BYTES + (preparedW.byteSize() == 0 ? packedW() : 0);
         for (RecurrentCell.Part before : parts) {
             if (before.equals(part)) {
                 break;
@@ -161,21 +150,21 @@ final class GemmRecurrentProducts implements RecurrentProducts {
         }
         Gemm.multiply(
                 loops,
-                rows,
+                unit.count(),
                 part.to() - part.from(),
                 shape.hidden(),
-                workspace,
+                memory,
                 states,
-                statesStride,
-                once ? preparedR : workspace,
+                shape.hidden(),
+                once ? preparedR : memory,
                 packed,
-                workspace,
+                memory,
                 to,
                 toStride,
                 add ? Loops.ACCUMULATE : Loops.ZERO,
                 MemorySegment.NULL,
                 0,
-                workspace,
-                own);
+                memory,
+                unit.own());
     }
 }

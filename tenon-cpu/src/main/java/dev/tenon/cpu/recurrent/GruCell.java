@@ -45,20 +45,19 @@ final class GruCell extends RecurrentCell {
         int rows = shape.rows();
         int width = shape.width();
         MemorySegment memory = unit.memory();
-        long own = unit.own();
         long third = sums + 2L * hidden * width;
-        products.recur(frame, d, gates, count, memory, own, unit.states(), hidden, true, sums, rows);
+        products.recur(frame, unit, gates, unit.states(), true, sums, rows);
         for (int b = 0; b < count; b++) {
             activate(activations.get(2 * d), memory, sums + (long) b * rows * width, 2 * hidden);
         }
         if (linearBeforeReset) {
-            products.recur(frame, d, candidate, count, memory, own, unit.states(), hidden, false, unit.work(), hidden);
+            products.recur(frame, unit, candidate, unit.states(), false, unit.work(), hidden);
         }
         for (int b = 0; b < count; b++) {
             reset(frame, d, memory, sums + (long) b * rows * width, unit, (long) b * hidden * width);
         }
         if (!linearBeforeReset) {
-            products.recur(frame, d, candidate, count, memory, own, unit.work(), hidden, true, third, rows);
+            products.recur(frame, unit, candidate, unit.work(), true, third, rows);
         }
         for (int b = 0; b < count; b++) {
             if (goesOn(frame, unit.first() + b, t)) {

@@ -34,18 +34,7 @@ final class LstmCell extends RecurrentCell {
     @Override
     void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
         int rows = shape.rows();
-        products.recur(
-                frame,
-                unit.direction(),
-                all,
-                unit.count(),
-                unit.memory(),
-                unit.own(),
-                unit.states(),
-                hidden,
-                true,
-                sums,
-                rows);
+        products.recur(frame, unit, all, unit.states(), true, sums, rows);
         for (int b = 0; b < unit.count(); b++) {
             if (goesOn(frame, unit.first() + b, t)) {
                 long state = (long) b * hidden * shape.width();

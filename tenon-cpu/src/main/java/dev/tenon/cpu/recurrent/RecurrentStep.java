@@ -100,7 +100,7 @@ final class RecurrentStep extends LoopStep {
     private void unit(CpuFrame frame, RecurrentUnit unit) {
         MemorySegment memory = unit.memory();
         int d = unit.direction();
-        products.prepare(frame, d, memory, ownOffset());
+        products.prepare(frame, unit);
         for (int gate = 0; gate < shape.rows(); gate++) {
             shape.set(memory, biasOffset(), gate, bias(frame, d, gate));
         }
@@ -137,37 +137,20 @@ final class RecurrentStep extends LoopStep {
 
     /** The input's products for the times [first, first + count): of rows that lie evenly in x at once. */
     private void project(CpuFrame frame, RecurrentUnit unit, int first, int count) {
-        int d = unit.direction();
         long row = (long) shape.rows() * shape.width();
         if (shape.batchFirst()) {
             for (int b = 0; b < unit.count(); b++) {
-                products.project(
-                        frame,
-                        d,
-                        count,
-                        shape.inX(unit.first() + b, first),
-                        shape.features(),
-                        unit.memory(),
-                        ownOffset(),
-                        biasOffset(),
-                        b * row,
-                        (long) unit.count() * shape.rows());
+                RecurrentProducts.Rows x =
+                        new RecurrentProducts.Rows(count, shape.inX(unit.first() + b, first), shape.features());
+                products.project(frame, unit, x, biasOffset(), b * row, (long) unit.count() * shape.rows());
             }
             return;
         }
         boolean whole = unit.count() == shape.batch();
         for (int t = 0; t < (whole ? 1 : count); t++) {
-            products.project(
-                    frame,
-                    d,
-                    whole ? count * unit.count() : unit.count(),
-                    shape.inX(unit.first(), first + t),
-                    shape.features(),
-                    unit.memory(),
-                    ownOffset(),
-                    biasOffset(),
-                    (long) t * unit.count() * row,
-                    shape.rows());
+            RecurrentProducts.Rows x = new RecurrentProducts.Rows(
+                    whole ? count * unit.count() : unit.count(), shape.inX(unit.first(), first + t), shape.features());
+            products.project(frame, unit, x, biasOffset(), (long) t * unit.count() * row, shape.rows());
         }
     }
 

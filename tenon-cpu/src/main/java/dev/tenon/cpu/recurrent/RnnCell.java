@@ -31,8 +31,7 @@ final class RnnCell extends RecurrentCell {
     void step(CpuFrame frame, RecurrentProducts products, RecurrentUnit unit, long sums, int t) {
         int d = unit.direction();
         long row = (long) hidden * shape.width();
-        products.recur(
-                frame, d, all, unit.count(), unit.memory(), unit.own(), unit.states(), hidden, true, sums, hidden);
+        products.recur(frame, unit, all, unit.states(), true, sums, hidden);
         for (int b = 0; b < unit.count(); b++) {
             if (goesOn(frame, unit.first() + b, t)) {
                 long from = sums + b * row;

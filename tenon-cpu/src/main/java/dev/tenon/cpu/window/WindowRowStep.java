@@ -12,6 +12,19 @@ import java.lang.foreign.MemorySegment;
  * windows touch, whole vectors of positions where all cells are inside, the borders one by one.
  */
 public abstract class WindowRowStep extends LoopStep {
+    /**
+     * Rows of cells of a kernel, where they lie for the first of neighbouring positions.
+     *
+     * @param plane number of the plane, of all batches and channels
+     * @param source the input
+     * @param from element of the input that the first cell lies on
+     * @param lines rows of the kernel
+     * @param step elements of the input from a row to the next
+     * @param cell the first cell's number in the kernel
+     * @param taps cells of a row
+     */
+    public record Cells(long plane, MemorySegment source, long from, int lines, long step, int cell, int taps) {}
+
     public final Windows3 windows;
     public final WindowLoops rows = WindowLoops.current();
     /** The positions at which all cells of a row of the kernel are inside. */
@@ -40,25 +53,8 @@ public abstract class WindowRowStep extends LoopStep {
     /** Sets what the row starts from, {@code outW} elements from {@code to} on. */
     public abstract void begin(CpuFrame frame, long plane, MemorySegment target, long to);
 
-    /**
-     * Takes {@code lines} rows of {@code taps} cells each into {@code count} positions.
-     *
-     * @param from element of the input that the first cell of the first position is
-     * @param step elements from a row to the next
-     * @param cell the first cell's number in the kernel
-     */
-    public abstract void collect(
-            CpuFrame frame,
-            long plane,
-            MemorySegment source,
-            long from,
-            int lines,
-            long step,
-            int cell,
-            int taps,
-            MemorySegment target,
-            long to,
-            int count);
+    /** Takes cells into {@code count} positions, which are elements from {@code to} on. */
+    public abstract void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count);
 
     /** What is left to do when all rows are in; {@code startD} and {@code startH} say where the windows are. */
     public abstract void finish(CpuFrame frame, int startD, int startH, MemorySegment target, long to);
@@ -107,8 +103,8 @@ public abstract class WindowRowStep extends LoopStep {
         for (int position = 0; position < width.output(); position++) {
             if (position == inner && innerEnd > inner) {
                 long from = line + width.start(inner);
-                int count = innerEnd - inner;
-                collect(frame, plane, source, from, lines, step, cell, width.kernel(), target, to + inner, count);
+                Cells cells = new Cells(plane, source, from, lines, step, cell, width.kernel());
+                collect(frame, cells, target, to + inner, innerEnd - inner);
                 position = innerEnd - 1;
                 continue;
             }
@@ -117,7 +113,8 @@ public abstract class WindowRowStep extends LoopStep {
             int taps = width.lastCell(start, width.input()) - first;
             if (taps > 0) {
                 long from = line + start + (long) first * width.dilation();
-                collect(frame, plane, source, from, lines, step, cell + first, taps, target, to + position, 1);
+                Cells cells = new Cells(plane, source, from, lines, step, cell + first, taps);
+                collect(frame, cells, target, to + position, 1);
             }
         }
     }
