@@ -49,6 +49,7 @@ public final class CpuBackend implements Backend {
         if (ordinal != 0) {
             throw new UnsupportedException("there is one CPU device, cpu:0; asked for cpu:" + ordinal);
         }
+        Vectors.prepare();
         return new CpuDevice(CpuInfo.read(Vectors.width()), options, supply);
     }
 }

@@ -29,59 +29,60 @@ public final class Convert {
         return all;
     }
 
-    /** Reads n elements from {@code from} on into a tile. */
+    /**
+     * Reads n elements from {@code from} on into a tile. Types that a tile holds as they are come first, and the others
+     * have methods of their own: C2 puts all that this method says into each of its many callers.
+     */
     public static void load(DType dtype, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
         switch (dtype) {
             case F32 -> MemorySegment.copy(x, 4 * from, tile, offset, 4L * n);
             case F64, I64, U64 -> MemorySegment.copy(x, 8 * from, tile, offset, 8L * n);
             case BOOL -> MemorySegment.copy(x, from, tile, offset, n);
-            case F16 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(F32, offset + 4L * i, Float.float16ToFloat(x.get(I16, 2 * from + 2L * i)));
-                }
-            }
-            case BF16 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I32, offset + 4L * i, x.get(I16, 2 * from + 2L * i) << 16);
-                }
-            }
+            case F16 -> loadHalves(x, from, tile, offset, n);
+            case BF16 -> loadBfloats(x, from, tile, offset, n);
             case F8E4M3 -> loadCodes(E4M3, x, from, tile, offset, n);
             case F8E5M2 -> loadCodes(E5M2, x, from, tile, offset, n);
-            case I32 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I32, 4 * from + 4L * i));
-                }
-            }
-            case U32 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I32, 4 * from + 4L * i) & 0xFFFF_FFFFL);
-                }
-            }
-            case I16 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I16, 2 * from + 2L * i));
-                }
-            }
-            case U16 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I16, 2 * from + 2L * i) & 0xFFFFL);
-                }
-            }
-            case I8 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I8, from + i));
-                }
-            }
-            case U8 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, x.get(I8, from + i) & 0xFFL);
-                }
-            }
-            case I4, U4 -> {
-                for (int i = 0; i < n; i++) {
-                    tile.set(I64, offset + 8L * i, Elements.getLong(dtype, x, from + i));
-                }
-            }
+            case I32, U32 -> loadInts(dtype == DType.U32 ? 0xFFFF_FFFFL : -1, x, from, tile, offset, n);
+            case I16, U16 -> loadShorts(dtype == DType.U16 ? 0xFFFFL : -1, x, from, tile, offset, n);
+            case I8, U8 -> loadBytes(dtype == DType.U8 ? 0xFFL : -1, x, from, tile, offset, n);
+            case I4, U4 -> loadPacked(dtype, x, from, tile, offset, n);
+        }
+    }
+
+    private static void loadHalves(MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(F32, offset + 4L * i, Float.float16ToFloat(x.get(I16, 2 * from + 2L * i)));
+        }
+    }
+
+    private static void loadBfloats(MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(I32, offset + 4L * i, x.get(I16, 2 * from + 2L * i) << 16);
+        }
+    }
+
+    private static void loadInts(long mask, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(I64, offset + 8L * i, x.get(I32, 4 * from + 4L * i) & mask);
+        }
+    }
+
+    private static void loadShorts(long mask, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(I64, offset + 8L * i, x.get(I16, 2 * from + 2L * i) & mask);
+        }
+    }
+
+    private static void loadBytes(long mask, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(I64, offset + 8L * i, x.get(I8, from + i) & mask);
+        }
+    }
+
+    private static void loadPacked(
+            DType dtype, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+        for (int i = 0; i < n; i++) {
+            tile.set(I64, offset + 8L * i, Elements.getLong(dtype, x, from + i));
         }
     }
 
@@ -97,41 +98,57 @@ public final class Convert {
             case F32 -> MemorySegment.copy(tile, offset, y, 4 * from, 4L * n);
             case F64, I64, U64 -> MemorySegment.copy(tile, offset, y, 8 * from, 8L * n);
             case BOOL -> MemorySegment.copy(tile, offset, y, from, n);
-            case F16 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I16, 2 * from + 2L * i, Float.floatToFloat16(tile.get(F32, offset + 4L * i)));
-                }
-            }
-            case BF16 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I16, 2 * from + 2L * i, bfloat16(tile.get(F32, offset + 4L * i)));
-                }
-            }
-            case F8E4M3, F8E5M2 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I8, from + i, (byte) Elements.fromDouble(dtype, tile.get(F32, offset + 4L * i)));
-                }
-            }
-            case I32, U32 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I32, 4 * from + 4L * i, (int) tile.get(I64, offset + 8L * i));
-                }
-            }
-            case I16, U16 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I16, 2 * from + 2L * i, (short) tile.get(I64, offset + 8L * i));
-                }
-            }
-            case I8, U8 -> {
-                for (int i = 0; i < n; i++) {
-                    y.set(I8, from + i, (byte) tile.get(I64, offset + 8L * i));
-                }
-            }
-            case I4, U4 -> {
-                for (int i = 0; i < n; i++) {
-                    Elements.setLong(dtype, y, from + i, tile.get(I64, offset + 8L * i));
-                }
-            }
+            case F16 -> storeHalves(tile, offset, y, from, n);
+            case BF16 -> storeBfloats(tile, offset, y, from, n);
+            case F8E4M3, F8E5M2 -> storeCodes(dtype, tile, offset, y, from, n);
+            case I32, U32 -> storeInts(tile, offset, y, from, n);
+            case I16, U16 -> storeShorts(tile, offset, y, from, n);
+            case I8, U8 -> storeBytes(tile, offset, y, from, n);
+            case I4, U4 -> storePacked(dtype, tile, offset, y, from, n);
+        }
+    }
+
+    private static void storeHalves(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I16, 2 * from + 2L * i, Float.floatToFloat16(tile.get(F32, offset + 4L * i)));
+        }
+    }
+
+    private static void storeBfloats(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I16, 2 * from + 2L * i, bfloat16(tile.get(F32, offset + 4L * i)));
+        }
+    }
+
+    private static void storeCodes(
+            DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I8, from + i, (byte) Elements.fromDouble(dtype, tile.get(F32, offset + 4L * i)));
+        }
+    }
+
+    private static void storeInts(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I32, 4 * from + 4L * i, (int) tile.get(I64, offset + 8L * i));
+        }
+    }
+
+    private static void storeShorts(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I16, 2 * from + 2L * i, (short) tile.get(I64, offset + 8L * i));
+        }
+    }
+
+    private static void storeBytes(MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            y.set(I8, from + i, (byte) tile.get(I64, offset + 8L * i));
+        }
+    }
+
+    private static void storePacked(
+            DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+        for (int i = 0; i < n; i++) {
+            Elements.setLong(dtype, y, from + i, tile.get(I64, offset + 8L * i));
         }
     }
 

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
-    public static final int NR = MachineProduct.available()
-            ? MachineProduct.columns()
+    public static final int NR = MachineLoops.available()
+            ? MachineLoops.columns()
             : Vectors.available() ? VectorLoops.PANEL : 16;
 
     /**

@@ -36,10 +36,21 @@ public final class HotLoop {
 
     private static final long BATCH_NANOS = 5_000_000;
 
+    /**
+     * Questions before a loop is put on the list whose plain form C2 turns into vectors as well. To compile a vector loop costs the machine some tenths of a second,
+     * and it saves about a third of the plain loop's time, which is microseconds a question: before, a short process
+     * would pay for what it does not use.
+     */
+    static final int WORTH = 100_000;
+
     private final String name;
+    private final int worth;
     private final Side vector;
     private final Side plain;
     private volatile int state = COLD;
+    /** Threads may lose counts to each other: a few more questions do no harm. */
+    private int questions;
+
     private int batches;
     private int wins;
     private int steady;
@@ -77,20 +88,29 @@ public final class HotLoop {
         }
     }
 
-    /** @param plain the same work as the vector loop's by the plain loop */
+    /** A loop that is put on the list at the first question: its plain form is many times slower. */
     public HotLoop(String name, Work vector, Work plain) {
+        this(name, 1, vector, plain);
+    }
+
+    /**
+     * @param worth the questions that put it on the list
+     * @param plain the same work as the vector loop's by the plain loop
+     */
+    HotLoop(String name, int worth, Work vector, Work plain) {
         this.name = name;
+        this.worth = worth;
         this.vector = new Side(vector);
         this.plain = new Side(plain);
     }
 
-    /** Whether to use the loop now; the first question puts it on the list of those to warm up. */
+    /** Whether to use the loop now; many questions put it on the list of those to warm up. */
     public boolean ready() {
         int now = state;
         if (now == READY) {
             return true;
         }
-        if (now == COLD) {
+        if (now == COLD && ++questions >= worth) {
             request();
         }
         return false;

@@ -114,7 +114,7 @@ public final class HotLoops {
     }
 
     private HotLoop add(String name, HotLoop.Work vector, HotLoop.Work plain) {
-        HotLoop loop = new HotLoop(name, vector, plain);
+        HotLoop loop = new HotLoop(name, HotLoop.WORTH, vector, plain);
         all.add(loop);
         return loop;
     }
@@ -154,23 +154,9 @@ public final class HotLoops {
         return Objects.requireNonNull(get().binary.get(fn));
     }
 
-    /** What most models run: asked for when the device opens, while the model is still being read. */
+    /** Asks for the one loop that every model needs at once. */
     static void requestUsual() {
-        HotLoops loops = get();
-        if (!MachineProduct.available()) {
-            loops.tile.request();
-        }
-        for (HotLoop loop : List.of(
-                loops.expSum,
-                loops.max,
-                loops.moments,
-                loops.normalise,
-                loops.affine,
-                of(BinaryFn.ADD),
-                of(UnaryFn.GELU),
-                of(BinaryFn.MUL))) {
-            loop.request();
-        }
+        get().tile.request();
     }
 
     public static List<HotLoop> all() {

@@ -61,9 +61,8 @@ public class Loops {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        if (MachineProduct.takes(a, b, c) && (start != BIAS || bias.isNative())) {
-            MachineProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
-        } else {
+        if (!MachineLoops.product(
+                m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset)) {
             PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
         }
     }

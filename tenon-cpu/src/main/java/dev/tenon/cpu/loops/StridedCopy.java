@@ -2,6 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,6 +166,11 @@ public final class StridedCopy {
 
     private void runs(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
         long width = dtype.bytes();
+        Matrix given = new Matrix(from, source * width, middle.from() * width);
+        Matrix wanted = new Matrix(to, target * width, middle.to() * width);
+        if (rows > 1 && MachineLoops.move(rows, columns * width, given, wanted)) {
+            return;
+        }
         for (long row = 0; row < rows; row++) {
             long sourceByte = (source + row * middle.from()) * width;
             Raw.copy(from, sourceByte, to, (target + row * middle.to()) * width, columns * width);

@@ -52,7 +52,7 @@ final class VectorLoops extends Loops {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        boolean vectors = !MachineProduct.available() && HotLoops.get().tile.ready() && Segments.isNative(edge);
+        boolean vectors = !MachineLoops.available() && HotLoops.get().tile.ready() && Segments.isNative(edge);
         if (vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
             VectorProduct.run(
                     m,

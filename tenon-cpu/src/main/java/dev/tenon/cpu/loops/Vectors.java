@@ -72,8 +72,8 @@ public final class Vectors {
     }
 
     /** Begins to compile the loops that most models run. */
-    static void prepare() {
-        if (available()) {
+    public static void prepare() {
+        if (available() && !MachineLoops.available()) {
             HotLoops.requestUsual();
         }
     }

@@ -46,6 +46,7 @@ final class Assembler {
     private static final int NONE = 0;
 
     private static final int P66 = 1;
+    private static final int PF3 = 2;
 
     private static final int NO_INDEX = -1;
 
@@ -229,6 +230,21 @@ final class Assembler {
     }
 
     // vectors of AVX2: 16 registers of 256 bits
+
+    void loadFloat(int to, Memory from) {
+        single(0x10, to, from);
+    }
+
+    void storeFloat(Memory to, int from) {
+        single(0x11, from, to);
+    }
+
+    /** One float, of which the rest of a loaded register is zero. */
+    private void single(int opcode, int register, Memory memory) {
+        vexPrefix(MAP_0F, PF3, register, 0, memory.indexBits(), memory.base, false);
+        code.write(opcode);
+        operand(register, memory, 1);
+    }
 
     void load256(int to, Memory from) {
         vex(MAP_0F, NONE, 0x10, to, 0, from);

@@ -3,7 +3,6 @@ package dev.tenon.cpu.machine;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 
 /**
  * The vectors of an x86-64 processor, as it says itself and as far as the operating system saves them.
@@ -27,18 +26,14 @@ record Processor(boolean avx2, boolean avx512) {
 
     /** Runs {@code cpuid}. */
     static Processor here() {
-        MethodHandle ask = ExecutableMemory.function(ExecutableMemory.place(code()), ValueLayout.ADDRESS);
+        Kernel ask = Kernel.of(code());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ValueLayout.JAVA_INT, WORDS);
-            ask.invokeExact(words);
+            ask.call(words, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
             return of(
                     words.getAtIndex(ValueLayout.JAVA_INT, 0),
                     words.getAtIndex(ValueLayout.JAVA_INT, 1),
                     words.getAtIndex(ValueLayout.JAVA_INT, 2));
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e); // the code throws nothing
         }
     }
 

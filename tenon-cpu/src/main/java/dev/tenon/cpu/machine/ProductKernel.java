@@ -2,19 +2,16 @@ package dev.tenon.cpu.machine;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.util.Locale;
 
 /**
  * Products of f32 matrices by code of our own, made for this processor when the process first asks. It runs at full
- * speed from the first call on, where Java's loops have to be compiled first. A record, so that compiled Java calls the
- * code without looking it up.
+ * speed from the first call on, where Java's loops have to be compiled first.
  *
  * <p>Thread-safe.
  *
  * @param lanes floats of a vector; a panel of B has two vectors of columns
  */
-public record ProductKernel(MethodHandle code, int lanes) {
+public record ProductKernel(Kernel kernel, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -28,46 +25,19 @@ public record ProductKernel(MethodHandle code, int lanes) {
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
     public static ProductKernel make(int lanes) {
-        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
-        String architecture = System.getProperty("os.arch", "");
-        if (!system.contains("linux") || !(architecture.equals("amd64") || architecture.equals("x86_64"))) {
-            throw new IllegalStateException("it is for Linux on x86-64; this is " + system + " on " + architecture);
-        }
-        if (!ProductKernel.class.getModule().isNativeAccessEnabled()) {
-            throw new IllegalStateException("start Java with --enable-native-access=ALL-UNNAMED (or dev.tenon.cpu)");
-        }
+        Kernel.require();
         Processor here = Processor.here();
         int width = lanes != 0 ? lanes : here.avx512() ? 16 : 8;
         if (width == 16 ? !here.avx512() : width != 8 || !here.avx2()) {
             throw new IllegalStateException("the processor has no vectors of " + width + " floats");
         }
-        byte[] code = ProductCode.of(width == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new);
         return new ProductKernel(
-                ExecutableMemory.function(
-                        ExecutableMemory.place(code),
-                        ValueLayout.ADDRESS,
-                        ValueLayout.ADDRESS,
-                        ValueLayout.ADDRESS,
-                        ValueLayout.ADDRESS,
-                        ValueLayout.ADDRESS),
-                width);
+                Kernel.of(ProductCode.of(width == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new)), width);
     }
 
     /** Columns of a panel. */
     public int columns() {
         return 2 * lanes;
-    }
-
-    /**
-     * A matrix, or panels of one.
-     *
-     * @param memory outside the heap
-     * @param offset of the first element, in bytes
-     * @param stride from a row (a panel) to the next, in bytes
-     */
-    public record Matrix(MemorySegment memory, long offset, long stride) {
-        /** No matrix: sums begin at zero. */
-        public static final Matrix NONE = new Matrix(MemorySegment.NULL, 0, 0);
     }
 
     /**
@@ -84,39 +54,30 @@ public record ProductKernel(MethodHandle code, int lanes) {
         }
         long row = 4L * n;
         int panels = Math.ceilDiv(n, columns());
-        check(a, m, 4L * k);
-        check(b, panels, 4L * k * columns());
-        check(c, m, row);
-        boolean begins = start.memory.address() != 0;
+        a.check(m, 4L * k);
+        b.check(panels, 4L * k * columns());
+        c.checkWritable(m, row);
+        boolean begins = start != Matrix.NONE;
         if (begins) {
-            check(start, m, row);
-        }
-        if (c.memory.isReadOnly()) {
-            throw new IllegalArgumentException("the result's memory is read-only");
+            start.check(m, row);
         }
         arguments.set(LONG, ProductCode.M, m);
         arguments.set(LONG, ProductCode.K, k);
         arguments.set(LONG, ProductCode.PANELS, panels);
-        arguments.set(LONG, ProductCode.A, a.offset);
-        arguments.set(LONG, ProductCode.LDA, a.stride);
-        arguments.set(LONG, ProductCode.B, b.offset);
-        arguments.set(LONG, ProductCode.B_STEP, b.stride);
-        arguments.set(LONG, ProductCode.C, c.offset);
-        arguments.set(LONG, ProductCode.LDC, c.stride);
-        arguments.set(LONG, ProductCode.START, begins ? start.offset : 0);
-        arguments.set(LONG, ProductCode.START_STEP, start.stride);
+        arguments.set(LONG, ProductCode.A, a.offset());
+        arguments.set(LONG, ProductCode.LDA, a.stride());
+        arguments.set(LONG, ProductCode.B, b.offset());
+        arguments.set(LONG, ProductCode.B_STEP, b.stride());
+        arguments.set(LONG, ProductCode.C, c.offset());
+        arguments.set(LONG, ProductCode.LDC, c.stride());
+        arguments.set(LONG, ProductCode.START, begins ? start.offset() : 0);
+        arguments.set(LONG, ProductCode.START_STEP, start.stride());
         int last = n - (panels - 1) * columns();
         arguments.set(LONG, ProductCode.NARROW, last < columns() ? 1 : 0);
         if (last < columns()) {
             masks(arguments, last);
         }
-        try {
-            code.invokeExact(arguments, a.memory, b.memory, c.memory, start.memory);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e); // the code throws nothing
-        }
+        kernel.call(arguments, a.memory(), b.memory(), c.memory(), start.memory());
     }
 
     private void masks(MemorySegment arguments, int columns) {
@@ -128,15 +89,6 @@ public record ProductKernel(MethodHandle code, int lanes) {
         }
         for (int lane = 0; lane < 2 * lanes; lane++) {
             arguments.set(INT, ProductCode.MASKS + 4L * lane, lane < columns ? -1 : 0);
-        }
-    }
-
-    /** That so many rows of so many bytes lie within the memory. */
-    private static void check(Matrix matrix, long rows, long bytes) {
-        long reach = Math.addExact(Math.multiplyExact(rows - 1, matrix.stride), bytes);
-        if (matrix.offset < 0 || matrix.stride < 0 || matrix.offset > matrix.memory.byteSize() - reach) {
-            throw new IndexOutOfBoundsException(rows + " rows of " + bytes + " bytes, " + matrix.stride
-                    + " apart from byte " + matrix.offset + ", are not within " + matrix.memory.byteSize() + " bytes");
         }
     }
 }

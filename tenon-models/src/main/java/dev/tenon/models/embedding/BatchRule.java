@@ -11,13 +11,21 @@ import java.util.List;
  *
  * @param mostTexts of a batch
  * @param mostTokens of a batch, padding included; a single text may have more
+ * @param enoughTokens with that many tokens a batch ends before a text that would be padded by a third and more: then
+ *     padding costs more than another run
  * @param lengths how lengths are rounded up
  * @param mostLength the model's limit of tokens
  * @param padded whether padding changes nothing; where it does, only texts of one length go together
  * @param fewCounts whether the number of texts is rounded as well, by repeating one
  */
 record BatchRule(
-        int mostTexts, long mostTokens, ShapePolicy lengths, int mostLength, boolean padded, boolean fewCounts) {
+        int mostTexts,
+        long mostTokens,
+        long enoughTokens,
+        ShapePolicy lengths,
+        int mostLength,
+        boolean padded,
+        boolean fewCounts) {
     private static final int COUNTS = 8;
 
     /** Batches of all parts, the longest texts first: so a session's memory grows once. */
@@ -44,6 +52,11 @@ record BatchRule(
         int count = Math.min(most, sorted.size());
         while (!padded && sorted.get(count - 1).size() != longest) {
             count--;
+        }
+        for (int i = Math.toIntExact(Math.clamp(Math.ceilDiv(enoughTokens, length), 1, count)); i < count; i++) {
+            if (4L * sorted.get(i).size() < 3L * length) {
+                count = i;
+            }
         }
         return new TextBatch(sorted.subList(0, count), padded && fewCounts ? rounded(count, most) : count, length);
     }

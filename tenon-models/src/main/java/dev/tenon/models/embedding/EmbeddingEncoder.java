@@ -82,6 +82,9 @@ public final class EmbeddingEncoder implements AutoCloseable {
         this.plans = new PlansAhead(model, model.inputs().getFirst().shape());
     }
 
+    /** Of a batch on a CPU: rows enough for products to run at full speed on all cores. */
+    private static final int ENOUGH_TOKENS = 256;
+
     private static BatchRule rule(EncoderSetup setup, EncoderOptions options, CompiledModel model, boolean cpu) {
         int most = options.batch() != null ? options.batch() : cpu ? 32 : 1024;
         ShapePolicy lengths = options.lengths();
@@ -91,6 +94,7 @@ public final class EmbeddingEncoder implements AutoCloseable {
         return new BatchRule(
                 setup.alone() ? 1 : most,
                 options.batch() != null ? Long.MAX_VALUE : cpu ? 1 << 12 : 1 << 15,
+                options.batch() == null && cpu ? ENOUGH_TOKENS : Long.MAX_VALUE,
                 lengths,
                 setup.maxTokens(),
                 !setup.alone() && EncoderInputs.masked(model.inputs()),

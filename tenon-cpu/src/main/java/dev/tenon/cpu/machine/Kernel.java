@@ -1,0 +1,52 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Locale;
+
+/**
+ * Code that can be called: {@code void f(void* arguments, void* a, void* b, void* c, void* d)}. Every kernel has this
+ * one signature, because each further one costs the JVM some milliseconds. A record, so that compiled Java calls the
+ * code without looking it up.
+ */
+public record Kernel(MethodHandle code) {
+    /**
+     * Whether kernels can run here at all.
+     *
+     * @throws IllegalStateException if not; the message is the reason
+     */
+    static void require() {
+        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String architecture = System.getProperty("os.arch", "");
+        if (!system.contains("linux") || !(architecture.equals("amd64") || architecture.equals("x86_64"))) {
+            throw new IllegalStateException(
+                    "machine code is for Linux on x86-64; this is " + system + " on " + architecture);
+        }
+        if (!Kernel.class.getModule().isNativeAccessEnabled()) {
+            throw new IllegalStateException(
+                    "machine code wants --enable-native-access=ALL-UNNAMED (or dev.tenon.cpu) at the start of Java");
+        }
+    }
+
+    /** @throws IllegalStateException if the system gives no memory for code */
+    static Kernel of(byte[] code) {
+        return new Kernel(ExecutableMemory.function(
+                ExecutableMemory.place(code),
+                ValueLayout.ADDRESS,
+                ValueLayout.ADDRESS,
+                ValueLayout.ADDRESS,
+                ValueLayout.ADDRESS,
+                ValueLayout.ADDRESS));
+    }
+
+    void call(MemorySegment arguments, MemorySegment a, MemorySegment b, MemorySegment c, MemorySegment d) {
+        try {
+            code.invokeExact(arguments, a, b, c, d);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException(e); // the code throws nothing
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Rows in memory.
+ *
+ * @param memory outside the heap
+ * @param offset of the first row, in bytes
+ * @param stride from a row to the next, in bytes; zero for one row that stands for all
+ */
+public record Matrix(MemorySegment memory, long offset, long stride) {
+    /** No matrix. */
+    public static final Matrix NONE = new Matrix(MemorySegment.NULL, 0, 0);
+
+    /** That so many rows of so many bytes lie within the memory. */
+    void check(long rows, long bytes) {
+        long reach = Math.addExact(Math.multiplyExact(rows - 1, stride), bytes);
+        if (offset < 0 || stride < 0 || offset > memory.byteSize() - reach) {
+            throw new IndexOutOfBoundsException(rows + " rows of " + bytes + " bytes, " + stride + " apart from byte "
+                    + offset + ", are not within " + memory.byteSize() + " bytes");
+        }
+    }
+
+    /** The same for rows that are written. */
+    void checkWritable(long rows, long bytes) {
+        check(rows, bytes);
+        if (memory.isReadOnly()) {
+            throw new IllegalArgumentException("the memory is read-only");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package dev.tenon.cpu.machine;
+
+import static dev.tenon.cpu.machine.Assembler.R10;
+import static dev.tenon.cpu.machine.Assembler.R11;
+import static dev.tenon.cpu.machine.Assembler.R8;
+import static dev.tenon.cpu.machine.Assembler.R9;
+import static dev.tenon.cpu.machine.Assembler.RAX;
+import static dev.tenon.cpu.machine.Assembler.RCX;
+import static dev.tenon.cpu.machine.Assembler.RDI;
+import static dev.tenon.cpu.machine.Assembler.RDX;
+import static dev.tenon.cpu.machine.Assembler.RSI;
+
+import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.Assembler.Memory;
+
+/**
+ * The code that moves rows of bytes, a multiple of four, to other places: 32 bytes at a time, then four. Called as
+ * {@link ProductCode} is; the last two pointers are not used.
+ */
+final class MoveCode {
+    // byte offsets of the arguments, longs; counts are at least 1
+    static final int ROWS = 0;
+    static final int ROW_BYTES = 8;
+    /** Added to the pointer, as TO is. */
+    static final int FROM = 16;
+
+    static final int FROM_STEP = 24;
+    static final int TO = 32;
+    static final int TO_STEP = 40;
+
+    private static final int VECTOR = 32;
+    private static final int WORD = 4;
+
+    private MoveCode() {}
+
+    static byte[] make() {
+        Assembler code = new Assembler();
+        code.entry();
+        code.add(RSI, argument(FROM));
+        code.add(RDX, argument(TO));
+        code.load(RCX, argument(ROWS));
+        code.load(R8, argument(FROM_STEP));
+        code.load(R9, argument(TO_STEP));
+        Label row = new Label();
+        Label words = new Label();
+        Label word = new Label();
+        Label vector = new Label();
+        Label next = new Label();
+        code.place(row);
+        code.move(R10, RSI);
+        code.move(R11, RDX);
+        code.load(RAX, argument(ROW_BYTES));
+        code.subtractConstant(RAX, VECTOR);
+        code.jump(Assembler.LESS, words);
+        code.place(vector);
+        code.load256(0, Memory.at(R10, 0));
+        code.store256(Memory.at(R11, 0), 0);
+        code.addConstant(R10, VECTOR);
+        code.addConstant(R11, VECTOR);
+        code.subtractConstant(RAX, VECTOR);
+        code.jump(Assembler.NOT_LESS, vector);
+        code.place(words);
+        code.addConstant(RAX, VECTOR);
+        code.jump(Assembler.EQUAL, next);
+        code.place(word);
+        code.loadFloat(0, Memory.at(R10, 0));
+        code.storeFloat(Memory.at(R11, 0), 0);
+        code.addConstant(R10, WORD);
+        code.addConstant(R11, WORD);
+        code.subtractConstant(RAX, WORD);
+        code.jump(Assembler.NOT_EQUAL, word);
+        code.place(next);
+        code.add(RSI, R8);
+        code.add(RDX, R9);
+        code.subtractConstant(RCX, 1);
+        code.jump(Assembler.NOT_EQUAL, row);
+        code.zeroUpper();
+        code.ret();
+        return code.bytes();
+    }
+
+    private static Memory argument(int offset) {
+        return Memory.at(RDI, offset);
+    }
+}
