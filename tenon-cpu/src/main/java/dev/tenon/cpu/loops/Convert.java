@@ -79,8 +79,7 @@ public final class Convert {
         }
     }
 
-    private static void loadPacked(
-            DType dtype, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
+    private static void loadPacked(DType dtype, MemorySegment x, long from, MemorySegment tile, long offset, int n) {
         for (int i = 0; i < n; i++) {
             tile.set(I64, offset + 8L * i, Elements.getLong(dtype, x, from + i));
         }
@@ -120,8 +119,7 @@ public final class Convert {
         }
     }
 
-    private static void storeCodes(
-            DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+    private static void storeCodes(DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
         for (int i = 0; i < n; i++) {
             y.set(I8, from + i, (byte) Elements.fromDouble(dtype, tile.get(F32, offset + 4L * i)));
         }
@@ -145,8 +143,7 @@ public final class Convert {
         }
     }
 
-    private static void storePacked(
-            DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
+    private static void storePacked(DType dtype, MemorySegment tile, long offset, MemorySegment y, long from, int n) {
         for (int i = 0; i < n; i++) {
             Elements.setLong(dtype, y, from + i, tile.get(I64, offset + 8L * i));
         }

@@ -12,9 +12,8 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
-    public static final int NR = MachineLoops.available()
-            ? MachineLoops.columns()
-            : Vectors.available() ? VectorLoops.PANEL : 16;
+    public static final int NR =
+            MachineLoops.available() ? MachineLoops.columns() : Vectors.available() ? VectorLoops.PANEL : 16;
 
     /**
      * Rows of B between two visits to C: a block of a panel (64 KiB with 512-bit vectors) stays in the second-level

@@ -101,7 +101,9 @@ public class Loops {
     }
 
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        PlainElementwise.unary(op, x, xOffset, y, yOffset, n);
+        if (!MachineLoops.unary(op, x, xOffset, y, yOffset, n)) {
+            PlainElementwise.unary(op, x, xOffset, y, yOffset, n);
+        }
     }
 
     public void binary(
@@ -150,7 +152,10 @@ public class Loops {
     /** factor x + addend. */
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        PlainElementwise.affine(x, xOffset, y, yOffset, factor, addend, n);
+        MemorySegment none = MemorySegment.NULL;
+        if (!MachineLoops.normalise(x, xOffset, y, yOffset, n, 0, factor, addend, none, 0, none, 0)) {
+            PlainElementwise.affine(x, xOffset, y, yOffset, factor, addend, n);
+        }
     }
 
     /** The largest, -inf for none; NaN where there is one. */
@@ -165,7 +170,9 @@ public class Loops {
 
     /** Writes two doubles: the sum of x - shift, and the sum of its squares. */
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        PlainRows.moments(x, xOffset, n, shift, to, toOffset);
+        if (!MachineLoops.moments(x, xOffset, n, shift, to, toOffset)) {
+            PlainRows.moments(x, xOffset, n, shift, to, toOffset);
+        }
     }
 
     /** sums += x; the sums are doubles. */
@@ -175,7 +182,9 @@ public class Loops {
 
     /** y = e^(x - shift); returns the sum of y. */
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        return PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
+        return MachineLoops.takes(x, y)
+                ? MachineLoops.expSum(x, xOffset, shift, y, yOffset, n)
+                : PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
     }
 
     /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
@@ -192,6 +201,9 @@ public class Loops {
             long scaleOffset,
             MemorySegment bias,
             long biasOffset) {
-        PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+        if (!MachineLoops.normalise(
+                x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset)) {
+            PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+        }
     }
 }

@@ -4,15 +4,17 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
- * Encodes the x86-64 instructions that the kernels of this package are made of; all general registers at their full 64
- * bits unless a name says otherwise. Source of the encodings: Intel's Software Developer's Manual, volume 2.
+ * Encodes the instructions of x86-64 for general registers, at their full 64 bits unless a name says otherwise, and
+ * jumps. Source of the encodings: Intel's Software Developer's Manual, volume 2.
  *
  * <p>Not thread-safe.
  */
-final class Assembler {
+class Assembler {
     static final int RAX = 0;
     static final int RCX = 1;
     static final int RDX = 2;
@@ -37,21 +39,12 @@ final class Assembler {
     static final int LESS = 0xC;
     static final int NOT_LESS = 0xD;
 
-    /** Maps of opcodes. */
-    private static final int MAP_0F = 1;
-
-    private static final int MAP_0F38 = 2;
-
-    /** Prefixes that belong to an opcode. */
-    private static final int NONE = 0;
-
-    private static final int P66 = 1;
-    private static final int PF3 = 2;
-
     private static final int NO_INDEX = -1;
 
-    private final ByteArrayOutputStream code = new ByteArrayOutputStream();
+    final ByteArrayOutputStream code = new ByteArrayOutputStream();
     private final List<Jump> jumps = new ArrayList<>();
+    /** Floats that lie behind the code, each where its label says. */
+    final Map<Float, Label> constants = new LinkedHashMap<>();
 
     /** A place in the code that jumps go to. */
     static final class Label {
@@ -70,13 +63,17 @@ final class Assembler {
             return new Memory(base, index, scale, displacement + more);
         }
 
-        private int indexBits() {
+        int indexBits() {
             return index == NO_INDEX ? 0 : index;
         }
     }
 
-    /** The bytes so far, all jumps resolved. */
+    /** The code whole: constants behind it, jumps resolved. */
     byte[] bytes() {
+        constants.forEach((value, label) -> {
+            place(label);
+            int32(Float.floatToRawIntBits(value));
+        });
         ByteBuffer bytes = ByteBuffer.wrap(code.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
         for (Jump jump : jumps) {
             if (jump.to.at < 0) {
@@ -198,7 +195,7 @@ final class Assembler {
         target(to);
     }
 
-    private void target(Label to) {
+    final void target(Label to) {
         jumps.add(new Jump(code.size(), to));
         int32(0);
     }
@@ -229,137 +226,8 @@ final class Assembler {
         }
     }
 
-    // vectors of AVX2: 16 registers of 256 bits
-
-    void loadFloat(int to, Memory from) {
-        single(0x10, to, from);
-    }
-
-    void storeFloat(Memory to, int from) {
-        single(0x11, from, to);
-    }
-
-    /** One float, of which the rest of a loaded register is zero. */
-    private void single(int opcode, int register, Memory memory) {
-        vexPrefix(MAP_0F, PF3, register, 0, memory.indexBits(), memory.base, false);
-        code.write(opcode);
-        operand(register, memory, 1);
-    }
-
-    void load256(int to, Memory from) {
-        vex(MAP_0F, NONE, 0x10, to, 0, from);
-    }
-
-    void store256(Memory to, int from) {
-        vex(MAP_0F, NONE, 0x11, from, 0, to);
-    }
-
-    /** The lanes whose sign bit the mask has; zero for the others. */
-    void loadMasked256(int to, int mask, Memory from) {
-        vex(MAP_0F38, P66, 0x2C, to, mask, from);
-    }
-
-    void storeMasked256(Memory to, int mask, int from) {
-        vex(MAP_0F38, P66, 0x2E, from, mask, to);
-    }
-
-    void broadcast256(int to, Memory from) {
-        vex(MAP_0F38, P66, 0x18, to, 0, from);
-    }
-
-    /** to += a b. */
-    void multiplyAdd256(int to, int a, int b) {
-        vex(MAP_0F38, P66, 0xB8, to, a, b);
-    }
-
-    void zero256(int register) {
-        vex(MAP_0F, NONE, 0x57, register, register, register);
-    }
-
-    /** What code with 256-bit vectors owes to code without. */
-    void zeroUpper() {
-        write(0xC5, 0xF8, 0x77);
-    }
-
-    private void vex(int map, int prefix, int opcode, int register, int second, Memory memory) {
-        vexPrefix(map, prefix, register, second, memory.indexBits(), memory.base, true);
-        code.write(opcode);
-        operand(register, memory, 1);
-    }
-
-    private void vex(int map, int prefix, int opcode, int register, int second, int third) {
-        vexPrefix(map, prefix, register, second, 0, third, true);
-        code.write(opcode);
-        code.write(0xC0 | (register & 7) << 3 | third & 7);
-    }
-
-    private void vexPrefix(int map, int prefix, int register, int second, int index, int base, boolean wide) {
-        code.write(0xC4);
-        code.write((register >> 3 & 1 ^ 1) << 7 | (index >> 3 & 1 ^ 1) << 6 | (base >> 3 & 1 ^ 1) << 5 | map);
-        code.write((~second & 15) << 3 | (wide ? 4 : 0) | prefix);
-    }
-
-    // vectors of AVX-512: 32 registers of 512 bits, and masks
-
-    void load512(int to, Memory from) {
-        evex(MAP_0F, NONE, 0x10, to, 0, from, 0, 64);
-    }
-
-    /** The lanes of the mask; zero for the others. */
-    void loadMasked512(int to, int mask, Memory from) {
-        evex(MAP_0F, NONE, 0x10, to, 0, from, 0x80 | mask, 64);
-    }
-
-    void store512(Memory to, int from) {
-        evex(MAP_0F, NONE, 0x11, from, 0, to, 0, 64);
-    }
-
-    void storeMasked512(Memory to, int mask, int from) {
-        evex(MAP_0F, NONE, 0x11, from, 0, to, mask, 64);
-    }
-
-    void broadcast512(int to, Memory from) {
-        evex(MAP_0F38, P66, 0x18, to, 0, from, 0, 4);
-    }
-
-    /** to += a b. */
-    void multiplyAdd512(int to, int a, int b) {
-        evex(MAP_0F38, P66, 0xB8, to, a, b);
-    }
-
-    void zero512(int register) {
-        evex(MAP_0F, P66, 0xEF, register, register, register);
-    }
-
-    /** The low 16 bits of a general register as a mask. */
-    void mask(int to, int from) {
-        vexPrefix(MAP_0F, NONE, to, 0, 0, from, false);
-        code.write(0x92);
-        code.write(0xC0 | (to & 7) << 3 | from & 7);
-    }
-
-    /** @param unit what a displacement of one byte counts in */
-    private void evex(int map, int prefix, int opcode, int register, int second, Memory memory, int masking, int unit) {
-        evexPrefix(map, prefix, register, second, memory.indexBits() >> 3 & 1, memory.base >> 3 & 1, masking);
-        code.write(opcode);
-        operand(register, memory, unit);
-    }
-
-    private void evex(int map, int prefix, int opcode, int register, int second, int third) {
-        evexPrefix(map, prefix, register, second, third >> 4 & 1, third >> 3 & 1, 0);
-        code.write(opcode);
-        code.write(0xC0 | (register & 7) << 3 | third & 7);
-    }
-
-    private void evexPrefix(int map, int prefix, int register, int second, int x, int b, int masking) {
-        code.write(0x62);
-        code.write((register >> 3 & 1 ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (register >> 4 & 1 ^ 1) << 4 | map);
-        code.write((~second & 15) << 3 | 4 | prefix);
-        code.write(masking & 0x80 | 2 << 5 | (second >> 4 & 1 ^ 1) << 3 | masking & 7);
-    }
-
     /** The bytes that name a register and a place in memory. */
-    private void operand(int register, Memory memory, int unit) {
+    final void operand(int register, Memory memory, int unit) {
         boolean indexed = memory.index != NO_INDEX || (memory.base & 7) == RSP;
         boolean brief = memory.displacement % unit == 0
                 && memory.displacement / unit >= Byte.MIN_VALUE
@@ -383,7 +251,7 @@ final class Assembler {
         }
     }
 
-    private void write(int... values) {
+    final void write(int... values) {
         for (int value : values) {
             code.write(value);
         }

@@ -34,11 +34,7 @@ final class ExecutableMemory {
                 ValueLayout.JAVA_INT,
                 ValueLayout.JAVA_LONG);
         MethodHandle mprotect = standard(
-                "mprotect",
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_INT);
+                "mprotect", ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
         try {
             long address = (long) mmap.invokeExact(0L, (long) code.length, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
             if (address == FAILED) {

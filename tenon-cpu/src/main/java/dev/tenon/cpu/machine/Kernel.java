@@ -11,12 +11,32 @@ import java.util.Locale;
  * code without looking it up.
  */
 public record Kernel(MethodHandle code) {
+    /** Of the memory for the arguments of any kernel. */
+    public static final int ARGUMENT_BYTES = Math.max(ProductCode.ARGUMENT_BYTES, RowCode.ARGUMENT_BYTES);
+
     /**
-     * Whether kernels can run here at all.
+     * The floats of the processor's longest vector.
+     *
+     * @throws IllegalStateException if no kernel can run here; the message is the reason
+     */
+    public static int lanes() {
+        requireSystem();
+        Processor here = Processor.HERE;
+        return here.avx512() ? 16 : here.avx2() ? 8 : 0;
+    }
+
+    /**
+     * That kernels with vectors of that many floats can run here.
      *
      * @throws IllegalStateException if not; the message is the reason
      */
-    static void require() {
+    static void require(int lanes) {
+        if (lanes != 8 && lanes != 16 || lanes > lanes()) {
+            throw new IllegalStateException("the processor has no vectors of " + lanes + " floats");
+        }
+    }
+
+    private static void requireSystem() {
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
         String architecture = System.getProperty("os.arch", "");
         if (!system.contains("linux") || !(architecture.equals("amd64") || architecture.equals("x86_64"))) {

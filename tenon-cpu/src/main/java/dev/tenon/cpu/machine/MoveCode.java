@@ -34,7 +34,7 @@ final class MoveCode {
     private MoveCode() {}
 
     static byte[] make() {
-        Assembler code = new Assembler();
+        VectorAssembler code = new VectorAssembler();
         code.entry();
         code.add(RSI, argument(FROM));
         code.add(RDX, argument(TO));

@@ -9,10 +9,7 @@ public record MoveKernel(Kernel kernel) {
 
     /** @throws IllegalStateException if it cannot run here; the message is the reason */
     public static MoveKernel make() {
-        Kernel.require();
-        if (!Processor.here().avx2()) {
-            throw new IllegalStateException("the processor has no vectors of 8 floats");
-        }
+        Kernel.require(8);
         return new MoveKernel(Kernel.of(MoveCode.make()));
     }
 
@@ -20,7 +17,7 @@ public record MoveKernel(Kernel kernel) {
      * Copies rows that do not overlap.
      *
      * @param bytes of a row, a multiple of four
-     * @param arguments {@link ProductKernel#ARGUMENT_BYTES} of memory that no other thread uses
+     * @param arguments {@link Kernel#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
     public void run(long rows, long bytes, Matrix from, Matrix to, MemorySegment arguments) {

@@ -21,11 +21,14 @@ record Processor(boolean avx2, boolean avx512) {
 
     private static final int SAVES_AVX512 = 0xE6;
 
+    /** This one. */
+    static final Processor HERE = here();
+
     /** Words of what the code answers: ECX of leaf 1, EBX of leaf 7, XCR0. */
     private static final int WORDS = 3;
 
     /** Runs {@code cpuid}. */
-    static Processor here() {
+    private static Processor here() {
         Kernel ask = Kernel.of(code());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ValueLayout.JAVA_INT, WORDS);
@@ -38,9 +41,7 @@ record Processor(boolean avx2, boolean avx512) {
     }
 
     private static Processor of(int leaf1, int leaf7, int saved) {
-        boolean avx2 = (leaf1 & (FMA | AVX)) == (FMA | AVX)
-                && (leaf7 & AVX2) != 0
-                && (saved & SAVES_AVX) == SAVES_AVX;
+        boolean avx2 = (leaf1 & (FMA | AVX)) == (FMA | AVX) && (leaf7 & AVX2) != 0 && (saved & SAVES_AVX) == SAVES_AVX;
         boolean avx512 = avx2 && (leaf7 & AVX512) == AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512;
         return new Processor(avx2, avx512);
     }

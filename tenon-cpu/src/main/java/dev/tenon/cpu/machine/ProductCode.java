@@ -69,14 +69,14 @@ final class ProductCode {
     /** Steps of k that a turn of the loop takes. */
     private static final int UNROLL = 4;
 
-    private final Assembler code = new Assembler();
+    private final VectorAssembler code = new VectorAssembler();
     private final VectorCode vectors;
 
-    private ProductCode(Function<Assembler, VectorCode> vectors) {
+    private ProductCode(Function<VectorAssembler, VectorCode> vectors) {
         this.vectors = vectors.apply(code);
     }
 
-    static byte[] of(Function<Assembler, VectorCode> vectors) {
+    static byte[] of(Function<VectorAssembler, VectorCode> vectors) {
         ProductCode product = new ProductCode(vectors);
         product.function();
         return product.code.bytes();

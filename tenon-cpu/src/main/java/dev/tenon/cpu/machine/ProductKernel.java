@@ -13,26 +13,16 @@ import java.lang.foreign.ValueLayout;
  */
 public record ProductKernel(Kernel kernel, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-
-    /** Of the memory that {@link #run} wants for its arguments. */
-    public static final int ARGUMENT_BYTES = ProductCode.ARGUMENT_BYTES;
 
     /**
      * The kernel with vectors of that many floats.
      *
-     * @param lanes 16, 8, or 0 for as many as the processor has
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
     public static ProductKernel make(int lanes) {
-        Kernel.require();
-        Processor here = Processor.here();
-        int width = lanes != 0 ? lanes : here.avx512() ? 16 : 8;
-        if (width == 16 ? !here.avx512() : width != 8 || !here.avx2()) {
-            throw new IllegalStateException("the processor has no vectors of " + width + " floats");
-        }
+        Kernel.require(lanes);
         return new ProductKernel(
-                Kernel.of(ProductCode.of(width == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new)), width);
+                Kernel.of(ProductCode.of(lanes == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new)), lanes);
     }
 
     /** Columns of a panel. */
@@ -45,7 +35,7 @@ public record ProductKernel(Kernel kernel, int lanes) {
      *
      * @param b panels of {@link #columns} columns, zero past the last
      * @param start an m by n matrix, which may be C; with a stride of zero one row for all; or {@link Matrix#NONE}
-     * @param arguments {@link #ARGUMENT_BYTES} of memory that no other thread uses
+     * @param arguments {@link Kernel#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if a matrix does not lie within its memory
      */
     public void run(int m, int n, int k, Matrix a, Matrix b, Matrix c, Matrix start, MemorySegment arguments) {
@@ -75,20 +65,8 @@ public record ProductKernel(Kernel kernel, int lanes) {
         int last = n - (panels - 1) * columns();
         arguments.set(LONG, ProductCode.NARROW, last < columns() ? 1 : 0);
         if (last < columns()) {
-            masks(arguments, last);
+            RowKernels.masks(arguments, ProductCode.MASKS, last, lanes);
         }
         kernel.call(arguments, a.memory(), b.memory(), c.memory(), start.memory());
-    }
-
-    private void masks(MemorySegment arguments, int columns) {
-        if (lanes == 16) {
-            int bits = (1 << columns) - 1; // fewer than 32
-            arguments.set(INT, ProductCode.MASKS, bits & 0xFFFF);
-            arguments.set(INT, ProductCode.MASKS + 4, bits >>> 16);
-            return;
-        }
-        for (int lane = 0; lane < 2 * lanes; lane++) {
-            arguments.set(INT, ProductCode.MASKS + 4L * lane, lane < columns ? -1 : 0);
-        }
     }
 }

@@ -39,8 +39,26 @@ sealed interface VectorCode {
 
     void storeNarrow(Memory to, int half, int from);
 
+    /** Zero in the lanes that the first vector's mask has not. */
+    void keepNarrow(int register);
+
+    void constant(int to, float value);
+
+    void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b);
+
+    void move(int to, int from);
+
+    /** to = to a + b. */
+    void multiplyThenAdd(int to, int a, int b);
+
+    /** Bits of each lane, to the left. */
+    void shift(int to, int from, int bits);
+
+    /** Zero in the lanes of {@code to} where a is less than b. May use {@link #a a(1)}. */
+    void zeroWhereLess(int to, int a, int b);
+
     /** 12 rows of 24 registers, of 32 with 512 bits. */
-    record Avx512(Assembler code) implements VectorCode {
+    record Avx512(VectorAssembler code) implements VectorCode {
         @Override
         public int bytes() {
             return 64;
@@ -104,10 +122,46 @@ sealed interface VectorCode {
         public void storeNarrow(Memory to, int half, int from) {
             code.storeMasked512(to, 1 + half, from);
         }
+
+        @Override
+        public void keepNarrow(int register) {
+            code.keep512(register, 1, register);
+        }
+
+        @Override
+        public void constant(int to, float value) {
+            code.constant512(to, value);
+        }
+
+        @Override
+        public void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b) {
+            code.arithmetic512(op, to, a, b);
+        }
+
+        @Override
+        public void move(int to, int from) {
+            code.move512(to, from);
+        }
+
+        @Override
+        public void multiplyThenAdd(int to, int a, int b) {
+            code.multiplyThenAdd512(to, a, b);
+        }
+
+        @Override
+        public void shift(int to, int from, int bits) {
+            code.shift512(to, from, bits);
+        }
+
+        @Override
+        public void zeroWhereLess(int to, int a, int b) {
+            code.notLess512(3, a, b);
+            code.keep512(to, 3, to);
+        }
     }
 
     /** 6 rows of 12 registers, of 16 with 256 bits. */
-    record Avx2(Assembler code) implements VectorCode {
+    record Avx2(VectorAssembler code) implements VectorCode {
         @Override
         public int bytes() {
             return 32;
@@ -169,6 +223,42 @@ sealed interface VectorCode {
         @Override
         public void storeNarrow(Memory to, int half, int from) {
             code.storeMasked256(to, b(half), from);
+        }
+
+        @Override
+        public void keepNarrow(int register) {
+            code.arithmetic256(VectorAssembler.Arithmetic.AND, register, register, b(0));
+        }
+
+        @Override
+        public void constant(int to, float value) {
+            code.constant256(to, value);
+        }
+
+        @Override
+        public void arithmetic(VectorAssembler.Arithmetic op, int to, int a, int b) {
+            code.arithmetic256(op, to, a, b);
+        }
+
+        @Override
+        public void move(int to, int from) {
+            code.move256(to, from);
+        }
+
+        @Override
+        public void multiplyThenAdd(int to, int a, int b) {
+            code.multiplyThenAdd256(to, a, b);
+        }
+
+        @Override
+        public void shift(int to, int from, int bits) {
+            code.shift256(to, from, bits);
+        }
+
+        @Override
+        public void zeroWhereLess(int to, int a, int b) {
+            code.notLess256(a(1), a, b);
+            code.arithmetic256(VectorAssembler.Arithmetic.AND, to, to, a(1));
         }
     }
 }

@@ -1,0 +1,151 @@
+package dev.tenon.cpu.machine;
+
+import static dev.tenon.cpu.machine.Assembler.R8;
+import static dev.tenon.cpu.machine.Assembler.RAX;
+import static dev.tenon.cpu.machine.Assembler.RCX;
+import static dev.tenon.cpu.machine.Assembler.RDI;
+import static dev.tenon.cpu.machine.Assembler.RDX;
+import static dev.tenon.cpu.machine.Assembler.RSI;
+
+import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.Assembler.Memory;
+import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import java.util.function.Function;
+
+/**
+ * Code that walks a row of floats, whole vectors and then the lanes that are left: y = f(x), or sums over x, or both.
+ * Called as {@link ProductCode} is, with x, y, and up to two rows of parameters.
+ *
+ * <p>Vectors: 0 is x and then y; 1 to 7 are the function's own; 8 and 9 hold sums; 10 and 11 what the function keeps
+ * over the row.
+ */
+abstract class RowCode {
+    // byte offsets of the arguments: longs, of which the first four are added to the pointers
+    static final int X = 0;
+
+    static final int Y = 8;
+    static final int SCALE = 16;
+    static final int BIAS = 24;
+    /** Floats of a row, at least 1. */
+    static final int N = 32;
+
+    /** Up to three floats. */
+    static final int SCALARS = 40;
+
+    /** Which parameters there are: 0 none, 1 scale, 2 scale and bias. */
+    static final int PARAMETERS = 56;
+
+    /** As {@link VectorCode#masks} wants them; then two vectors of sums. */
+    static final int MASKS = 64;
+
+    static final int SUMS = MASKS + 64;
+    static final int ARGUMENT_BYTES = SUMS + 128;
+
+    private static final int[] POINTERS = {RSI, RDX, RCX, R8};
+
+    final VectorAssembler code = new VectorAssembler();
+    final VectorCode vectors;
+
+    RowCode(Function<VectorAssembler, VectorCode> vectors) {
+        this.vectors = vectors.apply(code);
+    }
+
+    /** Fills the vectors that are kept over the row. */
+    abstract void begin();
+
+    /** From x in vector 0 to y there; {@code narrow} at the lanes that are left. */
+    abstract void vector(boolean narrow);
+
+    /** Whether there is a y. */
+    abstract boolean writes();
+
+    /** Whether vectors 8 and 9 are sums. */
+    abstract boolean sums();
+
+    static Memory argument(int offset) {
+        return Memory.at(RDI, offset);
+    }
+
+    final byte[] make() {
+        int lanes = vectors.bytes() / 4;
+        Label top = new Label();
+        Label rest = new Label();
+        Label done = new Label();
+        code.entry();
+        for (int i = 0; i < POINTERS.length; i++) {
+            code.add(POINTERS[i], argument(X + 8 * i));
+        }
+        if (sums()) {
+            vectors.zero(8);
+            vectors.zero(9);
+        }
+        begin();
+        code.load(RAX, argument(N));
+        code.subtractConstant(RAX, lanes);
+        code.jump(Assembler.LESS, rest);
+        code.place(top);
+        vectors.load(0, Memory.at(RSI, 0));
+        vector(false);
+        if (writes()) {
+            vectors.store(Memory.at(RDX, 0), 0);
+        }
+        for (int pointer : POINTERS) {
+            code.addConstant(pointer, vectors.bytes());
+        }
+        code.subtractConstant(RAX, lanes);
+        code.jump(Assembler.NOT_LESS, top);
+        code.place(rest);
+        code.addConstant(RAX, lanes);
+        code.jump(Assembler.EQUAL, done);
+        vectors.masks(argument(MASKS));
+        vectors.loadNarrow(0, 0, Memory.at(RSI, 0));
+        vector(true);
+        if (writes()) {
+            vectors.storeNarrow(Memory.at(RDX, 0), 0, 0);
+        }
+        code.place(done);
+        if (sums()) {
+            vectors.store(argument(SUMS), 8);
+            vectors.store(argument(SUMS + 64), 9);
+        }
+        code.zeroUpper();
+        code.ret();
+        return code.bytes();
+    }
+
+    // what functions say
+
+    final void operate(Arithmetic op, int to, int a, int b) {
+        vectors.arithmetic(op, to, a, b);
+    }
+
+    /** to = a op value. */
+    final void operate(Arithmetic op, int to, int a, float value) {
+        vectors.constant(vectors.a(0), value);
+        vectors.arithmetic(op, to, a, vectors.a(0));
+    }
+
+    /** to = b, or the value if b is less; NaN where b is. */
+    final void atLeast(int to, int b, float value) {
+        vectors.constant(vectors.a(0), value);
+        vectors.arithmetic(Arithmetic.MAXIMUM, to, vectors.a(0), b);
+    }
+
+    /** to = b, or the value if b is greater; NaN where b is. */
+    final void atMost(int to, int b, float value) {
+        vectors.constant(vectors.a(0), value);
+        vectors.arithmetic(Arithmetic.MINIMUM, to, vectors.a(0), b);
+    }
+
+    /** to = to a + value. */
+    final void horner(int to, int a, float value) {
+        vectors.constant(vectors.a(0), value);
+        vectors.multiplyThenAdd(to, a, vectors.a(0));
+    }
+
+    /** to += a value. */
+    final void add(int to, int a, float value) {
+        vectors.constant(vectors.a(0), value);
+        vectors.multiplyAdd(to, a, vectors.a(0));
+    }
+}

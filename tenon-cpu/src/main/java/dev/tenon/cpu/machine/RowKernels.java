@@ -1,0 +1,144 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.function.Function;
+
+/**
+ * Loops over rows of floats by machine code. Rows of x and y are the same or do not overlap. Thread-safe.
+ *
+ * @param lanes floats of a vector
+ */
+public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel normalise, int lanes) {
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+    /** What a thread works with; not shared between threads. */
+    public static final class Arguments {
+        private final MemorySegment memory;
+        private final float[] sums = new float[16];
+
+        /** @param memory {@link Kernel#ARGUMENT_BYTES} */
+        public Arguments(MemorySegment memory) {
+            this.memory = memory;
+        }
+
+        public MemorySegment memory() {
+            return memory;
+        }
+    }
+
+    /** Some floats in a row: memory outside the heap, and the first one's byte. */
+    public record Row(MemorySegment memory, long offset) {
+        public static final Row NONE = new Row(MemorySegment.NULL, 0);
+
+        private Matrix matrix() {
+            return new Matrix(memory, offset, 0);
+        }
+    }
+
+    /**
+     * With vectors of that many floats.
+     *
+     * @throws IllegalStateException if it cannot run here; the message is the reason
+     */
+    public static RowKernels make(int lanes) {
+        Kernel.require(lanes);
+        Function<VectorAssembler, VectorCode> vectors = lanes == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new;
+        return new RowKernels(
+                Kernel.of(new ExponentialCode.Gelu(vectors).make()),
+                Kernel.of(new ExponentialCode.ExpSum(vectors).make()),
+                Kernel.of(new NormCode.Moments(vectors).make()),
+                Kernel.of(new NormCode.Normalise(vectors).make()),
+                lanes);
+    }
+
+    /** y = x (1 + erf(x / √2)) / 2. */
+    public void gelu(Row x, Row y, int n, Arguments arguments) {
+        if (n > 0) {
+            call(gelu, x, y, Row.NONE, Row.NONE, n, arguments);
+        }
+    }
+
+    /** y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand. */
+    public double expSum(Row x, float shift, Row y, int n, Arguments arguments) {
+        if (n <= 0) {
+            return 0;
+        }
+        arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
+        call(expSum, x, y, Row.NONE, Row.NONE, n, arguments);
+        return sum(arguments, 0);
+    }
+
+    /** Writes two doubles: the sum of x - shift, of at most a few thousand, and the sum of its squares. */
+    public void moments(Row x, int n, float shift, MemorySegment to, long toOffset, Arguments arguments) {
+        boolean any = n > 0;
+        if (any) {
+            arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
+            call(moments, x, x, Row.NONE, Row.NONE, n, arguments);
+        }
+        to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset, any ? sum(arguments, 0) : 0);
+        to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
+    }
+
+    /** What {@link #normalise} does before scale and bias: (x - mean) factor + addend. */
+    public record Affine(float mean, float factor, float addend) {}
+
+    /** y = affine(x) scale + bias; {@link Row#NONE} for no scale, and for no bias. A bias wants a scale. */
+    public void normalise(Row x, Row y, int n, Affine affine, Row scale, Row bias, Arguments arguments) {
+        if (n <= 0) {
+            return;
+        }
+        MemorySegment memory = arguments.memory;
+        memory.set(FLOAT, RowCode.SCALARS, affine.mean);
+        memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor);
+        memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend);
+        memory.set(LONG, RowCode.PARAMETERS, scale == Row.NONE ? 0 : bias == Row.NONE ? 1 : 2);
+        call(normalise, x, y, scale, bias, n, arguments);
+    }
+
+    private void call(Kernel kernel, Row x, Row y, Row scale, Row bias, int n, Arguments arguments) {
+        long bytes = 4L * n;
+        x.matrix().check(1, bytes);
+        if (x != y) {
+            y.matrix().checkWritable(1, bytes);
+        }
+        if (scale != Row.NONE) {
+            scale.matrix().check(1, bytes);
+        }
+        if (bias != Row.NONE) {
+            bias.matrix().check(1, bytes);
+        }
+        MemorySegment memory = arguments.memory;
+        memory.set(LONG, RowCode.X, x.offset);
+        memory.set(LONG, RowCode.Y, y.offset);
+        memory.set(LONG, RowCode.SCALE, scale.offset);
+        memory.set(LONG, RowCode.BIAS, bias.offset);
+        memory.set(LONG, RowCode.N, n);
+        masks(memory, RowCode.MASKS, n % lanes, lanes);
+        kernel.call(memory, x.memory, y.memory, scale.memory, bias.memory);
+    }
+
+    /** Which lanes of two vectors, one behind the other, are used: the first {@code count}. */
+    static void masks(MemorySegment memory, long offset, int count, int lanes) {
+        if (lanes == 16) {
+            int bits = (int) ((1L << count) - 1);
+            memory.set(INT, offset, bits & 0xFFFF);
+            memory.set(INT, offset + 4, bits >>> 16);
+            return;
+        }
+        for (int lane = 0; lane < 2 * lanes; lane++) {
+            memory.set(INT, offset + 4L * lane, lane < count ? -1 : 0);
+        }
+    }
+
+    private double sum(Arguments arguments, long which) {
+        MemorySegment.copy(arguments.memory, FLOAT, RowCode.SUMS + which, arguments.sums, 0, lanes);
+        double sum = 0;
+        for (int lane = 0; lane < lanes; lane++) {
+            sum += arguments.sums[lane];
+        }
+        return sum;
+    }
+}
