@@ -1,8 +1,11 @@
 package dev.tenon.cpu.loops;
 
-/** Which kernels run: the ones with vector loops, where those can be loaded; they take each loop into use by itself. */
+/**
+ * Which loops run: machine code where it can, before vector loops where those can be loaded, which take each loop into
+ * use by itself.
+ */
 final class LoopChoice {
-    private static final Loops CURRENT = Vectors.available() ? new VectorLoops() : new Loops();
+    private static final Loops CURRENT = MachineLoops.before(Vectors.available() ? new VectorLoops() : new Loops());
 
     private LoopChoice() {}
 

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The inner loops over f32, in plain Java: what runs where there is no Vector API, and everywhere until the vector
- * kernels are compiled. {@link VectorLoops} replaces the hot ones.
+ * The inner loops over f32, in plain Java: what runs where there is nothing better. {@link VectorLoops} replaces hot ones
+ * once they are compiled, {@link MachineLoops} the hottest at once.
  *
  * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not
  * overlap.
@@ -61,10 +61,7 @@ public class Loops {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        if (!MachineLoops.product(
-                m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset)) {
-            PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
-        }
+        PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
     }
 
     /** The sum of the products of two rows. */
@@ -101,9 +98,7 @@ public class Loops {
     }
 
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (!MachineLoops.unary(op, x, xOffset, y, yOffset, n)) {
-            PlainElementwise.unary(op, x, xOffset, y, yOffset, n);
-        }
+        PlainElementwise.unary(op, x, xOffset, y, yOffset, n);
     }
 
     public void binary(
@@ -152,10 +147,7 @@ public class Loops {
     /** factor x + addend. */
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        MemorySegment none = MemorySegment.NULL;
-        if (!MachineLoops.normalise(x, xOffset, y, yOffset, n, 0, factor, addend, none, 0, none, 0)) {
-            PlainElementwise.affine(x, xOffset, y, yOffset, factor, addend, n);
-        }
+        PlainElementwise.affine(x, xOffset, y, yOffset, factor, addend, n);
     }
 
     /** The largest, -inf for none; NaN where there is one. */
@@ -170,9 +162,7 @@ public class Loops {
 
     /** Writes two doubles: the sum of x - shift, and the sum of its squares. */
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        if (!MachineLoops.moments(x, xOffset, n, shift, to, toOffset)) {
-            PlainRows.moments(x, xOffset, n, shift, to, toOffset);
-        }
+        PlainRows.moments(x, xOffset, n, shift, to, toOffset);
     }
 
     /** sums += x; the sums are doubles. */
@@ -182,9 +172,7 @@ public class Loops {
 
     /** y = e^(x - shift); returns the sum of y. */
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        return MachineLoops.takes(x, y)
-                ? MachineLoops.expSum(x, xOffset, shift, y, yOffset, n)
-                : PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
+        return PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
     }
 
     /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
@@ -201,9 +189,6 @@ public class Loops {
             long scaleOffset,
             MemorySegment bias,
             long biasOffset) {
-        if (!MachineLoops.normalise(
-                x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset)) {
-            PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
-        }
+        PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
     }
 }

@@ -12,11 +12,13 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The loops in machine code, where that runs: full speed from the first call on. */
-public final class MachineLoops {
+/**
+ * The hottest loops in machine code, at full speed from the first call on. Memory on the heap moves, so plain loops
+ * serve it; all else is left to loops in Java.
+ */
+public final class MachineLoops extends LoopsOverOthers {
     private static final Logger LOG = System.getLogger("dev.tenon.cpu");
     /** Elements that lanes may sum in f32. */
     private static final int BLOCK = FloatRows.BLOCK;
@@ -25,10 +27,15 @@ public final class MachineLoops {
     private static final ThreadLocal<RowKernels.Arguments> ARGUMENTS = ThreadLocal.withInitial(
             () -> new RowKernels.Arguments(Arena.ofAuto().allocate(Kernel.ARGUMENT_BYTES, 64)));
 
-    private MachineLoops() {}
+    private final Kernels kernels;
 
     /** A record: to compiled code the components of a constant are constants. */
     private record Kernels(ProductKernel product, MoveKernel move, RowKernels rows) {}
+
+    private MachineLoops(Kernels kernels, Loops others) {
+        super(others);
+        this.kernels = kernels;
+    }
 
     /** With vectors as wide as those of the Vector API, if that is there: loops of both share panels. */
     private static @Nullable Kernels make() {
@@ -40,24 +47,35 @@ public final class MachineLoops {
             int lanes = Vectors.available() ? Math.min(most, VectorLoops.LANES) : most;
             return new Kernels(ProductKernel.make(lanes), MoveKernel.make(), RowKernels.make(lanes));
         } catch (IllegalStateException e) {
-            LOG.log(Level.DEBUG, "the hot loops run in Java: {0}", e.getMessage());
+            LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
         } catch (LinkageError | OutOfMemoryError e) {
-            LOG.log(Level.WARNING, "the hot loops run in Java, not in machine code", e);
+            LOG.log(Level.WARNING, "the hottest loops run in Java, not in machine code", e);
         }
         return null;
     }
 
-    static boolean available() {
+    /** Whether machine code runs here. */
+    public static boolean available() {
         return KERNELS != null;
     }
 
-    /** Columns of a panel; 0 where there is no machine code. */
+    /** Columns of a panel; for where machine code {@link #available runs}. */
     static int columns() {
         return KERNELS == null ? 0 : KERNELS.product.columns();
     }
 
-    /** Does {@link Loops#product}, unless some memory lies on the heap, where it moves. Returns whether it did. */
-    static boolean product(
+    /** The others, with machine code before them where it runs. */
+    static Loops before(Loops others) {
+        return KERNELS == null ? others : new MachineLoops(KERNELS, others);
+    }
+
+    @Override
+    public String tier() {
+        return "machine code";
+    }
+
+    @Override
+    public void product(
             int m,
             int n,
             int k,
@@ -72,93 +90,76 @@ public final class MachineLoops {
             long ldc,
             int start,
             MemorySegment bias,
-            long biasOffset) {
-        if (KERNELS == null || !a.isNative() || !b.isNative() || !c.isNative() || !bias.isNative()) {
-            return false;
+            long biasOffset,
+            MemorySegment edge,
+            long edgeOffset) {
+        if (!a.isNative() || !b.isNative() || !c.isNative() || !bias.isNative()) {
+            PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+            return;
         }
         Matrix result = new Matrix(c, cOffset, 4 * ldc);
         Matrix begin = switch (start) {
-            case Loops.ACCUMULATE -> result;
-            case Loops.BIAS -> new Matrix(bias, biasOffset, 0);
+            case ACCUMULATE -> result;
+            case BIAS -> new Matrix(bias, biasOffset, 0);
             default -> Matrix.NONE;
         };
         Matrix rows = new Matrix(a, aOffset, 4 * lda);
-        KERNELS.product.run(
-                m,
-                n,
-                k,
-                rows,
-                new Matrix(b, bOffset, bStride),
-                result,
-                begin,
-                ARGUMENTS.get().memory());
-        return true;
+        Matrix panels = new Matrix(b, bOffset, bStride);
+        kernels.product.run(
+                m, n, k, rows, panels, result, begin, ARGUMENTS.get().memory());
     }
 
-    /** Copies rows of bytes; steps are in bytes. Returns whether it did: a multiple of four, outside the heap. */
-    static boolean move(long rows, long bytes, Matrix from, Matrix to) {
-        if (KERNELS == null
-                || bytes % 4 != 0
-                || from.stride() < 0
-                || to.stride() < 0
-                || !from.memory().isNative()
-                || !to.memory().isNative()) {
-            return false;
+    @Override
+    public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (op.fn() == UnaryFn.GELU && x.isNative() && y.isNative()) {
+            kernels.rows.gelu(new Row(x, xOffset), new Row(y, yOffset), n, ARGUMENTS.get());
+        } else {
+            others.unary(op, x, xOffset, y, yOffset, n);
         }
-        KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());
-        return true;
     }
 
-    /** Does {@link Loops#unary}, where it is for this function and memory outside the heap. Returns whether it did. */
-    static boolean unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (KERNELS == null || op.fn() != UnaryFn.GELU || !x.isNative() || !y.isNative()) {
-            return false;
+    @Override
+    public void affine(
+            MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
+        MemorySegment none = MemorySegment.NULL;
+        normalise(x, xOffset, y, yOffset, n, 0, factor, addend, none, 0, none, 0);
+    }
+
+    /** Sums in f32 of a block may overflow where doubles do not; then the loops in Java have the answer. */
+    @Override
+    public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
+        double sum = 0;
+        double squares = 0;
+        for (long at = 0; at < n && x.isNative(); at += BLOCK) {
+            int count = (int) Math.min(BLOCK, n - at);
+            kernels.rows.moments(new Row(x, xOffset + 4 * at), count, shift, to, toOffset, ARGUMENTS.get());
+            sum += to.get(Convert.F64, toOffset);
+            squares += to.get(Convert.F64, toOffset + 8);
         }
-        KERNELS.rows.gelu(new Row(x, xOffset), new Row(y, yOffset), n, ARGUMENTS.get());
-        return true;
+        if (x.isNative() && Double.isFinite(sum) && Double.isFinite(squares)) {
+            to.set(Convert.F64, toOffset, sum);
+            to.set(Convert.F64, toOffset + 8, squares);
+        } else {
+            super.moments(x, xOffset, n, shift, to, toOffset);
+        }
     }
 
-    /** Whether rows of such memory, outside the heap, can be walked. */
-    static boolean takes(MemorySegment x, MemorySegment y) {
-        return KERNELS != null && x.isNative() && y.isNative();
-    }
-
-    /** Does {@link Loops#expSum} for memory that is {@link #takes taken}. */
-    static double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        RowKernels rows = Objects.requireNonNull(KERNELS).rows;
-        RowKernels.Arguments arguments = ARGUMENTS.get();
+    @Override
+    public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
+        if (!x.isNative() || !y.isNative()) {
+            return super.expSum(x, xOffset, shift, y, yOffset, n);
+        }
         double sum = 0;
         for (int at = 0; at < n; at += BLOCK) {
             Row from = new Row(x, xOffset + 4L * at);
-            sum += rows.expSum(from, shift, new Row(y, yOffset + 4L * at), Math.min(BLOCK, n - at), arguments);
+            Row to = new Row(y, yOffset + 4L * at);
+            sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), ARGUMENTS.get());
         }
         return sum;
     }
 
-    /**
-     * Does {@link Loops#moments}, where memory lies outside the heap and no block's sums in f32 overflow, which doubles
-     * would not. Returns whether it did.
-     */
-    static boolean moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        if (!takes(x, x)) {
-            return false;
-        }
-        RowKernels rows = Objects.requireNonNull(KERNELS).rows;
-        RowKernels.Arguments arguments = ARGUMENTS.get();
-        double sum = 0;
-        double squares = 0;
-        for (long at = 0; at < n; at += BLOCK) {
-            rows.moments(new Row(x, xOffset + 4 * at), (int) Math.min(BLOCK, n - at), shift, to, toOffset, arguments);
-            sum += to.get(Convert.F64, toOffset);
-            squares += to.get(Convert.F64, toOffset + 8);
-        }
-        to.set(Convert.F64, toOffset, sum);
-        to.set(Convert.F64, toOffset + 8, squares);
-        return Double.isFinite(sum) && Double.isFinite(squares);
-    }
-
-    /** Does {@link Loops#normalise}, where all memory lies outside the heap. Returns whether it did. */
-    static boolean normalise(
+    @Override
+    public void normalise(
             MemorySegment x,
             long xOffset,
             MemorySegment y,
@@ -173,19 +174,31 @@ public final class MachineLoops {
             long biasOffset) {
         boolean scaled = scale.byteSize() != 0;
         boolean biased = bias.byteSize() != 0;
-        if (!takes(x, y) || !scale.isNative() || !bias.isNative() || (biased && !scaled)) {
+        boolean outside = x.isNative() && y.isNative() && scale.isNative() && bias.isNative();
+        if (!outside || (biased && !scaled)) {
+            super.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+            return;
+        }
+        kernels.rows.normalise(
+                new Row(x, xOffset),
+                new Row(y, yOffset),
+                n,
+                new RowKernels.Affine(mean, factor, addend),
+                scaled ? new Row(scale, scaleOffset) : Row.NONE,
+                biased ? new Row(bias, biasOffset) : Row.NONE,
+                ARGUMENTS.get());
+    }
+
+    /**
+     * Copies rows of bytes, where machine code runs and takes them: a multiple of four bytes, outside the heap. Returns
+     * whether it did.
+     */
+    static boolean move(long rows, long bytes, Matrix from, Matrix to) {
+        boolean takes = KERNELS != null && bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
+        if (!takes || !from.memory().isNative() || !to.memory().isNative()) {
             return false;
         }
-        Objects.requireNonNull(KERNELS)
-                .rows
-                .normalise(
-                        new Row(x, xOffset),
-                        new Row(y, yOffset),
-                        n,
-                        new RowKernels.Affine(mean, factor, addend),
-                        scaled ? new Row(scale, scaleOffset) : Row.NONE,
-                        biased ? new Row(bias, biasOffset) : Row.NONE,
-                        ARGUMENTS.get());
+        KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());
         return true;
     }
 }

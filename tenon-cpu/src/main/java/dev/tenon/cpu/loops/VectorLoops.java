@@ -52,7 +52,7 @@ final class VectorLoops extends Loops {
             long biasOffset,
             MemorySegment edge,
             long edgeOffset) {
-        boolean vectors = !MachineLoops.available() && HotLoops.get().tile.ready() && Segments.isNative(edge);
+        boolean vectors = HotLoops.get().tile.ready() && Segments.isNative(edge);
         if (vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
             VectorProduct.run(
                     m,
@@ -100,9 +100,6 @@ final class VectorLoops extends Loops {
 
     @Override
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (MachineLoops.unary(op, x, xOffset, y, yOffset, n)) {
-            return;
-        }
         if (!VectorUnary.takes(op) || !HotLoops.of(op.fn()).ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
             super.unary(op, x, xOffset, y, yOffset, n);
             return;
@@ -198,12 +195,7 @@ final class VectorLoops extends Loops {
     @Override
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        int whole = !MachineLoops.available()
-                        && HotLoops.get().affine.ready()
-                        && Segments.isNative(x)
-                        && Segments.isNative(y)
-                ? whole(n)
-                : 0;
+        int whole = HotLoops.get().affine.ready() && Segments.isNative(x) && Segments.isNative(y) ? whole(n) : 0;
         if (whole > 0) {
             VectorUnary.affine(x, xOffset, y, yOffset, whole, factor, addend);
         }
@@ -241,10 +233,7 @@ final class VectorLoops extends Loops {
 
     @Override
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
-        if (MachineLoops.available()
-                || !HotLoops.get().moments.ready()
-                || !Segments.isNative(x)
-                || !Segments.isNative(to)) {
+        if (!HotLoops.get().moments.ready() || !Segments.isNative(x) || !Segments.isNative(to)) {
             super.moments(x, xOffset, n, shift, to, toOffset);
             return;
         }
@@ -274,10 +263,7 @@ final class VectorLoops extends Loops {
 
     @Override
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        if (MachineLoops.available()
-                || !HotLoops.get().expSum.ready()
-                || !Segments.isNative(x)
-                || !Segments.isNative(y)) {
+        if (!HotLoops.get().expSum.ready() || !Segments.isNative(x) || !Segments.isNative(y)) {
             return super.expSum(x, xOffset, shift, y, yOffset, n);
         }
         int whole = whole(n);
@@ -309,10 +295,7 @@ final class VectorLoops extends Loops {
             long biasOffset) {
         boolean scaled = scale.byteSize() != 0;
         boolean biased = bias.byteSize() != 0;
-        boolean vectors = !MachineLoops.available()
-                && HotLoops.get().normalise.ready()
-                && Segments.isNative(x)
-                && Segments.isNative(y);
+        boolean vectors = HotLoops.get().normalise.ready() && Segments.isNative(x) && Segments.isNative(y);
         vectors = vectors && (!scaled || Segments.isNative(scale)) && (!biased || Segments.isNative(bias));
         int whole = !vectors || (biased && !scaled) ? 0 : whole(n);
         if (whole == 0) {

@@ -53,7 +53,7 @@ final class VectorAssembler extends Assembler {
 
     /** One float, of which the rest of a loaded register is zero. */
     private void single(int opcode, int register, Memory memory) {
-        vexPrefix(MAP_0F, PF3, register, 0, memory.indexBits(), memory.base, false);
+        vexPrefix(MAP_0F, PF3, register, 0, memory.indexBits(), memory.base(), false);
         code.write(opcode);
         operand(register, memory, 1);
     }
@@ -125,7 +125,7 @@ final class VectorAssembler extends Assembler {
     }
 
     private void vex(int map, int prefix, int opcode, int register, int second, Memory memory) {
-        vexPrefix(map, prefix, register, second, memory.indexBits(), memory.base, true);
+        vexPrefix(map, prefix, register, second, memory.indexBits(), memory.base(), true);
         code.write(opcode);
         operand(register, memory, 1);
     }
@@ -218,7 +218,7 @@ final class VectorAssembler extends Assembler {
 
     /** @param unit what a displacement of one byte counts in */
     private void evex(int map, int prefix, int opcode, int register, int second, Memory memory, int masking, int unit) {
-        evexPrefix(map, prefix, register, second, memory.indexBits() >> 3 & 1, memory.base >> 3 & 1, masking);
+        evexPrefix(map, prefix, register, second, memory.indexBits() >> 3 & 1, memory.base() >> 3 & 1, masking);
         code.write(opcode);
         operand(register, memory, unit);
     }
