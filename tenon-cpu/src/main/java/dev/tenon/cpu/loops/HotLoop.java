@@ -37,9 +37,9 @@ public final class HotLoop {
     private static final long BATCH_NANOS = 5_000_000;
 
     /**
-     * Questions before a loop is put on the list whose plain form C2 turns into vectors as well. To compile a vector loop costs the machine some tenths of a second,
-     * and it saves about a third of the plain loop's time, which is microseconds a question: before, a short process
-     * would pay for what it does not use.
+     * Questions before a loop is put on the list whose plain form C2 turns into vectors as well. To compile a vector
+     * loop costs the machine some tenths of a second, and it saves about a third of the plain loop's time, which is
+     * microseconds a question: before, a short process would pay for what it does not use.
      */
     static final int WORTH = 1_000_000;
 

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The inner loops over f32, in plain Java: what runs where there is nothing better. {@link VectorLoops} replaces hot ones
- * once they are compiled, {@link MachineLoops} the hottest at once.
+ * The inner loops over f32, in plain Java: what runs where there is nothing better. {@link VectorLoops} replaces hot
+ * ones once they are compiled, {@link MachineLoops} the hottest at once.
  *
  * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not
  * overlap.

@@ -62,16 +62,16 @@ public final class Vectors {
     private Vectors() {}
 
     /**
-     * {@code auto}: scalar loops until the vector ones are compiled, which takes a second or two; {@code vector}:
-     * vector loops from the start, slow until compiled but bit for bit the same in every run; {@code scalar}: scalar
-     * loops only.
+     * {@code auto}: machine code where it runs, and scalar loops until the vector ones are compiled, which takes a second
+     * or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every run;
+     * {@code scalar}: scalar loops only.
      */
     static String mode() {
         String mode = System.getProperty("dev.tenon.cpu.kernels", AUTO);
         return mode.equals(VECTOR) || mode.equals(SCALAR) ? mode : AUTO;
     }
 
-    /** Begins to compile the loops that most models run. */
+    /** Makes the machine code, or begins to compile the loop that most models run. */
     public static void prepare() {
         if (available() && !MachineLoops.available()) {
             HotLoops.requestUsual();
@@ -122,6 +122,7 @@ public final class Vectors {
 
     /** One phrase for people who run something. */
     public static String width() {
-        return available() ? VectorLoops.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
+        String vectors = available() ? VectorLoops.LANES * Float.SIZE + "-bit vectors" : "no Vector API";
+        return MachineLoops.available() ? vectors + ", machine code" : vectors;
     }
 }

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.UnaryAccuracy;
 import dev.tenon.core.ir.op.elementwise.UnarySweep;
 import dev.tenon.cpu.CpuRun;
+import dev.tenon.cpu.loops.AllLoops;
 import dev.tenon.cpu.loops.Loops;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,7 @@ class UnaryAccuracyTest {
 
     @TestFactory
     Stream<DynamicTest> loopsAreWithinTheBounds() {
-        return Stream.of(new Loops(), Loops.current())
+        return AllLoops.list().stream()
                 .flatMap(loops -> UnarySweep.functions().stream()
                         .map(op -> DynamicTest.dynamicTest(loops.tier() + " " + op, () -> loop(loops, op))));
     }

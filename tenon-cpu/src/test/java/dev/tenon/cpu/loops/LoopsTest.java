@@ -27,7 +27,7 @@ public class LoopsTest {
     }
 
     static List<Loops> loops() {
-        return List.of(new Loops(), Loops.current());
+        return AllLoops.list();
     }
 
     private static void fill(MemorySegment to, double scale) {

@@ -1,0 +1,73 @@
+package dev.tenon.cpu.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.Assembler.Memory;
+import java.util.HexFormat;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** Encodings beside those of GNU's assembler, at the registers and displacements where their form changes. */
+class AssemblerTest {
+    private static String hex(Consumer<VectorAssembler> program) {
+        VectorAssembler code = new VectorAssembler();
+        program.accept(code);
+        return HexFormat.of().formatHex(code.bytes());
+    }
+
+    @Test
+    void generalRegisters() {
+        assertThat(hex(code -> code.load(Assembler.RAX, Memory.at(Assembler.RDI, 8))))
+                .isEqualTo("488b4708");
+        assertThat(hex(code -> code.load(Assembler.R13, Memory.at(Assembler.R12, 0))))
+                .isEqualTo("4d8b2c24");
+        assertThat(hex(code -> code.load(Assembler.RAX, Memory.at(Assembler.R13, 0))))
+                .isEqualTo("498b4500");
+        assertThat(hex(code -> code.store(Memory.at(Assembler.RDI, 300), Assembler.R9)))
+                .isEqualTo("4c898f2c010000");
+        assertThat(hex(code -> code.address(Assembler.RBX, new Memory(Assembler.RAX, Assembler.R12, 2, 0))))
+                .isEqualTo("4a8d1c60");
+        assertThat(hex(code -> code.push(Assembler.R15))).isEqualTo("4157");
+        assertThat(hex(code -> code.multiply(Assembler.RAX, Assembler.R12, 5))).isEqualTo("4969c405000000");
+    }
+
+    @Test
+    void vectorsOf256Bits() {
+        assertThat(hex(code -> code.load256(12, Memory.at(Assembler.RDX, 32)))).isEqualTo("c4617c106220");
+        assertThat(hex(code -> code.multiplyAdd256(11, 13, 14))).isEqualTo("c44215b8de");
+        assertThat(hex(code -> code.broadcast256(15, new Memory(Assembler.RBP, Assembler.R12, 1, 4))))
+                .isEqualTo("c4227d187c2504");
+        assertThat(hex(code -> code.storeMasked256(Memory.at(Assembler.R11, 0), 12, 3)))
+                .isEqualTo("c4c21d2e1b");
+        assertThat(hex(code -> code.shift256(4, 5, 23))).isEqualTo("c4e15d72f517");
+    }
+
+    @Test
+    void vectorsOf512Bits() {
+        assertThat(hex(code -> code.load512(24, Memory.at(Assembler.RDX, 64)))).isEqualTo("62617c48104201");
+        assertThat(hex(code -> code.load512(24, Memory.at(Assembler.RDX, 32)))).isEqualTo("62617c48108220000000");
+        assertThat(hex(code -> code.multiplyAdd512(23, 25, 31))).isEqualTo("62823540b8ff");
+        assertThat(hex(code -> code.broadcast512(29, new Memory(Assembler.RSI, Assembler.R12, 2, 12))))
+                .isEqualTo("62227d48186c6603");
+        assertThat(hex(code -> code.storeMasked512(Memory.at(Assembler.R11, 64), 2, 17)))
+                .isEqualTo("62c17c4a114b01");
+        assertThat(hex(code -> code.mask(1, Assembler.RAX))).isEqualTo("c4e17892c8");
+    }
+
+    @Test
+    void jumpsAndConstants() {
+        assertThat(hex(code -> {
+                    Label top = new Label();
+                    code.place(top);
+                    code.subtractConstant(Assembler.RCX, 1);
+                    code.jump(Assembler.NOT_EQUAL, top);
+                }))
+                .isEqualTo("4881e9010000000f85f3ffffff");
+        assertThat(hex(code -> {
+                    code.constant256(14, 1);
+                    code.ret();
+                }))
+                .isEqualTo("c4627d183501000000c30000803f");
+    }
+}
