@@ -27,12 +27,13 @@ public final class MoveLoops {
     private final QuantLoops scalarQuant = new QuantLoops();
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
 
-    final HotLoop copy = add("copy", _ -> vectorCopy(), _ -> plainCopy());
-    public final HotLoop spread = add("spread", _ -> VectorMoves.spread(data, 0, 8, data, B, 1024), _ -> {
-        for (int i = 0; i < 8; i++) {
-            MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
-        }
-    });
+    final HotLoop copy = add("copy", HotLoop.WORTH, _ -> vectorCopy(), _ -> plainCopy());
+    public final HotLoop spread =
+            add("spread", HotLoop.WORTH, _ -> VectorMoves.spread(data, 0, 8, data, B, 1024), _ -> {
+                for (int i = 0; i < 8; i++) {
+                    MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
+                }
+            });
     final HotLoop transpose = add(
             "transpose",
             _ -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
@@ -75,7 +76,11 @@ public final class MoveLoops {
     }
 
     private static HotLoop add(String name, HotLoop.Work vector, HotLoop.Work plain) {
-        HotLoop loop = new HotLoop(name, vector, plain);
+        return add(name, 1, vector, plain);
+    }
+
+    private static HotLoop add(String name, int worth, HotLoop.Work vector, HotLoop.Work plain) {
+        HotLoop loop = new HotLoop(name, worth, vector, plain);
         switch (Vectors.mode()) {
             case Vectors.VECTOR -> loop.adopt();
             case Vectors.SCALAR -> loop.refuse();
