@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Drives the passes. A graph is prepared once: parameters are bound and everything that depends on constants alone is
  * computed. From the prepared graph a stage is planned for each binding of shapes: {@code specialise} makes every shape
- * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks what they made;
- * with assertions enabled it runs after each pass.
+ * concrete, the listed passes follow in their order, and the memory plan ends it. The verifier checks a prepared graph
+ * once; with assertions enabled it checks every specialised graph and the result of each pass too.
  *
  * <p>Thread-safe.
  */
@@ -102,7 +102,7 @@ public final class Compiler {
         }
         Graph prepared = PartialEvaluator.evaluate(graph, Map.of(), parameters);
         if (!options.optimise()) {
-            return new Prepared(dump("prepare", prepared), prepared, Map.of());
+            return new Prepared(verified(dump("prepare", prepared)), prepared, Map.of());
         }
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
@@ -110,12 +110,17 @@ public final class Compiler {
             boolean followsHalves = pass instanceof FuseEpilogues || pass instanceof FuseElementwise;
             reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
         }
-        return new Prepared(prepared, dump("prepare", reduced), sizes.limits());
+        return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());
     }
 
     /** Computes what depends on constants alone in a loop's body, whose inputs may give one name several numbers. */
     public Graph prepareBody(Graph body) {
-        return dump("prepare", PartialEvaluator.evaluate(body, Map.of(), Map.of()));
+        return verified(dump("prepare", PartialEvaluator.evaluate(body, Map.of(), Map.of())));
+    }
+
+    private static Graph verified(Graph graph) {
+        Verifier.verify(graph);
+        return graph;
     }
 
     /** Plans a prepared model, as {@link #plan(Graph, Map, Map)}. */
@@ -145,7 +150,6 @@ public final class Compiler {
             current = run(OPTIMISATIONS, current);
         }
         current = run(REQUIRED_LAST, current);
-        Verifier.verify(current);
         return new Plan(
                 current,
                 options.shareMemory() ? MemoryPlanner.plan(current) : MemoryPlanner.planWithoutSharing(current));
