@@ -109,6 +109,11 @@ final class CompiledStage extends Shared {
         following.values().forEach(next -> next.addConstants(to));
     }
 
+    @Override
+    boolean mayGrow() {
+        return stage.rest() != null;
+    }
+
     /**
      * Runs this stage and what follows it; adds the results, by name, to {@code results}.
      *

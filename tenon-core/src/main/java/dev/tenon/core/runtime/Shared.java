@@ -10,6 +10,8 @@ abstract class Shared implements AutoCloseable {
     private final AtomicInteger holds = new AtomicInteger(1);
     /** Whether its first use has ended, after which its cache has let go of others for it. */
     volatile boolean weighed;
+    /** Whether its cache has let go of it. Guarded by the cache. */
+    boolean evicted;
 
     /**
      * Begins a use, which {@link #leave} ends.
@@ -34,6 +36,11 @@ abstract class Shared implements AutoCloseable {
 
     /** Adds the constants that were made for this one and exist as long as it does. */
     abstract void addConstants(Set<ConstantData> to);
+
+    /** Whether {@link #addConstants} may give more at a later call. */
+    boolean mayGrow() {
+        return true;
+    }
 
     /** Idempotent; a close that failed may be called again and goes on where it ended. */
     @Override

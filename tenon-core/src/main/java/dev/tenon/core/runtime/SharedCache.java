@@ -1,13 +1,10 @@
 package dev.tenon.core.runtime;
 
 import dev.tenon.core.backend.Closing;
-import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.core.options.CompileOptions;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -22,6 +19,8 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
     private final int most;
     private final long mostBytes;
     private final LazyMap<K, V> made = new LazyMap<>();
+    /** Of the plans whose first use has ended. Guarded by itself. */
+    private final HeldBytes held = new HeldBytes();
     /** Evicted plans whose close failed. Guarded by itself. */
     private final List<V> unclosed = new ArrayList<>();
 
@@ -69,42 +68,29 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
     }
 
     private void trim(V newest) {
-        List<V> all = made.values();
-        if (all.size() == 1) {
-            return;
-        }
-        Set<ConstantData> seen = new HashSet<>();
-        newest.addConstants(seen);
-        long bytes = 0;
-        int kept = 1;
-        for (V value : all.reversed()) {
-            if (value.equals(newest)) {
-                continue;
+        List<V> gone = new ArrayList<>();
+        synchronized (held) {
+            if (newest.evicted) {
+                return;
             }
-            bytes += heldBeyond(seen, value);
-            if (kept < most && bytes <= mostBytes) {
-                kept++;
-            } else {
-                evict(value);
-            }
-        }
-    }
-
-    /** The bytes of a plan's constants that are not among those seen, which they are from now on. */
-    private static long heldBeyond(Set<ConstantData> seen, Shared value) {
-        Set<ConstantData> own = new HashSet<>(4); // most plans have none
-        value.addConstants(own);
-        long bytes = 0;
-        for (ConstantData constant : own) {
-            if (seen.add(constant)) {
-                bytes += constant.heldBytes();
+            held.add(newest);
+            List<V> all = made.values();
+            int kept = all.size();
+            for (int i = 0; i < all.size() && (kept > most || held.beside(newest) > mostBytes); i++) {
+                V value = all.get(i);
+                if (!value.equals(newest)) {
+                    value.evicted = true;
+                    held.remove(value);
+                    gone.add(value);
+                    kept--;
+                }
             }
         }
-        return bytes;
+        gone.forEach(this::evict);
     }
 
     private void evict(V value) {
-        if (made.forget(value)) { // of two threads that evict it, one lets go
+        if (made.forget(value)) { // the close of the cache may have taken it
             leave(value);
         }
     }
@@ -142,6 +128,9 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
     public void close() {
         synchronized (unclosed) {
             unclosed.addAll(made.drain());
+            synchronized (held) {
+                held.clear();
+            }
             closeUnclosed();
         }
     }
