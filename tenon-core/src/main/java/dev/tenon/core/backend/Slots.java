@@ -4,11 +4,8 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Value;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
@@ -49,26 +46,19 @@ public final class Slots {
 
     /** The numbers of the values that lie at each of {@code count} places: a value and its views share one. */
     public int[][] at(int count, IntFunction<Placement> place) {
-        Map<Placement, Integer> places = HashMap.newHashMap(count);
-        List<List<Integer>> found = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            places.put(place.apply(i), i);
-            found.add(new ArrayList<>());
-        }
+        int[][] found = new int[count][0];
+        Placement[] places = new Placement[count];
+        Arrays.setAll(places, place);
         for (int number = 0; number < placements.size(); number++) {
             Placement placement = placements.get(number);
             boolean shared = placement instanceof Placement.Input || placement instanceof Placement.Output;
-            Integer at = shared ? places.get(placement) : null;
-            if (at != null) {
-                found.get(at).add(number);
+            for (int i = 0; shared && i < count; i++) {
+                if (places[i].equals(placement)) {
+                    found[i] = Arrays.copyOf(found[i], found[i].length + 1);
+                    found[i][found[i].length - 1] = number;
+                }
             }
         }
-        return found.stream().map(Slots::array).toArray(int[][]::new);
-    }
-
-    private static int[] array(List<Integer> numbers) {
-        int[] all = new int[numbers.size()];
-        Arrays.setAll(all, numbers::get);
-        return all;
+        return found;
     }
 }

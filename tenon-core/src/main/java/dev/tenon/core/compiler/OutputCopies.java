@@ -6,11 +6,8 @@ import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -25,17 +22,10 @@ final class OutputCopies implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        Map<Value, Value> roots = new HashMap<>();
-        for (Node node : graph.nodes()) {
-            for (Value output : node.outputs()) {
-                Value input = MemoryPlanner.isView(node.op()) ? node.input(0) : output;
-                roots.put(output, roots.getOrDefault(input, input));
-            }
-        }
         Set<Value> taken = new HashSet<>();
         Set<String> copied = new HashSet<>();
         graph.outputs().forEach((name, value) -> {
-            Value root = roots.getOrDefault(value, value);
+            Value root = MemoryPlanner.shown(value);
             if (Match.producer(root) == null || !taken.add(root)) {
                 copied.add(name);
             }

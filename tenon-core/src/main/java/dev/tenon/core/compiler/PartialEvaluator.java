@@ -11,13 +11,13 @@ import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -42,10 +42,13 @@ final class PartialEvaluator implements Ops {
     private static final long FOLD_ELEMENTS = 1 << 21;
 
     private final GraphBuilder builder;
-    private final Map<Value, Value> mapped = new HashMap<>();
+    private final Numbering numbering;
+    /** By the number of a value of the source: what stands for it. */
+    private final @Nullable Value[] mapped;
+
     private String current = "";
-    /** The results of the source's node, until a node has their names. */
-    private List<Value> names = List.of();
+    /** The source's node, until a node is made that is like it. */
+    private @Nullable Node whole;
 
     /** Null where the named dims get numbers. */
     private final @Nullable SymbolicSizes sizes;
@@ -53,6 +56,8 @@ final class PartialEvaluator implements Ops {
     private PartialEvaluator(Graph source, @Nullable SymbolicSizes sizes) {
         this.builder = new GraphBuilder(source.name());
         this.sizes = sizes;
+        this.numbering = source.numbering();
+        this.mapped = new @Nullable Value[numbering.values().size()];
     }
 
     /**
@@ -76,7 +81,7 @@ final class PartialEvaluator implements Ops {
     private Graph run(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
         for (Value input : source.inputs()) {
             ConstantData data = known.get(input.name());
-            mapped.put(
+            put(
                     input,
                     data != null
                             ? builder.constant(input.name(), data)
@@ -84,7 +89,7 @@ final class PartialEvaluator implements Ops {
         }
         for (Value parameter : source.parameters()) {
             ConstantData data = known.get(parameter.name());
-            mapped.put(
+            put(
                     parameter,
                     data != null
                             ? builder.constant(parameter.name(), data)
@@ -95,14 +100,14 @@ final class PartialEvaluator implements Ops {
         }
         for (Node node : source.nodes()) {
             current = node.name();
-            names = node.outputs();
+            whole = node;
             Value[] operands = new Value[node.inputs().size()];
             for (int i = 0; i < operands.length; i++) {
                 operands[i] = map(node.input(i));
             }
             List<Value> results = addAll(node.op(), List.of(operands));
             for (int i = 0; i < results.size(); i++) {
-                mapped.put(node.outputs().get(i), results.get(i));
+                put(node.outputs().get(i), results.get(i));
             }
         }
         source.outputs().forEach((name, value) -> builder.output(name, map(value)));
@@ -110,15 +115,20 @@ final class PartialEvaluator implements Ops {
     }
 
     private Value map(Value old) {
-        Value known = mapped.get(old);
+        int number = numbering.of(old);
+        Value known = mapped[number];
         if (known == null) {
             if (old.constant() == null) {
                 throw new IllegalStateException(old + " is used before it is defined");
             }
             known = builder.adopt(old);
-            mapped.put(old, known);
+            mapped[number] = known;
         }
         return known;
+    }
+
+    private void put(Value old, Value now) {
+        mapped[numbering.of(old)] = now;
     }
 
     @Override
@@ -129,8 +139,8 @@ final class PartialEvaluator implements Ops {
     /** Adds an operation, or what is left of it. */
     @Override
     public List<Value> addAll(Op op, List<Value> operands) {
-        List<Value> wanted = names;
-        names = List.of(); // the names are for the node itself, not for what it is made of
+        Node like = whole;
+        whole = null; // the names of results are for the node itself, not for what it is made of
         try {
             List<Value> reduced = switch (op) {
                 case Deferred deferred -> resolve(deferred, operands);
@@ -138,24 +148,26 @@ final class PartialEvaluator implements Ops {
                 case Composite composite -> allConstant(operands) ? decompose(composite, operands) : null;
                 case Primitive primitive -> allConstant(operands) ? fold(primitive, operands) : null;
             };
-            return reduced != null ? reduced : keep(op, operands, wanted);
+            return reduced != null ? reduced : keep(op, operands, like);
         } catch (TenonException e) {
             throw e.at(current);
         }
     }
 
-    private List<Value> keep(Op op, List<Value> operands, List<Value> wanted) {
-        List<String> wantedNames = new ArrayList<>(wanted.size());
-        for (Value value : wanted) {
-            wantedNames.add(value.name());
+    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like) {
+        if (sizes != null) {
+            return keep(op, operands, like, sizes);
         }
-        return sizes == null ? builder.add(current, op, operands, wantedNames) : keep(op, operands, wantedNames, sizes);
+        return like == null ? builder.add(current, op, operands) : builder.addLike(like, operands);
     }
 
-    private List<Value> keep(Op op, List<Value> operands, List<String> wanted, SymbolicSizes known) {
+    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, SymbolicSizes known) {
         List<Value> firsts = operands.stream().map(known::first).toList();
         List<TensorType> types = known.types(op, firsts);
-        List<String> names = new ArrayList<>(wanted);
+        List<String> names = new ArrayList<>();
+        if (like != null) {
+            like.outputs().forEach(value -> names.add(value.name()));
+        }
         while (names.size() < types.size()) {
             names.add(op.mnemonic());
         }

@@ -4,6 +4,8 @@ import dev.tenon.core.compiler.memory.MemoryPlan;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -14,8 +16,12 @@ import java.util.List;
 public record Plan(Graph graph, MemoryPlan memory) {
     /** The nodes that do work, in the order they will run: all but views, whose results lie where their inputs do. */
     public List<Node> work() {
-        return graph.nodes().stream()
-                .filter(node -> !MemoryPlanner.isView(node.op()))
-                .toList();
+        List<Node> work = new ArrayList<>(graph.nodes().size());
+        for (Node node : graph.nodes()) {
+            if (!MemoryPlanner.isView(node.op())) {
+                work.add(node);
+            }
+        }
+        return Collections.unmodifiableList(work);
     }
 }

@@ -1,6 +1,5 @@
 package dev.tenon.core.ir;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -22,46 +21,43 @@ public final class Broadcast {
 
     public static Broadcast of(Shape result, List<Shape> values) {
         int rank = result.rank();
-        long[][] full = new long[values.size()][rank];
-        for (int v = 0; v < full.length; v++) {
+        int count = values.size();
+        long[][] full = new long[count][rank];
+        for (int v = 0; v < count; v++) {
             Shape shape = values.get(v);
             long[] own = shape.strides();
-            int lead = rank - shape.rank();
-            for (int axis = 0; axis < shape.rank(); axis++) {
+            int lead = rank - own.length;
+            for (int axis = 0; axis < own.length; axis++) {
                 full[v][lead + axis] = shape.size(axis) == 1 ? 0 : own[axis];
             }
         }
-        List<Long> sizes = new ArrayList<>();
-        List<long[]> columns = new ArrayList<>(); // the strides of all values along one axis
+        long[] sizes = new long[rank]; // the dims found, from the back
+        int dims = rank;
         for (int axis = rank - 1; axis >= 0; axis--) {
             long size = result.size(axis);
             if (size == 1) {
                 continue;
             }
-            int at = axis;
-            long[] here = Arrays.stream(full).mapToLong(strides -> strides[at]).toArray();
-            if (!sizes.isEmpty() && continues(here, columns.getLast(), sizes.getLast())) {
-                sizes.set(sizes.size() - 1, sizes.getLast() * size);
-            } else {
-                sizes.add(size);
-                columns.add(here);
+            if (dims < rank && continues(full, axis, dims, sizes[dims])) {
+                sizes[dims] *= size;
+                continue;
+            }
+            sizes[--dims] = size;
+            for (int v = 0; v < count; v++) {
+                full[v][dims] = full[v][axis]; // that axis or one that was read before
             }
         }
-        int dims = sizes.size();
-        long[][] strides = new long[full.length][dims];
-        long[] extents = new long[dims];
-        for (int d = 0; d < dims; d++) {
-            extents[d] = sizes.get(dims - 1 - d);
-            for (int v = 0; v < full.length; v++) {
-                strides[v][d] = columns.get(dims - 1 - d)[v];
-            }
+        long[][] strides = new long[count][];
+        for (int v = 0; v < count; v++) {
+            strides[v] = Arrays.copyOfRange(full[v], dims, rank);
         }
-        return new Broadcast(extents, strides);
+        return new Broadcast(Arrays.copyOfRange(sizes, dims, rank), strides);
     }
 
-    private static boolean continues(long[] outer, long[] inner, long innerSize) {
-        for (int v = 0; v < outer.length; v++) {
-            if (outer[v] != inner[v] * innerSize) {
+    /** Whether every value walks an axis and the dim after it, of that size, as one. */
+    private static boolean continues(long[][] strides, int axis, int dim, long size) {
+        for (long[] own : strides) {
+            if (own[axis] != own[dim] * size) {
                 return false;
             }
         }
@@ -90,7 +86,12 @@ public final class Broadcast {
 
     /** Whether the value is one element, repeated. */
     public boolean isScalar(int value) {
-        return Arrays.stream(strides[value]).allMatch(stride -> stride == 0);
+        for (long stride : strides[value]) {
+            if (stride != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether the value has the result's elements in the result's order. */

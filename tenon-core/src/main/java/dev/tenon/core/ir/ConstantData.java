@@ -27,13 +27,14 @@ public sealed interface ConstantData {
         /** The same memory as the same type; the elements are not compared. */
         @Override
         public boolean equals(@Nullable Object other) {
-            return other instanceof Dense dense && segment.equals(dense.segment) && type.equals(dense.type);
+            return this == other
+                    || (other instanceof Dense dense && segment.equals(dense.segment) && type.equals(dense.type));
         }
 
         @Override
         public int hashCode() {
             // constants of a file lie at multiples of large powers of two, which a hash table would put in one place
-            return Integer.rotateLeft(segment.hashCode() * 0x9E3779B9, 16);
+            return Integer.rotateLeft(Long.hashCode(segment.address() + segment.byteSize()) * 0x9E3779B9, 16);
         }
 
         /** A splat where there are several elements and all are equal; else this. */

@@ -4,7 +4,6 @@ import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Require;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -177,7 +176,9 @@ public final class Graph {
         if (known == null) {
             SequencedSet<Value> found = new LinkedHashSet<>();
             for (Node node : nodes) {
-                node.inputs().forEach(value -> addConstant(value, found));
+                for (int i = 0; i < node.inputs().size(); i++) {
+                    addConstant(node.input(i), found);
+                }
             }
             outputs.values().forEach(value -> addConstant(value, found));
             known = Collections.unmodifiableSequencedSet(found);
@@ -207,22 +208,21 @@ public final class Graph {
 
     /** Which nodes use the values of a graph, as far as an output needs them. Immutable and thread-safe. */
     public static final class Uses {
-        private static final Object MANY = new Object();
-
-        /** The node that uses a value once, or {@link #MANY}. */
-        private final Map<Value, Object> users;
+        /** How many times needed nodes use a value. */
+        private final Numbering.Table counts;
 
         private final Set<Value> outputs;
         private final boolean allLive;
 
         Uses(Graph graph) {
             outputs = new HashSet<>(graph.outputs().values());
-            users = HashMap.newHashMap(2 * graph.nodes().size());
+            counts = new Numbering.Table(2 * graph.nodes().size());
             boolean all = true;
             for (Node node : graph.nodes().reversed()) {
                 if (isNeeded(node)) {
-                    for (Value value : node.inputs()) {
-                        users.merge(value, node, (_, _) -> MANY);
+                    List<Value> inputs = node.inputs();
+                    for (int i = 0; i < inputs.size(); i++) {
+                        counts.put(inputs.get(i), Math.max(0, counts.get(inputs.get(i))) + 1);
                     }
                 } else {
                     all = false;
@@ -232,8 +232,9 @@ public final class Graph {
         }
 
         private boolean isNeeded(Node node) {
-            for (Value value : node.outputs()) {
-                if (users.containsKey(value) || outputs.contains(value)) {
+            List<Value> results = node.outputs();
+            for (int i = 0; i < results.size(); i++) {
+                if (counts.get(results.get(i)) > 0 || outputs.contains(results.get(i))) {
                     return true;
                 }
             }
@@ -252,7 +253,7 @@ public final class Graph {
 
         /** Whether exactly one node uses a value, once, and it is no output of the graph. */
         public boolean isPrivate(Value value) {
-            return users.get(value) instanceof Node && !outputs.contains(value);
+            return counts.get(value) == 1 && !outputs.contains(value);
         }
 
         /** Whether a value is an output of the graph. */

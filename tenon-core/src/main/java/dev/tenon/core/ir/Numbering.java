@@ -1,17 +1,16 @@
 package dev.tenon.core.ir;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers from 0 for the values of a graph: inputs, constants, then results in the order of nodes. Immutable and
- * thread-safe.
+ * Numbers from 0 for the values of a graph: inputs, constants, results in the order of nodes, then parameters, which
+ * plans do not have. Immutable and thread-safe.
  */
 public final class Numbering {
     private final List<Value> values;
-    private final Map<Value, Integer> numbers;
+    private final Table numbers;
 
     Numbering(Graph graph) {
         List<Value> all = new ArrayList<>(graph.inputs());
@@ -19,8 +18,9 @@ public final class Numbering {
         for (Node node : graph.nodes()) {
             all.addAll(node.outputs());
         }
+        all.addAll(graph.parameters());
         values = List.copyOf(all);
-        numbers = HashMap.newHashMap(values.size());
+        numbers = new Table(values.size());
         for (int i = 0; i < values.size(); i++) {
             numbers.put(values.get(i), i);
         }
@@ -37,10 +37,70 @@ public final class Numbering {
      * @throws IllegalArgumentException for one of another graph
      */
     public int of(Value value) {
-        Integer number = numbers.get(value);
-        if (number == null) {
+        int number = numbers.get(value);
+        if (number < 0) {
             throw new IllegalArgumentException(value + " is not of this graph");
         }
         return number;
+    }
+
+    /** A number of 0 or more for each of some values; open addressing, because plans make such tables often. */
+    static final class Table {
+        private static final int LEAST = 16;
+
+        private @Nullable Value[] keys;
+        private int[] numbers;
+        private int size;
+
+        /** @param expected how many values to make room for */
+        Table(int expected) {
+            int capacity = Integer.highestOneBit(Math.max(LEAST, expected)) * 4;
+            keys = new @Nullable Value[capacity];
+            numbers = new int[capacity];
+        }
+
+        /** The number of a value; -1 where it has none. */
+        int get(Value value) {
+            int at = find(value);
+            return keys[at] == null ? -1 : numbers[at];
+        }
+
+        void put(Value value, int number) {
+            int at = find(value);
+            if (keys[at] == null) {
+                if (2 * ++size > keys.length) {
+                    grow();
+                    at = find(value);
+                }
+                keys[at] = value;
+            }
+            numbers[at] = number;
+        }
+
+        @SuppressWarnings("ReferenceEquality") // identity counts
+        private int find(Value value) {
+            int mask = keys.length - 1;
+            int hash = value.hashCode() * 0x9E3779B9;
+            int at = (hash ^ hash >>> 16) & mask;
+            while (keys[at] != null && keys[at] != value) {
+                at = at + 1 & mask;
+            }
+            return at;
+        }
+
+        private void grow() {
+            @Nullable Value[] oldKeys = keys;
+            int[] oldNumbers = numbers;
+            keys = new @Nullable Value[2 * oldKeys.length];
+            numbers = new int[keys.length];
+            for (int i = 0; i < oldKeys.length; i++) {
+                Value key = oldKeys[i];
+                if (key != null) {
+                    int at = find(key);
+                    keys[at] = key;
+                    numbers[at] = oldNumbers[i];
+                }
+            }
+        }
     }
 }

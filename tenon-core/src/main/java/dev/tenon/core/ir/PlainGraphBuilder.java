@@ -161,6 +161,30 @@ public class PlainGraphBuilder implements OpBuilder {
         return node.outputs();
     }
 
+    /**
+     * Adds a node of another graph, on operands of this one: with its name, with the names of its results as far as
+     * they are free, and with types by the operation's own rules.
+     */
+    public final List<Value> addLike(Node node, List<Value> operands) {
+        requireOpen();
+        Require.nonNull(node, "node");
+        requireOperands(node.op(), operands);
+        try {
+            List<TensorType> types = node.op().infer(types(operands));
+            String[] unique = new String[types.size()];
+            for (int i = 0; i < unique.length; i++) {
+                List<Value> old = node.outputs();
+                unique[i] =
+                        unique(i < old.size() ? old.get(i).name() : node.op().mnemonic());
+            }
+            Node like = new Node(node.name(), node.op(), operands, List.of(unique), types);
+            nodes.add(like);
+            return like.outputs();
+        } catch (TenonException e) {
+            throw e.at(node.name());
+        }
+    }
+
     /** The types of values, in order. */
     public static List<TensorType> types(List<Value> values) {
         TensorType[] types = new TensorType[Require.nonNull(values, "values").size()];

@@ -2,47 +2,61 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.error.Require;
 import dev.tenon.core.error.ShapeException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The dims of a value, outermost first; row-major. A scalar has none. Immutable. */
 public final class Shape {
-    private static final Shape UNRANKED = new Shape(null);
-    private static final Shape SCALAR = new Shape(List.of());
+    private static final Shape UNRANKED = new Shape(null, null);
+    private static final Shape SCALAR = new Shape(new long[0], List.of());
 
-    private final @Nullable List<Dim> dims;
+    /** The sizes of a concrete shape; null for others. */
+    private final long @Nullable [] sizes;
+    /** Null where the rank is not known; of a concrete shape made on first use, and a race makes equal ones. */
+    private @Nullable List<Dim> dims;
 
-    private Shape(@Nullable List<Dim> dims) {
+    private Shape(long @Nullable [] sizes, @Nullable List<Dim> dims) {
+        this.sizes = sizes;
         this.dims = dims;
     }
 
     public static Shape of(long... sizes) {
-        if (Require.nonNull(sizes, "sizes").length == 0) {
-            return SCALAR;
-        }
-        Dim[] dims = new Dim[sizes.length];
-        for (int axis = 0; axis < dims.length; axis++) {
-            dims[axis] = Dim.of(sizes[axis]);
-        }
-        return new Shape(List.of(dims));
+        return concrete(Require.nonNull(sizes, "sizes").clone());
     }
 
     public static Shape of(Dim... dims) {
-        return new Shape(List.of(Require.elements(dims, "dims")));
+        long[] sizes = new long[Require.elements(dims, "dims").length];
+        for (int axis = 0; axis < sizes.length; axis++) {
+            if (!dims[axis].isFixed()) {
+                return new Shape(null, List.of(dims));
+            }
+            sizes[axis] = dims[axis].size();
+        }
+        return concrete(sizes);
     }
 
     public static Shape of(List<Dim> dims) {
-        return new Shape(List.copyOf(Require.elements(dims, "dims")));
+        return of(Require.elements(dims, "dims").toArray(Dim[]::new));
     }
 
     public static Shape ofSizes(List<Long> sizes) {
-        Require.elements(sizes, "sizes");
-        Dim[] dims = new Dim[sizes.size()];
-        for (int axis = 0; axis < dims.length; axis++) {
-            dims[axis] = Dim.of(sizes.get(axis));
+        long[] own = new long[Require.nonNull(sizes, "sizes").size()];
+        for (int axis = 0; axis < own.length; axis++) {
+            Long size = sizes.get(axis);
+            own[axis] = size != null ? size : Require.elements(sizes, "sizes").get(axis);
         }
-        return new Shape(List.of(dims));
+        return concrete(own);
+    }
+
+    private static Shape concrete(long[] sizes) {
+        for (long size : sizes) {
+            if (size < 0) {
+                throw new ShapeException("a dim cannot be negative: " + size);
+            }
+        }
+        return sizes.length == 0 ? SCALAR : new Shape(sizes, null);
     }
 
     public static Shape scalar() {
@@ -56,35 +70,34 @@ public final class Shape {
 
     /** A shape of {@code rank} unknown dims. */
     public static Shape unknown(int rank) {
-        return new Shape(java.util.Collections.nCopies(rank, Dim.unknown()));
+        return rank == 0 ? SCALAR : new Shape(null, java.util.Collections.nCopies(rank, Dim.unknown()));
     }
 
     public boolean isRanked() {
-        return dims != null;
+        return sizes != null || dims != null;
     }
 
     /** Whether every dim is a number. */
     public boolean isConcrete() {
-        if (dims == null) {
-            return false;
-        }
-        for (int axis = 0; axis < dims.size(); axis++) {
-            if (!dims.get(axis).isFixed()) {
-                return false;
-            }
-        }
-        return true;
+        return sizes != null;
     }
 
     public List<Dim> dims() {
-        if (dims == null) {
-            throw new ShapeException("the rank is not known yet");
+        List<Dim> known = dims;
+        if (known == null) {
+            if (sizes == null) {
+                throw new ShapeException("the rank is not known yet");
+            }
+            Dim[] made = new Dim[sizes.length];
+            Arrays.setAll(made, axis -> Dim.of(sizes[axis]));
+            known = List.of(made);
+            dims = known;
         }
-        return dims;
+        return known;
     }
 
     public int rank() {
-        return dims().size();
+        return sizes != null ? sizes.length : dims().size();
     }
 
     /**
@@ -93,12 +106,12 @@ public final class Shape {
      * @throws dev.tenon.core.error.InputException when it is out of range
      */
     public Dim dim(int axis) {
-        return dims().get(inRange(axis));
+        return sizes != null ? Dim.of(sizes[inRange(axis)]) : dims().get(inRange(axis));
     }
 
     /** The number of elements along an axis of a concrete shape. */
     public long size(int axis) {
-        return dims().get(inRange(axis)).size();
+        return sizes != null ? sizes[inRange(axis)] : dims().get(inRange(axis)).size();
     }
 
     private int inRange(int axis) {
@@ -107,11 +120,14 @@ public final class Shape {
 
     /** All sizes of a concrete shape; a fresh array. */
     public long[] sizes() {
-        long[] sizes = new long[rank()];
-        for (int axis = 0; axis < sizes.length; axis++) {
-            sizes[axis] = size(axis);
+        if (sizes != null) {
+            return sizes.clone();
         }
-        return sizes;
+        long[] all = new long[rank()];
+        for (int axis = 0; axis < all.length; axis++) {
+            all[axis] = size(axis); // says which dim has no number
+        }
+        return all;
     }
 
     /** The number of elements of a concrete shape, 1 for a scalar. @throws ShapeException past 2^63 */
@@ -162,12 +178,20 @@ public final class Shape {
 
     public Shape with(int axis, Dim dim) {
         Require.nonNull(dim, "dim");
+        if (sizes != null && dim.isFixed()) {
+            long[] copy = sizes.clone();
+            copy[inRange(axis)] = dim.size();
+            return concrete(copy);
+        }
         List<Dim> copy = new java.util.ArrayList<>(dims());
         copy.set(inRange(axis), dim);
         return of(copy);
     }
 
     public Shape without(int axis) {
+        if (sizes != null) {
+            return range(0, inRange(axis)).concat(range(axis + 1, sizes.length));
+        }
         List<Dim> copy = new java.util.ArrayList<>(dims());
         copy.remove(inRange(axis));
         return of(copy);
@@ -177,10 +201,18 @@ public final class Shape {
     public Shape range(int from, int to) {
         Require.index(from, rank() + 1L, "from");
         Require.index(to, rank() + 1L, "to");
+        if (sizes != null) {
+            return concrete(Arrays.copyOfRange(sizes, Math.min(from, to), to));
+        }
         return of(dims().subList(Math.min(from, to), to));
     }
 
     public Shape concat(Shape tail) {
+        if (sizes != null && Require.nonNull(tail, "tail").sizes != null) {
+            long[] all = Arrays.copyOf(sizes, sizes.length + tail.sizes.length);
+            System.arraycopy(tail.sizes, 0, all, sizes.length, tail.sizes.length);
+            return concrete(all);
+        }
         List<Dim> all = new java.util.ArrayList<>(dims());
         all.addAll(Require.nonNull(tail, "tail").dims());
         return of(all);
@@ -188,6 +220,12 @@ public final class Shape {
 
     /** Numpy broadcasting of two shapes. @throws ShapeException naming both where it does not hold */
     public static Shape broadcast(Shape a, Shape b) {
+        Shape larger = Require.nonNull(a, "a").sizes == null || Require.nonNull(b, "b").sizes == null
+                ? null
+                : stretched(b.sizes, a.sizes) ? a : stretched(a.sizes, b.sizes) ? b : null;
+        if (larger != null) {
+            return larger;
+        }
         List<Dim> left = Require.nonNull(a, "a").dims();
         List<Dim> right = Require.nonNull(b, "b").dims();
         int rank = Math.max(left.size(), right.size());
@@ -208,6 +246,17 @@ public final class Shape {
         return asA ? a : asB ? b : of(dims);
     }
 
+    /** Whether the first of two shapes is the second once its axes of size 1 are repeated. */
+    private static boolean stretched(long[] small, long[] large) {
+        int lead = large.length - small.length;
+        for (int axis = 0; axis < small.length; axis++) {
+            if (lead < 0 || (small[axis] != large[lead + axis] && small[axis] != 1)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Null where the two cannot broadcast. */
     private static @Nullable Dim broadcast(Dim x, Dim y) {
         if (x.is(1)) {
@@ -225,7 +274,7 @@ public final class Shape {
 
     /** What both shapes say: dims that are equal stay, others are unknown; no rank where the ranks differ. */
     public Shape common(Shape other) {
-        if (dims == null || Require.nonNull(other, "other").dims == null || rank() != other.rank()) {
+        if (!isRanked() || !Require.nonNull(other, "other").isRanked() || rank() != other.rank()) {
             return UNRANKED;
         }
         Dim[] common = new Dim[rank()];
@@ -237,8 +286,11 @@ public final class Shape {
 
     /** Whether the two may be the same shape once every dim has its number. */
     public boolean mayEqual(Shape other) {
-        if (dims == null || Require.nonNull(other, "other").dims == null) {
+        if (!isRanked() || !Require.nonNull(other, "other").isRanked()) {
             return true;
+        }
+        if (sizes != null && other.sizes != null) {
+            return Arrays.equals(sizes, other.sizes);
         }
         if (rank() != other.rank()) {
             return false;
@@ -258,8 +310,8 @@ public final class Shape {
 
     /** Whether every dim is a number or a name. */
     public boolean isKnown() {
-        if (dims == null) {
-            return false;
+        if (sizes != null || dims == null) {
+            return sizes != null;
         }
         for (int axis = 0; axis < dims.size(); axis++) {
             if (dims.get(axis) instanceof Dim.Unknown) {
@@ -271,17 +323,20 @@ public final class Shape {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return this == other || (other instanceof Shape shape && java.util.Objects.equals(dims, shape.dims));
+        return this == other
+                || (other instanceof Shape shape
+                        && Arrays.equals(sizes, shape.sizes)
+                        && (sizes != null || java.util.Objects.equals(dims, shape.dims)));
     }
 
     @Override
     public int hashCode() {
-        return java.util.Objects.hashCode(dims);
+        return sizes != null ? Arrays.hashCode(sizes) : java.util.Objects.hashCode(dims);
     }
 
     /** {@code [2,batch,?]}; {@code [...]} where the rank is not known. */
     @Override
     public String toString() {
-        return dims == null ? "[...]" : dims.stream().map(Dim::toString).collect(Collectors.joining(",", "[", "]"));
+        return !isRanked() ? "[...]" : dims().stream().map(Dim::toString).collect(Collectors.joining(",", "[", "]"));
     }
 }

@@ -74,6 +74,21 @@ public final class SizeMath {
         return product;
     }
 
+    /** The estimate of two factors. */
+    static long estimate(long a, long b) {
+        long product = a * b;
+        return overflows(a, b, product) ? Long.MAX_VALUE : product;
+    }
+
+    /** Adds two sizes, negative ones too. @throws ShapeException past 2^63 */
+    public static long sum(String what, long a, long b) {
+        long sum = a + b;
+        if (((a ^ sum) & (b ^ sum)) < 0) {
+            throw overflow(what, " + ", a, b);
+        }
+        return sum;
+    }
+
     /** Adds sizes, negative ones too. @throws ShapeException past 2^63 */
     public static long sum(String what, long... terms) {
         long sum = 0;

@@ -60,6 +60,9 @@ public final class FuseElementwise implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (graph.nodes().stream().filter(FuseElementwise::isElementwise).count() < 2) {
+            return graph;
+        }
         Map<Node, Group> groups = group(graph);
         Map<Node, Region> regions = new HashMap<>();
         groups.forEach((node, group) -> {

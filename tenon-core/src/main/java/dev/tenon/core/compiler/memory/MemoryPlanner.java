@@ -15,7 +15,7 @@ import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.BitCast;
 import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +39,12 @@ public final class MemoryPlanner {
             this.bytes = bytes;
             this.start = start;
             this.end = end;
+        }
+
+        int largestFirst(Block other) {
+            int order = Long.compare(other.bytes, bytes);
+            order = order != 0 ? order : Integer.compare(start, other.start);
+            return order != 0 ? order : Integer.compare(end, other.end);
         }
 
         boolean meets(Block other) {
@@ -111,36 +117,41 @@ public final class MemoryPlanner {
         placeGiven();
         placeResults();
         long arena = assignOffsets(distinct);
-        List<Placement> placements = new ArrayList<>(roots.length);
-        for (int root : roots) {
+        Placement[] placements = new Placement[roots.length];
+        for (int number = 0; number < placements.length; number++) {
+            int root = roots[number];
             Placement placement = fixed[root];
             if (placement == null) {
                 Block block = Objects.requireNonNull(blocks[root]);
                 placement = new Placement.Arena(block.offset, block.bytes);
+                fixed[root] = placement;
             }
-            placements.add(placement);
+            placements[number] = placement;
         }
-        return new MemoryPlan(numbering, placements, arena, unplanned);
+        return new MemoryPlan(numbering, List.of(placements), arena, unplanned);
     }
 
     /** Follows views to the value whose memory they show, and notes when each such value is last needed. */
     private void findRoots() {
-        for (int number = 0; number < roots.length; number++) {
-            roots[number] = number;
-        }
+        Arrays.setAll(roots, number -> number);
+        int number = firstResult();
         for (int step = 0; step < graph.nodes().size(); step++) {
             Node node = graph.nodes().get(step);
-            for (Value input : node.inputs()) {
-                lastUse[root(input)] = step;
+            for (int i = 0; i < node.inputs().size(); i++) {
+                lastUse[root(node.input(i))] = step;
             }
             boolean view = isView(node.op());
-            for (Value output : node.outputs()) {
-                int number = numbering.of(output);
+            for (int i = 0; i < node.outputs().size(); i++) {
                 int root = view ? root(node.input(0)) : number;
-                roots[number] = root;
+                roots[number++] = root;
                 lastUse[root] = step; // a result that nobody reads still owns memory while its step runs
             }
         }
+    }
+
+    /** The number of the first node's first result; the others follow in order. */
+    private int firstResult() {
+        return graph.inputs().size() + graph.constants().size();
     }
 
     private int root(Value value) {
@@ -167,16 +178,15 @@ public final class MemoryPlanner {
     }
 
     private void placeResults() {
+        int number = firstResult();
         for (int step = 0; step < graph.nodes().size(); step++) {
             Node node = graph.nodes().get(step);
-            if (isView(node.op())) {
-                continue;
-            }
-            for (Value output : node.outputs()) {
-                int number = numbering.of(output);
-                if (fixed[number] == null) {
-                    place(node, output, number, step);
+            boolean view = isView(node.op());
+            for (int i = 0; i < node.outputs().size(); i++) {
+                if (!view && fixed[number] == null) {
+                    place(node, node.outputs().get(i), number, step);
                 }
+                number++;
             }
         }
     }
@@ -218,17 +228,18 @@ public final class MemoryPlanner {
      * overwritten.
      */
     private boolean onlyPlainUses(Node node, Block block, Value output) {
-        return node.inputs().stream()
-                .filter(input -> blocks[root(input)] == block)
-                .allMatch(input -> input.shape().equals(output.shape())
-                        && input.dtype().bits() == output.dtype().bits());
+        for (Value input : node.inputs()) {
+            boolean plain = input.shape().equals(output.shape())
+                    && input.dtype().bits() == output.dtype().bits();
+            if (blocks[root(input)] == block && !plain) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private long assignOffsets(List<Block> all) {
-        all.sort(Comparator.comparingLong((Block block) -> block.bytes)
-                .reversed()
-                .thenComparingInt(block -> block.start)
-                .thenComparingInt(block -> block.end));
+        all.sort(Block::largestFirst);
         List<Block> placed = new ArrayList<>(); // by offset
         long arena = 0;
         for (Block block : all) {

@@ -14,6 +14,6 @@ public final class DeadCode implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return Rewriter.rewrite(graph, (node, into) -> null);
+        return graph.uses().allLive() ? graph : Rewriter.rewrite(graph, (node, into) -> null);
     }
 }

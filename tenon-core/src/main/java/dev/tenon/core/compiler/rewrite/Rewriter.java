@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +34,11 @@ public final class Rewriter implements Ops {
     }
 
     private final Graph source;
-    private final GraphBuilder builder;
+    /** Null while all nodes that were walked are kept. */
+    private @Nullable GraphBuilder builder;
+    /** How many nodes of the source are kept while there is no builder. */
+    private int kept;
+
     /** Values of the source that are not kept, and what stands for them. */
     private final Map<Value, Value> mapped = new HashMap<>();
 
@@ -44,7 +49,6 @@ public final class Rewriter implements Ops {
 
     private Rewriter(Graph source) {
         this.source = source;
-        this.builder = new GraphBuilder(source);
         this.uses = source.uses();
     }
 
@@ -62,6 +66,7 @@ public final class Rewriter implements Ops {
     private Graph run(Rewrite rewrite, Set<String> copiedOutputs) {
         for (Node node : source.nodes()) {
             if (!uses.isLive(node)) {
+                builder();
                 changed = true;
                 continue;
             }
@@ -69,20 +74,38 @@ public final class Rewriter implements Ops {
             copied = null;
             List<Value> replaced = rewrite.apply(node, this);
             List<Value> results = replaced != null ? replaced : copy(node);
-            changed |= results != copied;
+            if (results != copied) {
+                builder(); // begins with the nodes before this one
+                changed = true;
+            }
             stand(results, node.outputs());
         }
         if (!changed && copiedOutputs.isEmpty()) {
             return source;
         }
         source.outputs()
-                .forEach((name, value) -> builder.output(
-                        name,
-                        copiedOutputs.contains(name)
-                                ? builder.add(name, new Copy(), List.of(map(value)))
-                                        .getFirst()
-                                : map(value)));
-        return builder.buildUnverified();
+                .forEach((name, value) -> builder()
+                        .output(
+                                name,
+                                copiedOutputs.contains(name)
+                                        ? builder()
+                                                .add(name, new Copy(), List.of(map(value)))
+                                                .getFirst()
+                                        : map(value)));
+        return builder().buildUnverified();
+    }
+
+    /** The new graph, begun with the nodes that were kept up to here. */
+    private GraphBuilder builder() {
+        GraphBuilder known = builder;
+        if (known == null) {
+            known = new GraphBuilder(source);
+            for (int i = 0; i < kept; i++) {
+                known.keep(source.nodes().get(i));
+            }
+            builder = known;
+        }
+        return known;
     }
 
     @SuppressWarnings("ReferenceEquality") // a value that is kept stands for itself
@@ -98,12 +121,28 @@ public final class Rewriter implements Ops {
     @SuppressWarnings("ReferenceEquality") // the same values, not equal ones
     public List<Value> copy(Node node) {
         List<Value> operands = map(node.inputs());
-        if (operands == node.inputs()) {
-            copied = builder.keep(node);
+        List<Value> results;
+        if (operands != node.inputs()) {
+            results = builder().addAgain(node, operands);
+        } else if (builder != null) {
+            results = builder.keep(node);
         } else {
-            copied = builder.addAgain(node, operands);
+            results = node.outputs();
+            kept++;
         }
-        return copied;
+        copied = results;
+        return results;
+    }
+
+    /** Puts an operation in the place of a node: its results have the types of the node's. */
+    public List<Value> replace(Node node, Op op, List<Value> operands) {
+        return builder()
+                .addTyped(
+                        node.name(),
+                        op,
+                        operands,
+                        Collections.nCopies(node.outputs().size(), op.mnemonic()),
+                        GraphBuilder.types(node.outputs()));
     }
 
     /** The new value that stands for one of the source's. */
@@ -141,11 +180,11 @@ public final class Rewriter implements Ops {
 
     @Override
     public List<Value> addAll(Op op, List<Value> operands) {
-        return builder.add(current, op, operands);
+        return builder().add(current, op, operands);
     }
 
     @Override
     public Value constant(ConstantData data) {
-        return builder.constant(data);
+        return builder().constant(data);
     }
 }

@@ -8,7 +8,6 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** {@code transpose(transpose(x)) → transpose(x)}; {@code transpose(x) → reshape(x)} where only axes of size 1 move. */
@@ -32,10 +31,16 @@ final class MergeTransposes implements Rule {
     }
 
     private static boolean movesNothing(Node node, List<Integer> permutation) {
-        int[] moved = permutation.stream()
-                .mapToInt(axis -> axis)
-                .filter(axis -> node.input(0).shape().size(axis) != 1)
-                .toArray();
-        return IntStream.range(1, moved.length).allMatch(i -> moved[i - 1] < moved[i]);
+        int last = -1;
+        for (int i = 0; i < permutation.size(); i++) {
+            int axis = permutation.get(i);
+            if (node.input(0).shape().size(axis) != 1) {
+                if (axis < last) {
+                    return false;
+                }
+                last = axis;
+            }
+        }
+        return true;
     }
 }

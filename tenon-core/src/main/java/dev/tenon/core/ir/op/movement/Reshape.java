@@ -9,8 +9,8 @@ import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.stream.LongStream;
 
 /**
  * The same elements, in the same order, under another shape. Costs nothing: the result shares its input's memory.
@@ -20,10 +20,13 @@ import java.util.stream.LongStream;
 public record Reshape(List<Long> sizes) implements Primitive {
     public Reshape {
         sizes = List.copyOf(sizes);
-        if (sizes.stream().anyMatch(size -> size < -1)) {
-            throw new ShapeException("reshape: sizes " + sizes + " have a negative one; expected -1 or a size");
+        int inferred = 0;
+        for (int i = 0; i < sizes.size(); i++) {
+            if (sizes.get(i) < -1) {
+                throw new ShapeException("reshape: sizes " + sizes + " have a negative one; expected -1 or a size");
+            }
+            inferred += sizes.get(i) == -1 ? 1 : 0;
         }
-        long inferred = sizes.stream().filter(size -> size == -1).count();
         if (inferred > 1 || (inferred == 1 && sizes.contains(0L))) {
             throw new ShapeException(
                     "reshape: sizes " + sizes + " do not settle what -1 is; expected it once, and no 0 beside it");
@@ -86,6 +89,8 @@ public record Reshape(List<Long> sizes) implements Primitive {
 
     /** To those sizes. */
     public static Reshape to(long... sizes) {
-        return new Reshape(LongStream.of(sizes).boxed().toList());
+        Long[] all = new Long[sizes.length];
+        Arrays.setAll(all, i -> sizes[i]);
+        return new Reshape(List.of(all));
     }
 }

@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -27,6 +26,9 @@ import java.util.stream.LongStream;
  * known only its rank is. ONNX Slice-13.
  */
 public record SliceBy(boolean axes, boolean steps) implements Deferred {
+    /** By the number of inputs beyond three: all but the first. */
+    private static final List<Set<Integer>> NEEDED = List.of(Set.of(1, 2), Set.of(1, 2, 3), Set.of(1, 2, 3, 4));
+
     @Override
     public Arity arity() {
         return Arity.exactly(3 + (axes ? 1 : 0) + (steps ? 1 : 0));
@@ -54,7 +56,7 @@ public record SliceBy(boolean axes, boolean steps) implements Deferred {
 
     @Override
     public Set<Integer> neededValues() {
-        return IntStream.range(1, arity().min()).boxed().collect(Collectors.toUnmodifiableSet());
+        return NEEDED.get(arity().min() - 3);
     }
 
     @Override

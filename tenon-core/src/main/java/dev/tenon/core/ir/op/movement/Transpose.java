@@ -8,6 +8,7 @@ import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.reference.Indexing;
 import dev.tenon.core.ir.rule.Rules;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -37,6 +38,11 @@ public record Transpose(List<Integer> permutation) implements Primitive {
     public List<Shape> shapes(List<Shape> inputs) {
         Shape x = inputs.getFirst();
         Rules.rank(mnemonic(), "x", x, permutation.size());
+        if (x.isConcrete()) {
+            long[] sizes = new long[permutation.size()];
+            Arrays.setAll(sizes, i -> x.size(permutation.get(i)));
+            return List.of(Shape.of(sizes));
+        }
         return List.of(Shape.of(permutation.stream().map(x::dim).toList()));
     }
 
