@@ -4,12 +4,14 @@ import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -26,23 +28,35 @@ public final class ElementwiseLowering {
                                 (Elementwise) node.op(),
                                 IntStream.range(0, inputs).boxed().toList())),
                         List.of(0));
-        List<DType> types =
-                new ArrayList<>(node.inputs().stream().map(Value::dtype).toList());
+        List<DType> types = new ArrayList<>();
+        List<Shape> shapes = new ArrayList<>();
+        for (Value input : node.inputs()) {
+            types.add(input.dtype());
+            shapes.add(input.shape());
+        }
         List<TileProgram.Instruction> instructions = new ArrayList<>();
         for (Region.Step step : region.steps()) {
-            List<DType> arguments = step.arguments().stream().map(types::get).toList();
+            List<DType> arguments = new ArrayList<>();
+            for (int argument : step.arguments()) {
+                arguments.add(types.get(argument));
+            }
             DType first = arguments.get(step.op() instanceof Where ? 1 : 0);
             types.add(step.op().dtypes(arguments).getFirst());
             instructions.add(new TileProgram.Instruction(TileOp.of(step.op(), first), step.arguments()));
         }
-        List<Integer> results =
-                region.results().stream().map(step -> inputs + step).toList();
-        Broadcast broadcast = Broadcast.of(
-                node.output().shape(), node.inputs().stream().map(Value::shape).toList());
+        int[] results = new int[region.results().size()];
+        Arrays.setAll(results, i -> inputs + region.results().get(i));
+        Broadcast broadcast = Broadcast.of(node.output().shape(), shapes);
         return new ElementwiseStep(
                 new TileProgram(types, inputs, instructions, results, broadcast),
-                node.inputs().stream().mapToInt(context::slot).toArray(),
-                node.outputs().stream().mapToInt(context::slot).toArray(),
+                slots(node.inputs(), context),
+                slots(node.outputs(), context),
                 node.output().shape().elements());
+    }
+
+    private static int[] slots(List<Value> values, CpuLoweringContext context) {
+        int[] slots = new int[values.size()];
+        Arrays.setAll(slots, i -> context.slot(values.get(i)));
+        return slots;
     }
 }

@@ -7,7 +7,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * Elementwise operations in order, and where each of their values is held while a tile is worked on. Values are
@@ -67,38 +66,50 @@ final class TileProgram {
      */
     final boolean byRow;
 
-    TileProgram(
-            List<DType> types, int inputs, List<Instruction> instructions, List<Integer> results, Broadcast broadcast) {
+    TileProgram(List<DType> types, int inputs, List<Instruction> instructions, int[] results, Broadcast broadcast) {
         this.inputs = inputs;
         this.types = types.toArray(DType[]::new);
         this.broadcast = broadcast;
-        this.results = results.stream().mapToInt(Integer::intValue).toArray();
-        ops = instructions.stream().map(Instruction::op).toArray(TileOp[]::new);
-        arguments = instructions.stream()
-                .flatMapToInt(instruction -> IntStream.range(0, 3).map(i -> {
-                    List<Integer> given = instruction.arguments();
-                    return given.get(i < given.size() ? i : 0);
-                }))
-                .toArray();
+        this.results = results;
+        ops = new TileOp[instructions.size()];
+        arguments = new int[3 * ops.length];
+        for (int i = 0; i < arguments.length; i++) {
+            Instruction instruction = instructions.get(i / 3);
+            List<Integer> given = instruction.arguments();
+            ops[i / 3] = instruction.op();
+            arguments[i] = given.get(i % 3 < given.size() ? i % 3 : 0);
+        }
         int values = inputs + ops.length;
         int[] lastUse = lastUses(values);
         live = new boolean[ops.length];
         for (int i = 0; i < ops.length; i++) {
             live[i] = lastUse[inputs + i] >= 0;
         }
-        byRow = !IntStream.range(0, inputs).allMatch(i -> broadcast.isWhole(i) || broadcast.isScalar(i))
-                && broadcast.inner() >= LONG_ROW
-                && this.results.length > 0
-                && !hasPacked();
+        byRow = broadcast.inner() >= LONG_ROW && results.length > 0 && repeatsRows() && !hasPacked();
         homes = new Home[values];
         buffers = new int[values];
         bufferCount = assign(lastUse);
         tile = bufferCount == 0 ? LARGE_TILE : TILE;
     }
 
+    /** Whether an input is neither one element nor the result's elements in order. */
+    private boolean repeatsRows() {
+        for (int i = 0; i < inputs; i++) {
+            if (!broadcast.isWhole(i) && !broadcast.isScalar(i)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A row of packed elements may begin inside a byte. */
     private boolean hasPacked() {
-        return java.util.Arrays.stream(types).anyMatch(type -> type.bits() < 8);
+        for (DType type : types) {
+            if (type.bits() < 8) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -27,10 +27,17 @@ public final class MatMulLowering {
     /** Pieces a thread: the last ones even out what the cores lose to others. */
     private static final int UNITS_PER_THREAD = 4;
 
+    /** The forms of a constant B; its type says how many rows and columns it has. */
+    private static final String PANELS = "panels of " + Gemm.NR;
+
+    private static final String TRANSPOSED_PANELS = PANELS + " transposed";
+
     private MatMulLowering() {}
 
     /** The sizes of a batched product, and how its batches read the operands. */
     record Sizes(long batches, long m, int k, int n, Broadcast batch) {
+        private static final Broadcast ONE = Broadcast.of(Shape.scalar(), List.of(Shape.scalar(), Shape.scalar()));
+
         /** Multiply-adds. */
         long work() {
             return batches * m * Math.max(1, k) * n;
@@ -49,8 +56,7 @@ public final class MatMulLowering {
 
         /** The batches as further rows, where all read the same B and the rows of A follow each other. */
         Sizes folded() {
-            Broadcast one = Broadcast.of(Shape.scalar(), List.of(Shape.scalar(), Shape.scalar()));
-            return new Sizes(1, batches * m, k, n, one);
+            return new Sizes(1, batches * m, k, n, ONE);
         }
     }
 
@@ -109,9 +115,10 @@ public final class MatMulLowering {
         if (data == null) {
             return null;
         }
-        String layout = "panels of " + Gemm.NR + (transposed ? " transposed " : " ") + k + "x" + n;
         return context.prepared(
-                data, layout, constant -> FloatProduct.pack(constant, dense(constant), k, n, transposed));
+                data,
+                transposed ? TRANSPOSED_PANELS : PANELS,
+                constant -> FloatProduct.pack(constant, dense(constant), k, n, transposed));
     }
 
     /** All elements of a constant, in any memory: packing reads each once. */

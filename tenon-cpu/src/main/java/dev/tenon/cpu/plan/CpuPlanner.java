@@ -49,20 +49,20 @@ public final class CpuPlanner implements CpuLoweringContext {
     }
 
     private CpuProgram program() {
-        Node[] nodes = plan.work().toArray(Node[]::new);
-        CpuStep[] steps = new CpuStep[nodes.length];
+        List<Node> nodes = plan.work();
+        CpuStep[] steps = new CpuStep[nodes.size()];
         for (int i = 0; i < steps.length; i++) {
             try {
-                steps[i] = CpuLowering.lower(nodes[i], this);
+                steps[i] = CpuLowering.lower(nodes.get(i), this);
             } catch (TenonException e) {
-                throw nodes[i].fault(e);
+                throw nodes.get(i).fault(e);
             }
         }
         return new CpuProgram(
                 Signature.of(plan.graph()),
                 places(),
                 slots,
-                new CpuProgram.Work(List.of(nodes), List.of(steps)),
+                new CpuProgram.Work(nodes, List.of(steps)),
                 plan.memory().arenaBytes(),
                 threads,
                 weights);
@@ -73,27 +73,27 @@ public final class CpuPlanner implements CpuLoweringContext {
         List<CpuProgram.Place> places = new ArrayList<>(read.length);
         for (int i = 0; i < read.length; i++) {
             Value value = slots.values().get(i);
-            boolean constant = slots.placements().get(i) instanceof Placement.Constant;
+            Placement placement = slots.placements().get(i);
+            boolean constant = placement instanceof Placement.Constant;
             Value shown = constant ? MemoryPlanner.shown(value) : value;
             ConstantData data = constant && read[slots.of(shown)] ? shown.constant() : null;
             places.add(new CpuProgram.Place(
-                    slots.placements().get(i),
-                    value.type().bytes(),
-                    data == null ? MemorySegment.NULL : weights.dense(data)));
+                    placement, value.type().bytes(), data == null ? MemorySegment.NULL : weights.dense(data)));
         }
         return places;
     }
 
     /**
-     * By slot, the values that some step reads in their own form; a weight that is only multiplied exists in panels
+     * By slot, the constants that some step reads in their own form; a weight that is only multiplied exists in panels
      * alone.
      */
     private boolean[] readAsTheyAre() {
         boolean[] read = new boolean[slots.values().size()];
         for (Node node : plan.graph().nodes()) {
             for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
-                if (!MatMulLowering.packs(node, i)) {
-                    read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
+                Value shown = MemoryPlanner.shown(node.input(i));
+                if (shown.constant() != null && !MatMulLowering.packs(node, i)) {
+                    read[slots.of(shown)] = true;
                 }
             }
         }

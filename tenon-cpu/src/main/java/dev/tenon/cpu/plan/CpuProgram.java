@@ -34,7 +34,10 @@ public final class CpuProgram implements Program {
     /** The steps, and the node of each. */
     record Work(List<Node> nodes, List<CpuStep> steps) {
         long workspaceBytes() {
-            long most = steps.stream().mapToLong(CpuStep::workspaceBytes).max().orElse(0);
+            long most = 0;
+            for (CpuStep step : steps) {
+                most = Math.max(most, step.workspaceBytes());
+            }
             return Math.ceilDiv(most, 64L) * 64;
         }
     }

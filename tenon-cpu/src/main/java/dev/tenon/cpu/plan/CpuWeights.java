@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -43,11 +44,13 @@ public final class CpuWeights implements Device.Constants {
 
     /** A constant in one form, and the plans that read it. */
     private static final class Form {
+        final Key key;
         final LedgerMemory.Piece piece;
         final MemorySegment segment;
         int users;
 
-        Form(LedgerMemory.Piece piece) {
+        Form(Key key, LedgerMemory.Piece piece) {
+            this.key = key;
             this.piece = piece;
             this.segment = piece.segment().asReadOnly();
         }
@@ -55,6 +58,12 @@ public final class CpuWeights implements Device.Constants {
 
     private final LedgerMemory memory;
     private final Map<Key, Form> made = new HashMap<>();
+    /**
+     * By address of the data: the longest copy. A plan for a shorter sequence reads the first rows of a table's copy
+     * that another plan has.
+     */
+    private final Map<Long, Form> longest = new HashMap<>();
+
     private boolean closed;
 
     public CpuWeights(LedgerMemory memory) {
@@ -69,7 +78,7 @@ public final class CpuWeights implements Device.Constants {
     /** What one plan reads, held until it is closed. */
     public final class ForPlan implements AutoCloseable {
         /** Guarded by the weights. */
-        private final Set<Key> used = new HashSet<>();
+        private final Set<Form> used = new HashSet<>();
 
         private ForPlan() {}
 
@@ -81,19 +90,30 @@ public final class CpuWeights implements Device.Constants {
         MemorySegment dense(ConstantData data) {
             return switch (data) {
                 case ConstantData.Dense(TensorType _, MemorySegment segment) ->
-                    isUsable(segment) || staysMapped(segment)
-                            ? segment
-                            : prepared(
-                                    data,
-                                    DENSE,
-                                    _ -> new CpuLoweringContext.Prepared(
-                                            segment.byteSize(), to -> to.copyFrom(segment)));
+                    isUsable(segment) || staysMapped(segment) ? segment : copied(data, segment);
                 case ConstantData.Splat splat ->
                     prepared(
                             data,
                             DENSE,
                             _ -> new CpuLoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
             };
+        }
+
+        private MemorySegment copied(ConstantData data, MemorySegment segment) {
+            synchronized (CpuWeights.this) {
+                Form known = longest.get(segment.address());
+                if (segment.isNative() && known != null && known.segment.byteSize() >= segment.byteSize()) {
+                    return use(known).segment.asSlice(0, segment.byteSize());
+                }
+                MemorySegment copy = prepared(
+                        data,
+                        DENSE,
+                        _ -> new CpuLoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)));
+                if (segment.isNative()) {
+                    longest.put(segment.address(), Objects.requireNonNull(made.get(new Key(data, DENSE))));
+                }
+                return copy;
+            }
         }
 
         MemorySegment prepared(
@@ -104,22 +124,24 @@ public final class CpuWeights implements Device.Constants {
                 if (form == null) {
                     form = make(key, make);
                 }
-                if (used.add(key)) {
-                    form.users++;
-                }
-                return form.segment;
+                return use(form).segment;
             }
+        }
+
+        private Form use(Form form) {
+            if (used.add(form)) {
+                form.users++;
+            }
+            return form;
         }
 
         /** Frees the forms that no other plan reads. Idempotent; no step of the plan may run any more. */
         @Override
         public void close() {
             synchronized (CpuWeights.this) {
-                for (Key key : used) {
-                    Form form = made.get(key);
-                    if (form != null && --form.users == 0) {
-                        made.remove(key);
-                        form.piece.close();
+                for (Form form : used) {
+                    if (--form.users == 0 && made.remove(form.key, form)) {
+                        forget(form);
                     }
                 }
                 used.clear();
@@ -138,13 +160,20 @@ public final class CpuWeights implements Device.Constants {
                 "constant " + key.data().type() + " as " + key.layout());
         try {
             prepared.fill().accept(piece.segment());
-            Form form = new Form(piece);
+            Form form = new Form(key, piece);
             made.put(key, form);
             return form;
         } catch (RuntimeException | Error e) {
             piece.close();
             throw e;
         }
+    }
+
+    private void forget(Form form) {
+        if (form.key.data() instanceof ConstantData.Dense dense) {
+            longest.remove(dense.segment().address(), form);
+        }
+        form.piece.close();
     }
 
     private static boolean staysMapped(MemorySegment segment) {
@@ -169,5 +198,6 @@ public final class CpuWeights implements Device.Constants {
         closed = true;
         made.values().forEach(form -> form.piece.close());
         made.clear();
+        longest.clear();
     }
 }
