@@ -44,6 +44,11 @@ public final class Slots {
         return placements;
     }
 
+    /** Where an operand of a node lies, which is given by its place in the graph. */
+    public Placement placementOf(int step, int input) {
+        return placements.get(numbering.operand(step, input));
+    }
+
     /** The numbers of the values that lie at each of {@code count} places: a value and its views share one. */
     public int[][] at(int count, IntFunction<Placement> place) {
         int[][] found = new int[count][0];

@@ -136,12 +136,20 @@ public final class Compiler {
      */
     public Stage plan(Graph prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
         Graph specialised = dump("specialise", PartialEvaluator.evaluate(prepared, types, known));
-        boolean whole = specialised.nodes().stream().noneMatch(StageSplit::isLate);
-        if (whole) {
+        if (!hasLate(specialised)) {
             return new Stage(finish(specialised), null);
         }
         StageSplit split = StageSplit.of(specialised);
         return new Stage(finish(split.ready()), split.rest());
+    }
+
+    private static boolean hasLate(Graph graph) {
+        for (Node node : graph.nodes()) {
+            if (StageSplit.isLate(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Plan finish(Graph graph) {

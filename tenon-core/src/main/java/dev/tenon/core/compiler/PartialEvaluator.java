@@ -18,6 +18,8 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,10 +43,17 @@ final class PartialEvaluator implements Ops {
     /** More elements than this are not folded: reference arithmetic works on the heap. */
     private static final long FOLD_ELEMENTS = 1 << 21;
 
+    /** Arrays of more elements than this are not kept for the next operation that reads them. */
+    private static final int MOST_KEPT = 64;
+
     private final GraphBuilder builder;
+    private final KnownTypes known = new KnownTypes();
     private final Numbering numbering;
     /** By the number of a value of the source: what stands for it. */
     private final @Nullable Value[] mapped;
+
+    /** What deferred operations read: many reshapes read one vector of sizes. */
+    private final Map<ConstantData, NdArray> arrays = new IdentityHashMap<>();
 
     private String current = "";
     /** The source's node, until a node is made that is like it. */
@@ -158,12 +167,15 @@ final class PartialEvaluator implements Ops {
         if (sizes != null) {
             return keep(op, operands, like, sizes);
         }
-        return like == null ? builder.add(current, op, operands) : builder.addLike(like, operands);
+        List<TensorType> types = known.infer(op, operands);
+        return like == null
+                ? builder.addTyped(current, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types)
+                : builder.addLike(like, operands, types);
     }
 
-    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, SymbolicSizes known) {
-        List<Value> firsts = operands.stream().map(known::first).toList();
-        List<TensorType> types = known.types(op, firsts);
+    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, SymbolicSizes symbolic) {
+        List<Value> firsts = operands.stream().map(symbolic::first).toList();
+        List<TensorType> types = symbolic.types(op, firsts);
         List<String> names = new ArrayList<>();
         if (like != null) {
             like.outputs().forEach(value -> names.add(value.name()));
@@ -173,8 +185,8 @@ final class PartialEvaluator implements Ops {
         }
         List<Value> results = builder.addTyped(current, op, firsts, names, types);
         if (results.size() == 1) {
-            known.note(op, firsts, results.getFirst());
-            ConstantData constant = known.constant(results.getFirst());
+            symbolic.note(op, firsts, results.getFirst());
+            ConstantData constant = symbolic.constant(results.getFirst());
             return constant == null ? results : List.of(builder.constant(constant));
         }
         return results;
@@ -190,7 +202,7 @@ final class PartialEvaluator implements Ops {
     }
 
     private @Nullable List<Value> resolve(Deferred op, List<Value> operands) {
-        op.infer(GraphBuilder.types(operands)); // checks what can be checked
+        known.infer(op, operands); // checks what can be checked
         Set<Integer> needed = op.neededValues();
         List<@Nullable NdArray> values = new ArrayList<>();
         for (int i = 0; i < operands.size(); i++) {
@@ -199,7 +211,7 @@ final class PartialEvaluator implements Ops {
             if (missing || (op.needsShapes() && !operands.get(i).shape().isConcrete())) {
                 return null;
             }
-            values.add(data == null ? null : NdArray.of(data));
+            values.add(data == null ? null : array(data));
         }
         return op.resolve(this, operands, index -> {
             NdArray value = values.get(index);
@@ -209,6 +221,12 @@ final class PartialEvaluator implements Ops {
             }
             return value;
         });
+    }
+
+    private NdArray array(ConstantData data) {
+        return data.type().shape().elements() > MOST_KEPT
+                ? NdArray.of(data)
+                : arrays.computeIfAbsent(data, NdArray::of);
     }
 
     /** A loop that is not entered, or a short one that only its number of times ends; the runtime drives the others. */

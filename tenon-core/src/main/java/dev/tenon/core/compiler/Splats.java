@@ -27,8 +27,10 @@ final class Splats {
 
     /** The folded constant; null where an input is no splat or the operation does not keep splats. */
     static @Nullable ConstantData fold(Primitive op, List<ConstantData> inputs, List<TensorType> types) {
-        if (!inputs.stream().allMatch(ConstantData.Splat.class::isInstance)) {
-            return null;
+        for (ConstantData input : inputs) {
+            if (!(input instanceof ConstantData.Splat)) {
+                return null;
+            }
         }
         List<ConstantData.Splat> splats =
                 inputs.stream().map(ConstantData.Splat.class::cast).toList();

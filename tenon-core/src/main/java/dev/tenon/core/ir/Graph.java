@@ -37,6 +37,8 @@ public final class Graph {
 
     private @Nullable SequencedSet<Value> constants;
 
+    private @Nullable SequencedSet<ConstantData> constantData;
+
     private @Nullable Numbering numbering;
 
     /**
@@ -189,9 +191,14 @@ public final class Graph {
 
     /** The data of the constants that nodes or outputs use, in order of first use. */
     public SequencedSet<ConstantData> constantData() {
-        SequencedSet<ConstantData> all = new LinkedHashSet<>();
-        constants().forEach(value -> all.add(Objects.requireNonNull(value.constant())));
-        return all;
+        SequencedSet<ConstantData> known = constantData;
+        if (known == null) {
+            SequencedSet<ConstantData> all = new LinkedHashSet<>();
+            constants().forEach(value -> all.add(Objects.requireNonNull(value.constant())));
+            known = Collections.unmodifiableSequencedSet(all);
+            constantData = known;
+        }
+        return known;
     }
 
     private static void addConstant(Value value, SequencedSet<Value> constants) {
@@ -208,33 +215,42 @@ public final class Graph {
 
     /** Which nodes use the values of a graph, as far as an output needs them. Immutable and thread-safe. */
     public static final class Uses {
-        /** How many times needed nodes use a value. */
-        private final Numbering.Table counts;
+        private final Numbering numbering;
+        /** By number of a value: how many times needed nodes use it. */
+        private final int[] counts;
+        /** By number of a value: whether it is an output of the graph. */
+        private final boolean[] outputs;
 
-        private final Set<Value> outputs;
         private final boolean allLive;
 
         Uses(Graph graph) {
-            outputs = new HashSet<>(graph.outputs().values());
-            counts = new Numbering.Table(2 * graph.nodes().size());
+            numbering = graph.numbering();
+            counts = new int[numbering.values().size()];
+            outputs = new boolean[counts.length];
+            for (Value output : graph.outputs().values()) {
+                outputs[numbering.of(output)] = true;
+            }
             boolean all = true;
-            for (Node node : graph.nodes().reversed()) {
-                if (isNeeded(node)) {
-                    List<Value> inputs = node.inputs();
-                    for (int i = 0; i < inputs.size(); i++) {
-                        counts.put(inputs.get(i), Math.max(0, counts.get(inputs.get(i))) + 1);
-                    }
-                } else {
-                    all = false;
+            int number = counts.length - graph.parameters().size();
+            for (int step = graph.nodes().size() - 1; step >= 0; step--) {
+                Node node = graph.nodes().get(step);
+                boolean needed = false;
+                for (int i = node.outputs().size(); i > 0; i--) {
+                    number--;
+                    needed |= counts[number] > 0 || outputs[number];
                 }
+                for (int i = 0; needed && i < node.inputs().size(); i++) {
+                    counts[numbering.operand(step, i)]++;
+                }
+                all &= needed;
             }
             allLive = all;
         }
 
         private boolean isNeeded(Node node) {
-            List<Value> results = node.outputs();
-            for (int i = 0; i < results.size(); i++) {
-                if (counts.get(results.get(i)) > 0 || outputs.contains(results.get(i))) {
+            for (Value result : node.outputs()) {
+                int number = numbering.of(result);
+                if (counts[number] > 0 || outputs[number]) {
                     return true;
                 }
             }
@@ -253,12 +269,14 @@ public final class Graph {
 
         /** Whether exactly one node uses a value, once, and it is no output of the graph. */
         public boolean isPrivate(Value value) {
-            return counts.get(value) == 1 && !outputs.contains(value);
+            int number = numbering.find(value);
+            return number >= 0 && counts[number] == 1 && !outputs[number];
         }
 
         /** Whether a value is an output of the graph. */
         public boolean isOutput(Value value) {
-            return outputs.contains(value);
+            int number = numbering.find(value);
+            return number >= 0 && outputs[number];
         }
     }
 }

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 public final class Numbering {
     private final List<Value> values;
     private final Table numbers;
+    /** By node, the numbers of its operands. */
+    private final int[][] operands;
 
     Numbering(Graph graph) {
         List<Value> all = new ArrayList<>(graph.inputs());
@@ -24,6 +26,19 @@ public final class Numbering {
         for (int i = 0; i < values.size(); i++) {
             numbers.put(values.get(i), i);
         }
+        operands = new int[graph.nodes().size()][];
+        for (int step = 0; step < operands.length; step++) {
+            List<Value> inputs = graph.nodes().get(step).inputs();
+            operands[step] = new int[inputs.size()];
+            for (int i = 0; i < inputs.size(); i++) {
+                operands[step][i] = of(inputs.get(i));
+            }
+        }
+    }
+
+    /** The number of an operand of a node, which is given by its place in the graph. */
+    public int operand(int step, int input) {
+        return operands[step][input];
     }
 
     /** The values, by number. */
@@ -37,11 +52,16 @@ public final class Numbering {
      * @throws IllegalArgumentException for one of another graph
      */
     public int of(Value value) {
-        int number = numbers.get(value);
+        int number = find(value);
         if (number < 0) {
             throw new IllegalArgumentException(value + " is not of this graph");
         }
         return number;
+    }
+
+    /** The number of a value; -1 for one of another graph. */
+    int find(Value value) {
+        return numbers.get(value);
     }
 
     /** A number of 0 or more for each of some values; open addressing, because plans make such tables often. */

@@ -152,37 +152,31 @@ public class PlainGraphBuilder implements OpBuilder {
         Require.nonNull(nodeName, "nodeName");
         Require.elements(resultNames, "resultNames");
         Require.elements(types, "types");
-        List<String> unique = new ArrayList<>(types.size());
-        for (int i = 0; i < types.size(); i++) {
-            unique.add(unique(resultNames.get(i)));
+        String[] unique = new String[types.size()];
+        for (int i = 0; i < unique.length; i++) {
+            unique[i] = unique(resultNames.get(i));
         }
-        Node node = new Node(nodeName, op, operands, unique, types);
+        Node node = new Node(nodeName, op, operands, List.of(unique), types);
         nodes.add(node);
         return node.outputs();
     }
 
     /**
      * Adds a node of another graph, on operands of this one: with its name, with the names of its results as far as
-     * they are free, and with types by the operation's own rules.
+     * they are free, and with types that the operation's own rules gave.
      */
-    public final List<Value> addLike(Node node, List<Value> operands) {
+    public final List<Value> addLike(Node node, List<Value> operands, List<TensorType> types) {
         requireOpen();
         Require.nonNull(node, "node");
         requireOperands(node.op(), operands);
-        try {
-            List<TensorType> types = node.op().infer(types(operands));
-            String[] unique = new String[types.size()];
-            for (int i = 0; i < unique.length; i++) {
-                List<Value> old = node.outputs();
-                unique[i] =
-                        unique(i < old.size() ? old.get(i).name() : node.op().mnemonic());
-            }
-            Node like = new Node(node.name(), node.op(), operands, List.of(unique), types);
-            nodes.add(like);
-            return like.outputs();
-        } catch (TenonException e) {
-            throw e.at(node.name());
+        String[] unique = new String[Require.elements(types, "types").size()];
+        for (int i = 0; i < unique.length; i++) {
+            List<Value> old = node.outputs();
+            unique[i] = unique(i < old.size() ? old.get(i).name() : node.op().mnemonic());
         }
+        Node like = new Node(node.name(), node.op(), operands, List.of(unique), types);
+        nodes.add(like);
+        return like.outputs();
     }
 
     /** The types of values, in order. */

@@ -80,7 +80,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
         boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == sizes.batches();
         if (sharedB && rowsOfA && !manyZerosA) {
-            sizes = sizes.folded();
+            sizes = MatMulLowering.Sizes.folded(a.shape(), node.output().shape());
         }
         int[] slots = {
             context.slot(a),

@@ -55,8 +55,14 @@ public final class MatMulLowering {
         }
 
         /** The batches as further rows, where all read the same B and the rows of A follow each other. */
-        Sizes folded() {
-            return new Sizes(1, batches * m, k, n, ONE);
+        static Sizes folded(Shape a, Shape result) {
+            int rank = result.rank();
+            return new Sizes(
+                    1,
+                    result.elements(0, rank - 1),
+                    SizeMath.toInt("matmul", a.size(a.rank() - 1)),
+                    SizeMath.toInt("matmul", result.size(rank - 1)),
+                    ONE);
         }
     }
 
@@ -68,7 +74,6 @@ public final class MatMulLowering {
         Value a = node.input(0);
         Value b = node.input(1);
         DType dtype = a.dtype();
-        Sizes sizes = Sizes.of(a.shape(), b.shape(), node.output().shape(), op.transposeA());
         Epilogue epilogue = op.epilogue();
         int[] slots = {
             context.slot(a),
@@ -77,14 +82,16 @@ public final class MatMulLowering {
             epilogue.residual() ? context.slot(node.inputs().getLast()) : -1,
             context.slot(node.output())
         };
+        Shape result = node.output().shape();
         if (TileKind.of(dtype) != TileKind.FLOAT) {
+            Sizes sizes = Sizes.of(a.shape(), b.shape(), result, op.transposeA());
             return new TypedMatMulStep(dtype, sizes, op.transposeA(), op.transposeB(), epilogue, slots);
         }
         boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
-        boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == sizes.batches();
-        if (sharedB && rowsOfA && !op.transposeA()) {
-            sizes = sizes.folded();
-        }
+        boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == result.elements(0, result.rank() - 2);
+        Sizes sizes = sharedB && rowsOfA && !op.transposeA()
+                ? Sizes.folded(a.shape(), result)
+                : Sizes.of(a.shape(), b.shape(), result, op.transposeA());
         MemorySegment packed = packed(b, sizes.k(), sizes.n(), op.transposeB(), context);
         long units = Math.ceilDiv(wantedUnits(sizes.work(), context.threads()), Math.max(1, sizes.batches()));
         FloatProduct product = new FloatProduct(

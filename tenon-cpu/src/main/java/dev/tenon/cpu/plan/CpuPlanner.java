@@ -89,11 +89,13 @@ public final class CpuPlanner implements CpuLoweringContext {
      */
     private boolean[] readAsTheyAre() {
         boolean[] read = new boolean[slots.values().size()];
-        for (Node node : plan.graph().nodes()) {
+        List<Node> nodes = plan.graph().nodes();
+        for (int step = 0; step < nodes.size(); step++) {
+            Node node = nodes.get(step);
             for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
-                Value shown = MemoryPlanner.shown(node.input(i));
-                if (shown.constant() != null && !MatMulLowering.packs(node, i)) {
-                    read[slots.of(shown)] = true;
+                boolean constant = slots.placementOf(step, i) instanceof Placement.Constant;
+                if (constant && !MatMulLowering.packs(node, i)) {
+                    read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
                 }
             }
         }

@@ -9,12 +9,13 @@ import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LedgerMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The constants of one model in the forms that its steps read: as they lie, copied, or packed for a kernel. Each form
@@ -47,7 +48,11 @@ public final class CpuWeights implements Device.Constants {
         final Key key;
         final LedgerMemory.Piece piece;
         final MemorySegment segment;
-        int users;
+        /** How often plans have it in their lists. */
+        int holds;
+
+        @Nullable
+        ForPlan lastUser;
 
         Form(Key key, LedgerMemory.Piece piece) {
             this.key = key;
@@ -78,7 +83,7 @@ public final class CpuWeights implements Device.Constants {
     /** What one plan reads, held until it is closed. */
     public final class ForPlan implements AutoCloseable {
         /** Guarded by the weights. */
-        private final Set<Form> used = new HashSet<>();
+        private final List<Form> used = new ArrayList<>();
 
         private ForPlan() {}
 
@@ -129,8 +134,10 @@ public final class CpuWeights implements Device.Constants {
         }
 
         private Form use(Form form) {
-            if (used.add(form)) {
-                form.users++;
+            if (form.lastUser != this) { // one that two plans take in turn is held more than once
+                form.lastUser = this;
+                form.holds++;
+                used.add(form);
             }
             return form;
         }
@@ -139,12 +146,13 @@ public final class CpuWeights implements Device.Constants {
         @Override
         public void close() {
             synchronized (CpuWeights.this) {
-                for (Form form : used) {
-                    if (--form.users == 0 && made.remove(form.key, form)) {
+                while (!used.isEmpty()) {
+                    Form form = used.removeLast();
+                    form.lastUser = null;
+                    if (--form.holds == 0 && made.remove(form.key, form)) {
                         forget(form);
                     }
                 }
-                used.clear();
             }
         }
     }

@@ -60,7 +60,7 @@ public final class FuseElementwise implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        if (graph.nodes().stream().filter(FuseElementwise::isElementwise).count() < 2) {
+        if (!hasElementwise(graph)) {
             return graph;
         }
         Map<Node, Group> groups = group(graph);
@@ -102,6 +102,15 @@ public final class FuseElementwise implements Pass {
             }
         }
         return groups;
+    }
+
+    private static boolean hasElementwise(Graph graph) {
+        for (Node node : graph.nodes()) {
+            if (isElementwise(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isElementwise(Node node) {

@@ -138,11 +138,11 @@ public final class MemoryPlanner {
         for (int step = 0; step < graph.nodes().size(); step++) {
             Node node = graph.nodes().get(step);
             for (int i = 0; i < node.inputs().size(); i++) {
-                lastUse[root(node.input(i))] = step;
+                lastUse[roots[numbering.operand(step, i)]] = step;
             }
             boolean view = isView(node.op());
             for (int i = 0; i < node.outputs().size(); i++) {
-                int root = view ? root(node.input(0)) : number;
+                int root = view ? roots[numbering.operand(step, 0)] : number;
                 roots[number++] = root;
                 lastUse[root] = step; // a result that nobody reads still owns memory while its step runs
             }
@@ -240,11 +240,13 @@ public final class MemoryPlanner {
 
     private long assignOffsets(List<Block> all) {
         all.sort(Block::largestFirst);
-        List<Block> placed = new ArrayList<>(); // by offset
+        Block[] placed = new Block[all.size()]; // by offset
+        int count = 0;
         long arena = 0;
         for (Block block : all) {
             long offset = 0;
-            for (Block other : placed) {
+            for (int i = 0; i < count; i++) {
+                Block other = placed[i];
                 if (share && !other.meets(block)) {
                     continue;
                 }
@@ -255,11 +257,11 @@ public final class MemoryPlanner {
             }
             block.offset = offset;
             arena = Math.max(arena, SizeMath.sum("memory plan", offset, block.bytes));
-            int at = 0;
-            while (at < placed.size() && placed.get(at).offset <= offset) {
-                at++;
+            int at = count++;
+            while (at > 0 && placed[at - 1].offset > offset) {
+                placed[at] = placed[--at];
             }
-            placed.add(at, block);
+            placed[at] = block;
         }
         return arena;
     }

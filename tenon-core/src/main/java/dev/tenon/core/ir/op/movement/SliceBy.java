@@ -15,8 +15,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 
 /**
  * Numpy slicing given as values: negative starts and ends count from the back, both are clamped; all axes without
@@ -64,16 +62,19 @@ public record SliceBy(boolean axes, boolean steps) implements Deferred {
         Shape x = inputs.getFirst().shape();
         long[] from = known.longs(1);
         long[] to = known.longs(2);
-        long[] named = axes
-                ? known.longs(3)
-                : IntStream.range(0, from.length).asLongStream().toArray();
-        long[] apart = steps
-                ? known.longs(axes ? 4 : 3)
-                : LongStream.of(from).map(_ -> 1).toArray();
+        long[] named = axes ? known.longs(3) : new long[from.length];
+        long[] apart = steps ? known.longs(axes ? 4 : 3) : new long[from.length];
+        for (int i = 0; i < from.length; i++) {
+            named[i] = axes ? named[i] : i;
+            apart[i] = steps ? apart[i] : 1;
+        }
         Rules.distinctAxes(mnemonic(), named, x.rank());
         List<Long> starts = new ArrayList<>(Collections.nCopies(x.rank(), 0L));
         List<Long> strides = new ArrayList<>(Collections.nCopies(x.rank(), 1L));
-        List<Long> sizes = new ArrayList<>(LongStream.of(x.sizes()).boxed().toList());
+        List<Long> sizes = new ArrayList<>();
+        for (long size : x.sizes()) {
+            sizes.add(size);
+        }
         for (int i = 0; i < named.length; i++) {
             int axis = Rules.axisOfEither(mnemonic(), named[i], x.rank());
             if (apart[i] == 0) {
