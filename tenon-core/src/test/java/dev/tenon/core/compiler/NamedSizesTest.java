@@ -17,9 +17,11 @@ import dev.tenon.core.ir.op.filling.ShapeOf;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.SliceBy;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -97,6 +99,36 @@ final class NamedSizesTest {
         Prepared prepared = compiler.prepare(likeAnother(), Map.of());
         assertThat(prepared.reduced().outputs().get("y").shape()).isEqualTo(Shape.of(Dim.named("n"), Dim.named("m")));
         assertThat(prepared.graph().outputs().get("y").shape()).isEqualTo(Shape.unknown(2));
+    }
+
+    @Test
+    void unsqueezesOfConstantAxesBecomeOne() {
+        for (int inner = -3; inner < 3; inner++) {
+            for (int outer = -4; outer < 4; outer++) {
+                long first = inner;
+                long second = outer;
+                Graph graph = GraphBuilder.build("unsqueezes", g -> {
+                    Value x = g.input("x", DType.F32, Dim.named("n"), Dim.named("m"));
+                    Value once = g.add(new UnsqueezeAxes(), x, longs(g, first));
+                    g.output("y", g.relu(g.add(new UnsqueezeAxes(), once, longs(g, second))));
+                });
+                Prepared prepared = compiler.prepare(graph, Map.of());
+                assertThat(prepared.reduced().nodes()).hasSize(2);
+                Map<String, TensorType> types = Map.of("x", TensorType.of(DType.F32, 3, 4));
+                assertThat(typeOfY(prepared.reduced(), types))
+                        .as(inner + ", " + outer)
+                        .isEqualTo(typeOfY(prepared.graph(), types));
+            }
+        }
+    }
+
+    private TensorType typeOfY(Graph graph, Map<String, TensorType> types) {
+        return Objects.requireNonNull(compiler.plan(graph, types, Map.of())
+                        .plan()
+                        .graph()
+                        .outputs()
+                        .get("y"))
+                .type();
     }
 
     /** A size of 0 in the sizes of a reshape copies a dim, which need not be the one of that name. */

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -191,6 +192,24 @@ class SharedCacheTest {
                 .containsExactly(three, four);
         assertThat(one.closes).hasValue(1);
         assertThat(two.closes).hasValue(1);
+    }
+
+    @Test
+    void constantsThatAPlanGotLaterCountAtTheNextPlan() {
+        CompileOptions room = CompileOptions.defaults().withMaxPlanBytes(4000);
+        SharedCache<Integer, Plan> cache = new SharedCache<>(room);
+        Set<ConstantData> growing = new HashSet<>(Set.of(constant(500)));
+        Plan one = new Plan(1, growing);
+        use(cache, one);
+        use(cache, new Plan(2));
+        growing.add(constant(600));
+        Plan three = new Plan(3);
+        use(cache, three);
+        assertThat(cache.values())
+                .as("one holds 4400 bytes now")
+                .extracting(plan -> plan.key)
+                .containsExactly(2, 3);
+        assertThat(one.closes).hasValue(1);
     }
 
     @Test

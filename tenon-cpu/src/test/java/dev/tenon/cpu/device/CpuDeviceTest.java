@@ -111,6 +111,35 @@ class CpuDeviceTest {
         }
     }
 
+    @Test
+    void shorterTableIsReadFromTheCopyOfALongerOne() {
+        try (Device device = open(TWO);
+                Device.Constants weights = device.newConstants();
+                Device.State context = device.newState();
+                Arena own = Arena.ofConfined()) { // memory of one thread is copied
+            MemorySegment table = own.allocate(4 * 64 * 8, 4);
+            table.set(ValueLayout.JAVA_FLOAT, 0, 3);
+            Program longer = compile(device, plusTable(table, 8), weights);
+            Program shorter = compile(device, plusTable(table, 2), weights);
+            assertThat(weights.bytes()).isEqualTo(4 * 64 * 8);
+            longer.close();
+            assertThat(weights.bytes()).as("the other plan reads it").isEqualTo(4 * 64 * 8);
+            Tensor y = shorter.run(context, new Tensor[] {Tensor.zeros(DType.F32, 2, 64)})[0];
+            assertThat(y.getDouble(0)).isEqualTo(3);
+            y.close();
+            shorter.close();
+            assertThat(weights.bytes()).isZero();
+        }
+    }
+
+    private static Graph plusTable(MemorySegment table, int rows) {
+        TensorType type = TensorType.of(DType.F32, rows, 64);
+        return GraphBuilder.build("plus", g -> {
+            Value x = g.input("x", type);
+            g.output("y", g.add(x, g.constant(new ConstantData.Dense(type, table.asSlice(0, type.bytes())))));
+        });
+    }
+
     private static ConstantData weight() {
         MemorySegment memory = Arena.ofAuto().allocate(4 * 64 * 64, 4);
         memory.set(ValueLayout.JAVA_FLOAT, 0, 1);
