@@ -53,7 +53,7 @@ final class PartialEvaluator implements Ops {
     private final @Nullable Value[] mapped;
 
     /** What deferred operations read: many reshapes read one vector of sizes. */
-    private final Map<ConstantData, NdArray> arrays = new IdentityHashMap<>();
+    private final IdentityHashMap<ConstantData, NdArray> arrays = new IdentityHashMap<>();
 
     private String current = "";
     /** The source's node, until a node is made that is like it. */

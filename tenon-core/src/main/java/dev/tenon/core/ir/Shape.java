@@ -208,9 +208,10 @@ public final class Shape {
     }
 
     public Shape concat(Shape tail) {
-        if (sizes != null && Require.nonNull(tail, "tail").sizes != null) {
-            long[] all = Arrays.copyOf(sizes, sizes.length + tail.sizes.length);
-            System.arraycopy(tail.sizes, 0, all, sizes.length, tail.sizes.length);
+        long[] more = Require.nonNull(tail, "tail").sizes;
+        if (sizes != null && more != null) {
+            long[] all = Arrays.copyOf(sizes, sizes.length + more.length);
+            System.arraycopy(more, 0, all, sizes.length, more.length);
             return concrete(all);
         }
         List<Dim> all = new java.util.ArrayList<>(dims());
@@ -220,11 +221,15 @@ public final class Shape {
 
     /** Numpy broadcasting of two shapes. @throws ShapeException naming both where it does not hold */
     public static Shape broadcast(Shape a, Shape b) {
-        Shape larger = Require.nonNull(a, "a").sizes == null || Require.nonNull(b, "b").sizes == null
-                ? null
-                : stretched(b.sizes, a.sizes) ? a : stretched(a.sizes, b.sizes) ? b : null;
-        if (larger != null) {
-            return larger;
+        long[] sizesA = Require.nonNull(a, "a").sizes;
+        long[] sizesB = Require.nonNull(b, "b").sizes;
+        if (sizesA != null && sizesB != null) {
+            if (stretched(sizesB, sizesA)) {
+                return a;
+            }
+            if (stretched(sizesA, sizesB)) {
+                return b;
+            }
         }
         List<Dim> left = Require.nonNull(a, "a").dims();
         List<Dim> right = Require.nonNull(b, "b").dims();

@@ -15,7 +15,7 @@ final class HeldBytes {
     /** How many of the plans hold a constant. */
     private final Map<ConstantData, Integer> holders = new HashMap<>();
     /** What was counted for a plan that holds constants, or may hold some later. */
-    private final Map<Shared, Set<ConstantData>> counted = new IdentityHashMap<>();
+    private final IdentityHashMap<Shared, Set<ConstantData>> counted = new IdentityHashMap<>();
 
     private final Set<Shared> growing = new HashSet<>();
     private long total;

@@ -194,8 +194,11 @@ public final class MachineLoops extends LoopsOverOthers {
      * whether it did.
      */
     static boolean move(long rows, long bytes, Matrix from, Matrix to) {
-        boolean takes = KERNELS != null && bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
-        if (!takes || !from.memory().isNative() || !to.memory().isNative()) {
+        boolean takes = bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
+        if (KERNELS == null
+                || !takes
+                || !from.memory().isNative()
+                || !to.memory().isNative()) {
             return false;
         }
         KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());

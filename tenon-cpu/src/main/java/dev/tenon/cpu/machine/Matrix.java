@@ -13,6 +13,10 @@ public record Matrix(MemorySegment memory, long offset, long stride) {
     /** No matrix. */
     public static final Matrix NONE = new Matrix(MemorySegment.NULL, 0, 0);
 
+    boolean isNone() {
+        return memory.address() == 0;
+    }
+
     /** That so many rows of so many bytes lie within the memory. */
     void check(long rows, long bytes) {
         long reach = Math.addExact(Math.multiplyExact(rows - 1, stride), bytes);

@@ -47,7 +47,7 @@ public record ProductKernel(Kernel kernel, int lanes) {
         a.check(m, 4L * k);
         b.check(panels, 4L * k * columns());
         c.checkWritable(m, row);
-        boolean begins = start != Matrix.NONE;
+        boolean begins = !start.isNone();
         if (begins) {
             start.check(m, row);
         }

@@ -33,6 +33,10 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
     public record Row(MemorySegment memory, long offset) {
         public static final Row NONE = new Row(MemorySegment.NULL, 0);
 
+        private boolean isNone() {
+            return memory.address() == 0;
+        }
+
         private Matrix matrix() {
             return new Matrix(memory, offset, 0);
         }
@@ -57,6 +61,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
     /** y = x (1 + erf(x / √2)) / 2. */
     public void gelu(Row x, Row y, int n, Arguments arguments) {
         if (n > 0) {
+            y.matrix().checkWritable(1, 4L * n);
             call(gelu, x, y, Row.NONE, Row.NONE, n, arguments);
         }
     }
@@ -66,6 +71,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         if (n <= 0) {
             return 0;
         }
+        y.matrix().checkWritable(1, 4L * n);
         arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
         call(expSum, x, y, Row.NONE, Row.NONE, n, arguments);
         return sum(arguments, 0);
@@ -76,7 +82,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         boolean any = n > 0;
         if (any) {
             arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-            call(moments, x, x, Row.NONE, Row.NONE, n, arguments);
+            call(moments, x, Row.NONE, Row.NONE, Row.NONE, n, arguments);
         }
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset, any ? sum(arguments, 0) : 0);
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
@@ -90,24 +96,23 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         if (n <= 0) {
             return;
         }
+        y.matrix().checkWritable(1, 4L * n);
         MemorySegment memory = arguments.memory;
         memory.set(FLOAT, RowCode.SCALARS, affine.mean);
         memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor);
         memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend);
-        memory.set(LONG, RowCode.PARAMETERS, scale == Row.NONE ? 0 : bias == Row.NONE ? 1 : 2);
+        memory.set(LONG, RowCode.PARAMETERS, scale.isNone() ? 0 : bias.isNone() ? 1 : 2);
         call(normalise, x, y, scale, bias, n, arguments);
     }
 
+    /** Checks all rows but y, which not every kernel writes, and calls. */
     private void call(Kernel kernel, Row x, Row y, Row scale, Row bias, int n, Arguments arguments) {
         long bytes = 4L * n;
         x.matrix().check(1, bytes);
-        if (x != y) {
-            y.matrix().checkWritable(1, bytes);
-        }
-        if (scale != Row.NONE) {
+        if (!scale.isNone()) {
             scale.matrix().check(1, bytes);
         }
-        if (bias != Row.NONE) {
+        if (!bias.isNone()) {
             bias.matrix().check(1, bytes);
         }
         MemorySegment memory = arguments.memory;

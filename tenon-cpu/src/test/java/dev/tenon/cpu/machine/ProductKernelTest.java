@@ -137,9 +137,10 @@ class ProductKernelTest {
     @MethodSource("widths")
     void refusesClosedMemory(int lanes) {
         ProductKernel kernel = ProductKernel.make(lanes);
-        Arena arena = Arena.ofShared();
-        MemorySegment closed = arena.allocate(64, 64);
-        arena.close();
+        MemorySegment closed;
+        try (Arena arena = Arena.ofShared()) {
+            closed = arena.allocate(64, 64);
+        }
         Matrix b = new Matrix(MachineCode.poisoned(kernel.columns()), 0, 0);
         Matrix c = new Matrix(MachineCode.poisoned(1), 0, 4);
         assertThatThrownBy(

@@ -145,6 +145,13 @@ class RowKernelsTest {
         assertThatThrownBy(() -> kernels.gelu(three, four, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.normalise(four, four, 4, new Affine(0, 1, 0), three, Row.NONE, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> kernels.gelu(four, Row.NONE, 4, arguments))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> kernels.expSum(four, 0, Row.NONE, 4, arguments))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        Row heap = new Row(MemorySegment.ofArray(new float[4]), 0);
+        assertThatThrownBy(() -> kernels.gelu(heap, four, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> kernels.gelu(four, heap, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
         Row fixed = new Row(four.memory().asReadOnly(), 0);
         assertThatThrownBy(() -> kernels.gelu(four, fixed, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
     }

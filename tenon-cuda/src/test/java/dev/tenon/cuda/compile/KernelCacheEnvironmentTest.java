@@ -90,7 +90,11 @@ class KernelCacheEnvironmentTest {
 
     @Test
     void pc02aHomeThatIsNotThereCostsOneWarning() throws Exception {
-        smoke("", "-u XDG_CACHE_HOME -u TENON_KERNEL_CACHE HOME=/nonexistent", "-Duser.home=/nonexistent", "/nonexistent");
+        smoke(
+                "",
+                "-u XDG_CACHE_HOME -u TENON_KERNEL_CACHE HOME=/nonexistent",
+                "-Duser.home=/nonexistent",
+                "/nonexistent");
     }
 
     @Test
