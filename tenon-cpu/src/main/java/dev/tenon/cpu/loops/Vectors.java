@@ -62,9 +62,9 @@ public final class Vectors {
     private Vectors() {}
 
     /**
-     * {@code auto}: machine code where it runs, and scalar loops until the vector ones are compiled, which takes a second
-     * or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every run;
-     * {@code scalar}: scalar loops only.
+     * {@code auto}: machine code where it runs, and scalar loops until the vector ones are compiled, which takes a
+     * second or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every
+     * run; {@code scalar}: scalar loops only.
      */
     static String mode() {
         String mode = System.getProperty("dev.tenon.cpu.kernels", AUTO);

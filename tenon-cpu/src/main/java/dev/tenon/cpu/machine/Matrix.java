@@ -19,8 +19,9 @@ public record Matrix(MemorySegment memory, long offset, long stride) {
 
     /** That so many rows of so many bytes lie within the memory. */
     void check(long rows, long bytes) {
-        long reach = Math.addExact(Math.multiplyExact(rows - 1, stride), bytes);
-        if (offset < 0 || stride < 0 || offset > memory.byteSize() - reach) {
+        long room = memory.byteSize() - bytes; // for the rows before the last
+        boolean fits = offset >= 0 && stride >= 0 && room >= offset;
+        if (!fits || (rows > 1 && stride > (room - offset) / (rows - 1))) {
             throw new IndexOutOfBoundsException(rows + " rows of " + bytes + " bytes, " + stride + " apart from byte "
                     + offset + ", are not within " + memory.byteSize() + " bytes");
         }
