@@ -10,6 +10,9 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
@@ -200,7 +203,8 @@ final class AttentionStep implements CpuStep, RangeTask {
                         columns);
             }
         } else {
-            multiply(worker, count, columns, size, qAt + 4L * from * size, keysAt, scoresAt, Loops.ZERO);
+            Gemm.Size product = new Gemm.Size(count, columns, size);
+            multiply(worker, product, qAt + 4L * from * size, keysAt, scoresAt, Start.ZERO);
         }
         for (int r = 0; r < count; r++) {
             weigh(worker, keys, from + r, scoresAt + 4L * r * columns);
@@ -223,16 +227,17 @@ final class AttentionStep implements CpuStep, RangeTask {
             }
         } else {
             boolean first = keys.first == rows.firstKey(keys.query + from) / keyBlock * keyBlock;
-            int start = first ? Loops.ZERO : Loops.ACCUMULATE;
-            multiply(worker, count, sizeV, columns, scoresAt, valuesAt, sums, start);
+            Gemm.Size product = new Gemm.Size(count, sizeV, columns);
+            multiply(worker, product, scoresAt, valuesAt, sums, first ? Start.ZERO : Start.RESULT);
         }
     }
 
     /** C[m, n] = start + A[m, k] B: matrices at byte offsets in workspace, B packed. */
-    private void multiply(Worker worker, int m, int n, int k, long a, long b, long c, int start) {
+    private void multiply(Worker worker, Gemm.Size size, long a, long b, long c, Start start) {
         MemorySegment memory = worker.workspace;
-        MemorySegment none = MemorySegment.NULL;
-        Gemm.multiply(worker.loops, m, n, k, memory, a, k, memory, b, memory, c, n, start, none, 0, memory, edgeAt);
+        Matrix left = new Matrix(memory, a, 4L * size.k());
+        Matrix result = new Matrix(memory, c, 4L * size.n());
+        Gemm.multiply(worker.loops, size, left, new Place(memory, b), result, start, new Place(memory, edgeAt));
     }
 
     /** Turns the scores of a row into weights, relative to the largest score so far. */

@@ -2,10 +2,10 @@ package dev.tenon.cpu.convolution;
 
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;
-import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
 /** Convolution of f32 where each channel has a filter of its own. */
@@ -30,22 +30,10 @@ final class DepthwiseConvStep extends WindowRowStep {
 
     @Override
     public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
-        Windows3.Axis width = windows.width();
-        long filter = cells.plane() % shape.groups() * windows.cells() + cells.cell();
-        rows.correlate(
-                cells.source(),
-                cells.from() * 4,
-                cells.lines(),
-                cells.step() * 4,
-                weights.of(frame),
-                filter * 4,
-                4L * width.kernel(),
-                cells.taps(),
-                width.dilation(),
-                width.stride(),
-                target,
-                to * 4,
-                count);
+        long first = cells.plane() % shape.groups() * windows.cells() + cells.cell();
+        Matrix filter =
+                new Matrix(weights.of(frame), first * 4, 4L * windows.width().kernel());
+        rows.correlate(taps(cells), filter, target, to * 4, count);
     }
 
     @Override

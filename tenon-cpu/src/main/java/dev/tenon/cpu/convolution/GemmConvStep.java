@@ -3,6 +3,9 @@ package dev.tenon.cpu.convolution;
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
@@ -113,23 +116,12 @@ final class GemmConvStep extends LoopStep {
             Im2col.Block block = new Im2col.Block(first, rows, firstColumn, columns);
             windows.pack(source, x, block, workspace, 0, workspace, lineOffset());
             loops.product(
-                    channels,
-                    columns,
-                    rows,
-                    filters,
-                    (channel * depth + first) * 4,
-                    depth,
-                    workspace,
-                    0,
-                    4L * Gemm.NR * rows,
-                    target,
-                    y * 4,
-                    area,
-                    first == 0 ? Loops.ZERO : Loops.ACCUMULATE,
-                    MemorySegment.NULL,
-                    0,
-                    workspace,
-                    edgeOffset());
+                    new Gemm.Size(channels, columns, rows),
+                    new Matrix(filters, (channel * depth + first) * 4, 4L * depth),
+                    new Matrix(workspace, 0, 4L * Gemm.NR * rows),
+                    new Matrix(target, y * 4, area * 4),
+                    first == 0 ? Start.ZERO : Start.RESULT,
+                    new Place(workspace, edgeOffset()));
             first += DEPTH;
         } while (first < depth);
         for (int row = 0; row < channels; row++) {

@@ -5,6 +5,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
@@ -166,24 +169,14 @@ final class GemmConvTransposeStep extends LoopStep {
             int depth = Math.min(DEPTH, in - from);
             Im2col.Block block = new Im2col.Block(from, depth, column, columns);
             windows.pack(source, product * in * areaIn, block, workspace, 0, workspace, 0);
+            int n = Math.ceilDiv(columns, Gemm.NR) * Gemm.NR; // what is past the last column is never read
             loops.product(
-                    m,
-                    Math.ceilDiv(columns, Gemm.NR) * Gemm.NR, // what is past the last column is never read
-                    depth,
-                    rows,
-                    rowsOffset + 4L * from,
-                    in,
-                    workspace,
-                    0,
-                    4L * Gemm.NR * depth,
-                    workspace,
-                    productsOffset(),
-                    COLUMNS,
-                    from == 0 ? Loops.ZERO : Loops.ACCUMULATE,
-                    MemorySegment.NULL,
-                    0,
-                    workspace,
-                    edgeOffset());
+                    new Gemm.Size(m, n, depth),
+                    new Matrix(rows, rowsOffset + 4L * from, 4L * in),
+                    new Matrix(workspace, 0, 4L * Gemm.NR * depth),
+                    new Matrix(workspace, productsOffset(), 4L * COLUMNS),
+                    from == 0 ? Start.ZERO : Start.RESULT,
+                    new Place(workspace, edgeOffset()));
             from += depth;
         } while (from < in);
     }

@@ -31,16 +31,7 @@ interface TileOp {
             case Where _ ->
                 switch (kind) {
                     case FLOAT ->
-                        (loops, r, a, b, c, y, n) -> loops.select(
-                                r.segments[a],
-                                r.offsets[a],
-                                r.segments[b],
-                                r.offsets[b],
-                                r.segments[c],
-                                r.offsets[c],
-                                r.segments[y],
-                                r.offsets[y],
-                                n);
+                        (loops, r, a, b, c, y, n) -> loops.select(r.place(a), r.place(b), r.place(c), r.place(y), n);
                     case DOUBLE, LONG -> (_, r, a, b, c, y, n) -> TileLoops.selectLong(r, a, b, c, y, n);
                     case BOOL -> (_, r, a, b, c, y, n) -> TileLoops.selectBool(r, a, b, c, y, n);
                 };

@@ -1,6 +1,8 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -8,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * packed in panels of {@link #NR} columns: element (row, column) of B is at
  * {@code panel * k * NR + row * NR + column % NR}, the columns past the last are zero.
  *
- * <p>Offsets are in bytes, counts and strides in elements.
+ * <p>Offsets are in bytes, counts in elements. Strides are in elements, those of a {@link Matrix} in bytes.
  */
 public final class Gemm {
     /** Columns of a panel: two vectors, so that a row of the micro-kernel is two accumulators. */
@@ -25,6 +27,9 @@ public final class Gemm {
      * Bytes of workspace that {@link #multiply} wants for the tiles that stick out on the right, or begin at something.
      */
     public static final long EDGE_BYTES = 8L * 4 * NR;
+
+    /** C[m, n] = A[m, k] B[k, n]. */
+    public record Size(int m, int n, int k) {}
 
     private Gemm() {}
 
@@ -90,54 +95,23 @@ public final class Gemm {
     /**
      * C[m, n] = start + A[m, k] B.
      *
-     * @param a rows of k consecutive elements, {@code lda} from one to the next
+     * @param a rows of k consecutive elements
      * @param b packed
-     * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
-     * @param start {@link Loops#ZERO}, {@link Loops#ACCUMULATE} (C += A B: fill C with what is to be added first) or
-     *     {@link Loops#BIAS}
-     * @param bias for {@link Loops#BIAS}: n elements, one a column; otherwise not read
-     * @param edge {@link #EDGE_BYTES} of workspace at {@code edgeOffset}
+     * @param c rows of n consecutive elements; overlaps neither operand
+     * @param edge {@link #EDGE_BYTES} of workspace
      */
-    public static void multiply(
-            Loops loops,
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
+    public static void multiply(Loops loops, Size size, Matrix a, Place b, Matrix c, Start start, Place edge) {
         int from = 0;
         do { // once for k = 0 too: C is then what it starts at
-            int depth = Math.min(K_BLOCK, k - from);
+            int depth = Math.min(K_BLOCK, size.k - from);
             loops.product(
-                    m,
-                    n,
-                    depth,
-                    a,
-                    aOffset + 4L * from,
-                    lda,
-                    b,
-                    bOffset + 4L * from * NR,
-                    4L * k * NR,
+                    new Size(size.m, size.n, depth),
+                    a.plus(4L * from),
+                    new Matrix(b.memory(), b.offset() + 4L * from * NR, 4L * size.k * NR),
                     c,
-                    cOffset,
-                    ldc,
-                    from == 0 ? start : Loops.ACCUMULATE,
-                    bias,
-                    biasOffset,
-                    edge,
-                    edgeOffset);
+                    from == 0 ? start : Start.RESULT,
+                    edge);
             from += depth;
-        } while (from < k);
+        } while (from < size.k);
     }
 }

@@ -5,6 +5,9 @@ import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.lazy.Lazy;
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -34,7 +37,7 @@ public final class HotLoops {
     /** Of the warm-up's product: long rows, as those of models are, or C2 would not unroll the plain loop. */
     private static final int COLUMNS = 384;
 
-    private static final MemorySegment NONE = MemorySegment.NULL;
+    private static final Affine AFFINE = new Affine(1, 2, 3);
     private static final long A = 0;
     private static final long B = 1 << 16;
     private static final long C = 2 << 16;
@@ -45,6 +48,10 @@ public final class HotLoops {
     private final int n = 31 * lanes;
 
     private final MemorySegment data = Arena.ofShared().allocate(1 << 18, 64);
+    private final Place a = new Place(data, A);
+    private final Place b = new Place(data, B);
+    private final Place c = new Place(data, C);
+    private final Place d = new Place(data, D);
     private final List<HotLoop> all = new ArrayList<>();
 
     /** Functions that share a loop, which runs both branches of it while it warms up. */
@@ -80,10 +87,8 @@ public final class HotLoops {
             brief -> VectorRows.mix(data, A, data, B, lanes, data, C, brief ? 2 : DEPTH),
             _ -> plain.mix(data, A, data, B, lanes, data, C, DEPTH));
     final HotLoop compare = add("compare", brief -> vectorCompare(n(brief)), _ -> plainCompare());
-    final HotLoop select = add(
-            "select",
-            brief -> VectorBinary.select(data, D, data, A, data, B, data, C, n(brief)),
-            _ -> plain.select(data, D, data, A, data, B, data, C, n));
+    final HotLoop select =
+            add("select", brief -> VectorBinary.select(d, a, b, c, n(brief)), _ -> plain.select(d, a, b, c, n));
     private final Map<UnaryFn, HotLoop> unary = new EnumMap<>(UnaryFn.class);
     private final Map<BinaryFn, HotLoop> binary = new EnumMap<>(BinaryFn.class);
 
@@ -172,57 +177,38 @@ public final class HotLoops {
         int rows = 2 * VectorTile.ROWS - 1;
         int depth = brief ? 2 : DEPTH;
         int columns = brief ? Gemm.NR : COLUMNS;
-        VectorTile.add(rows, data, B, data, D, 0, data, C, Gemm.NR);
-        VectorProduct.run(
-                rows,
-                columns,
-                depth,
-                data,
-                A,
-                depth,
-                data,
-                B,
-                4L * depth * Gemm.NR,
-                data,
-                C,
-                columns,
-                Loops.ZERO,
-                NONE,
-                0,
-                data,
-                D);
+        VectorTile.add(rows, b, new Matrix(data, D, 0), new Matrix(data, C, 4L * Gemm.NR));
+        Gemm.Size size = new Gemm.Size(rows, columns, depth);
+        VectorProduct.run(size, left(depth), panels(depth), result(columns), Start.ZERO, d);
     }
 
     private void plainTile() {
-        int rows = 2 * VectorTile.ROWS - 1;
-        PlainProduct.run(
-                rows,
-                COLUMNS,
-                DEPTH,
-                data,
-                A,
-                DEPTH,
-                data,
-                B,
-                4L * DEPTH * Gemm.NR,
-                data,
-                C,
-                COLUMNS,
-                Loops.ZERO,
-                NONE,
-                0);
+        Gemm.Size size = new Gemm.Size(2 * VectorTile.ROWS - 1, COLUMNS, DEPTH);
+        PlainProduct.run(size, left(DEPTH), panels(DEPTH), result(COLUMNS), Start.ZERO);
+    }
+
+    private Matrix left(int depth) {
+        return new Matrix(data, A, 4L * depth);
+    }
+
+    private Matrix panels(int depth) {
+        return new Matrix(data, B, 4L * depth * Gemm.NR);
+    }
+
+    private Matrix result(int columns) {
+        return new Matrix(data, C, 4L * columns);
     }
 
     private void vectorNormalise(int count) {
-        VectorRows.normalise(data, A, data, B, count, 1, 2, 3);
-        VectorRows.normaliseAndScale(data, A, data, B, count, 1, 2, 3, data, C);
-        VectorRows.normaliseScaleAndShift(data, A, data, B, count, 1, 2, 3, data, C, data, D);
+        VectorRows.normalise(a, b, count, AFFINE);
+        VectorRows.normaliseAndScale(a, b, count, AFFINE, c);
+        VectorRows.normaliseScaleAndShift(a, b, count, AFFINE, c, d);
     }
 
     private void plainNormalise() {
-        plain.normalise(data, A, data, B, n, 1, 2, 3, NONE, 0, NONE, 0);
-        plain.normalise(data, A, data, B, n, 1, 2, 3, data, C, NONE, 0);
-        plain.normalise(data, A, data, B, n, 1, 2, 3, data, C, data, D);
+        plain.normalise(a, b, n, AFFINE, Place.NONE, Place.NONE);
+        plain.normalise(a, b, n, AFFINE, c, Place.NONE);
+        plain.normalise(a, b, n, AFFINE, c, d);
     }
 
     private void vectorCompare(int count) {

@@ -3,6 +3,9 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -10,18 +13,11 @@ import java.lang.foreign.ValueLayout;
  * The inner loops over f32, in plain Java: what runs where there is nothing better. {@link VectorLoops} replaces hot
  * ones once they are compiled, {@link MachineLoops} the hottest at once.
  *
- * <p>Offsets are in bytes, counts and strides in elements. Sources and destination are the same elements or do not
- * overlap.
+ * <p>Offsets are in bytes, counts in elements. Sources and destination are the same elements or do not overlap.
  */
 public class Loops {
     public static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED;
     public static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
-
-    /** How a product begins: at zero, at what the result holds, at a bias for each column. */
-    public static final int ZERO = 0;
-
-    public static final int ACCUMULATE = 1;
-    public static final int BIAS = 2;
 
     /** The kernels to use now. */
     public static Loops current() {
@@ -36,32 +32,13 @@ public class Loops {
     /**
      * C[m, n] = start + A[m, k] B, in one pass over k.
      *
-     * @param a rows of k consecutive elements, {@code lda} from one to the next
-     * @param b panels as {@link Gemm} describes them, {@code bStride} bytes from one to the next
-     * @param c rows of n consecutive elements, {@code ldc} from one to the next; overlaps neither operand
-     * @param start {@link #ZERO}, {@link #ACCUMULATE} or {@link #BIAS}
-     * @param bias for {@link #BIAS}: n elements, one a column; otherwise not read
-     * @param edge {@link Gemm#EDGE_BYTES} of workspace at {@code edgeOffset}
+     * @param a rows of k consecutive elements
+     * @param b panels as {@link Gemm} describes them, a stride from one to the next
+     * @param c rows of n consecutive elements; overlaps neither operand
+     * @param edge {@link Gemm#EDGE_BYTES} of workspace
      */
-    public void product(
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
-        PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+    public void product(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        PlainProduct.run(size, a, b, c, start);
     }
 
     /** The sum of the products of two rows. */
@@ -127,17 +104,8 @@ public class Loops {
     }
 
     /** y = condition (bytes) ? a : b. */
-    public void select(
-            MemorySegment condition,
-            long conditionOffset,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        PlainElementwise.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, n);
+    public void select(Place condition, Place a, Place b, Place y, int n) {
+        PlainElementwise.select(condition, a, b, y, n);
     }
 
     public void fill(MemorySegment y, long yOffset, float value, int n) {
@@ -175,20 +143,8 @@ public class Loops {
         return PlainRows.expSum(x, xOffset, shift, y, yOffset, n);
     }
 
-    /** y = ((x - mean) factor + addend) scale + bias, element by element; a null segment for no scale, no bias. */
-    public void normalise(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset,
-            MemorySegment bias,
-            long biasOffset) {
-        PlainRows.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+    /** y = ((x - mean) factor + addend) scale + bias, element by element; {@link Place#NONE} for no scale, no bias. */
+    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+        PlainRows.normalise(x, y, n, affine, scale, bias);
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Loops of which other loops do all that is not overridden. */
@@ -57,17 +58,8 @@ abstract class LoopsOverOthers extends Loops {
     }
 
     @Override
-    public void select(
-            MemorySegment condition,
-            long conditionOffset,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        others.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, n);
+    public void select(Place condition, Place a, Place b, Place y, int n) {
+        others.select(condition, a, b, y, n);
     }
 
     @Override

@@ -2,12 +2,13 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.Affine;
 import dev.tenon.cpu.machine.Kernel;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.MoveKernel;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
 import dev.tenon.cpu.machine.RowKernels;
-import dev.tenon.cpu.machine.RowKernels.Row;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -75,44 +76,27 @@ public final class MachineLoops extends LoopsOverOthers {
     }
 
     @Override
-    public void product(
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
-        if (!a.isNative() || !b.isNative() || !c.isNative() || !bias.isNative()) {
-            PlainProduct.run(m, n, k, a, aOffset, lda, b, bOffset, bStride, c, cOffset, ldc, start, bias, biasOffset);
+    public void product(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        Place bias = start.bias();
+        boolean outside =
+                a.memory().isNative() && b.memory().isNative() && c.memory().isNative();
+        if (!outside || !bias.memory().isNative()) {
+            PlainProduct.run(size, a, b, c, start);
             return;
         }
-        Matrix result = new Matrix(c, cOffset, 4 * ldc);
-        Matrix begin = switch (start) {
-            case ACCUMULATE -> result;
-            case BIAS -> new Matrix(bias, biasOffset, 0);
-            default -> Matrix.NONE;
+        Matrix begin = switch (start.kind()) {
+            case ZERO -> Matrix.NONE;
+            case RESULT -> c;
+            case BIAS -> new Matrix(bias.memory(), bias.offset(), 0);
         };
-        Matrix rows = new Matrix(a, aOffset, 4 * lda);
-        Matrix panels = new Matrix(b, bOffset, bStride);
         kernels.product.run(
-                m, n, k, rows, panels, result, begin, ARGUMENTS.get().memory());
+                size.m(), size.n(), size.k(), a, b, c, begin, ARGUMENTS.get().memory());
     }
 
     @Override
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
         if (op.fn() == UnaryFn.GELU && x.isNative() && y.isNative()) {
-            kernels.rows.gelu(new Row(x, xOffset), new Row(y, yOffset), n, ARGUMENTS.get());
+            kernels.rows.gelu(new Place(x, xOffset), new Place(y, yOffset), n, ARGUMENTS.get());
         } else {
             others.unary(op, x, xOffset, y, yOffset, n);
         }
@@ -121,8 +105,8 @@ public final class MachineLoops extends LoopsOverOthers {
     @Override
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        MemorySegment none = MemorySegment.NULL;
-        normalise(x, xOffset, y, yOffset, n, 0, factor, addend, none, 0, none, 0);
+        Affine affine = new Affine(0, factor, addend);
+        normalise(new Place(x, xOffset), new Place(y, yOffset), n, affine, Place.NONE, Place.NONE);
     }
 
     /** Sums in f32 of a block may overflow where doubles do not; then the loops in Java have the answer. */
@@ -132,7 +116,7 @@ public final class MachineLoops extends LoopsOverOthers {
         double squares = 0;
         for (long at = 0; at < n && x.isNative(); at += BLOCK) {
             int count = (int) Math.min(BLOCK, n - at);
-            kernels.rows.moments(new Row(x, xOffset + 4 * at), count, shift, to, toOffset, ARGUMENTS.get());
+            kernels.rows.moments(new Place(x, xOffset + 4 * at), count, shift, to, toOffset, ARGUMENTS.get());
             sum += to.get(Convert.F64, toOffset);
             squares += to.get(Convert.F64, toOffset + 8);
         }
@@ -151,42 +135,22 @@ public final class MachineLoops extends LoopsOverOthers {
         }
         double sum = 0;
         for (int at = 0; at < n; at += BLOCK) {
-            Row from = new Row(x, xOffset + 4L * at);
-            Row to = new Row(y, yOffset + 4L * at);
+            Place from = new Place(x, xOffset + 4L * at);
+            Place to = new Place(y, yOffset + 4L * at);
             sum += kernels.rows.expSum(from, shift, to, Math.min(BLOCK, n - at), ARGUMENTS.get());
         }
         return sum;
     }
 
     @Override
-    public void normalise(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset,
-            MemorySegment bias,
-            long biasOffset) {
-        boolean scaled = scale.byteSize() != 0;
-        boolean biased = bias.byteSize() != 0;
-        boolean outside = x.isNative() && y.isNative() && scale.isNative() && bias.isNative();
-        if (!outside || (biased && !scaled)) {
-            super.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+        boolean outside = x.memory().isNative() && y.memory().isNative();
+        outside = outside && scale.memory().isNative() && bias.memory().isNative();
+        if (!outside || (scale.isNone() && !bias.isNone())) {
+            super.normalise(x, y, n, affine, scale, bias);
             return;
         }
-        kernels.rows.normalise(
-                new Row(x, xOffset),
-                new Row(y, yOffset),
-                n,
-                new RowKernels.Affine(mean, factor, addend),
-                scaled ? new Row(scale, scaleOffset) : Row.NONE,
-                biased ? new Row(bias, biasOffset) : Row.NONE,
-                ARGUMENTS.get());
+        kernels.rows.normalise(x, y, n, affine, scale, bias, ARGUMENTS.get());
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.core.lazy.Lazy;
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -26,6 +27,10 @@ public final class MoveLoops {
     private final WindowLoops scalar = new WindowLoops();
     private final QuantLoops scalarQuant = new QuantLoops();
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
+    private final Taps taps = new Taps(data, 0, 3, 1024, 3, 1, 1);
+    private final Taps tapsOfSecond = new Taps(data, 0, 3, 2048, 3, 1, 2);
+    private final Matrix weights = new Matrix(data, C, 16);
+    private final ByteScale scale = new ByteScale(0.5f, 3, 0, 255);
 
     final HotLoop copy = add("copy", HotLoop.WORTH, _ -> vectorCopy(), _ -> plainCopy());
     public final HotLoop spread =
@@ -40,28 +45,26 @@ public final class MoveLoops {
             _ -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
     final HotLoop sums = add(
             "window sums",
-            _ -> VectorWindowLoops.sums(data, 0, 3, 1024, data, C, 16, 3, 1, data, B, N),
-            _ -> scalar.correlate(data, 0, 3, 1024, data, C, 16, 3, 1, 1, data, B, N));
+            _ -> VectorWindowLoops.sums(taps, weights, data, B, N),
+            _ -> scalar.correlate(taps, weights, data, B, N));
     final HotLoop sumsOfSecond = add(
             "window sums, stride 2",
-            _ -> VectorWindowLoops.sumsOfSecond(data, 0, 3, 2048, data, C, 16, 3, 1, data, B, N),
-            _ -> scalar.correlate(data, 0, 3, 2048, data, C, 16, 3, 1, 2, data, B, N));
+            _ -> VectorWindowLoops.sumsOfSecond(tapsOfSecond, weights, data, B, N),
+            _ -> scalar.correlate(tapsOfSecond, weights, data, B, N));
     final HotLoop maxima = add(
-            "window maxima",
-            _ -> VectorWindowLoops.maxima(data, 0, 3, 1024, 3, 1, data, B, N),
-            _ -> scalar.maximum(data, 0, 3, 1024, 3, 1, 1, data, B, N));
+            "window maxima", _ -> VectorWindowLoops.maxima(taps, data, B, N), _ -> scalar.maximum(taps, data, B, N));
     final HotLoop maximaOfSecond = add(
             "window maxima, stride 2",
-            _ -> VectorWindowLoops.maximaOfSecond(data, 0, 3, 2048, 3, 1, data, B, N),
-            _ -> scalar.maximum(data, 0, 3, 2048, 3, 1, 2, data, B, N));
+            _ -> VectorWindowLoops.maximaOfSecond(tapsOfSecond, data, B, N),
+            _ -> scalar.maximum(tapsOfSecond, data, B, N));
     final HotLoop multiplyAdd = add(
             "multiply and add",
             _ -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
             _ -> scalar.multiplyAdd(data, 0, 0.5f, data, B, N));
     final HotLoop quantize = add(
             "quantize",
-            _ -> VectorQuantLoops.toBytes(data, 0, 0.5f, 3, 0, 255, data, B, N),
-            _ -> scalarQuant.quantize(data, 0, 0.5f, 3, 0, 255, data, B, N));
+            _ -> VectorQuantLoops.toBytes(data, 0, scale, data, B, N),
+            _ -> scalarQuant.quantize(data, 0, scale, data, B, N));
     final HotLoop dequantize = add(
             "dequantize",
             _ -> VectorQuantLoops.fromBytes(data, 0, true, 0.5f, 3, data, B, N),

@@ -3,6 +3,7 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -189,24 +190,15 @@ final class PlainElementwise {
     }
 
     /** See {@link Loops#select}. */
-    static void select(
-            MemorySegment condition,
-            long conditionOffset,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment y,
-            long yOffset,
-            int n) {
+    static void select(Place condition, Place a, Place b, Place y, int n) {
         PlainBuffers of = PlainBuffers.get();
         for (int at = 0; at < n; at += BLOCK) {
             int count = Math.min(BLOCK, n - at);
-            MemorySegment.copy(condition, ValueLayout.JAVA_BYTE, conditionOffset + at, of.flags, 0, count);
-            PlainBuffers.loadBits(a, aOffset + 4L * at, of.bits, count);
-            PlainBuffers.loadBits(b, bOffset + 4L * at, of.others, count);
+            MemorySegment.copy(condition.memory(), ValueLayout.JAVA_BYTE, condition.offset() + at, of.flags, 0, count);
+            PlainBuffers.loadBits(a.memory(), a.offset() + 4L * at, of.bits, count);
+            PlainBuffers.loadBits(b.memory(), b.offset() + 4L * at, of.others, count);
             select(of.flags, of.bits, of.others, count);
-            MemorySegment.copy(of.bits, 0, y, Convert.I32, yOffset + 4L * at, count);
+            MemorySegment.copy(of.bits, 0, y.memory(), Convert.I32, y.offset() + 4L * at, count);
         }
     }
 

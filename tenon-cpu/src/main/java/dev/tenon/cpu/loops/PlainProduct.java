@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -55,82 +57,55 @@ final class PlainProduct {
     private PlainProduct() {}
 
     /** See {@link Loops#product}. */
-    static void run(
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+    static void run(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start) {
+        int m = size.m();
+        int n = size.n();
         Buffers buffers = BUFFERS.get();
         int pieces = Math.ceilDiv(n, COLUMNS);
         int width = pieces == 0 ? 0 : Math.ceilDiv(Math.ceilDiv(n, pieces), NR) * NR;
         buffers.ensure(Math.min(m, ROWS), width);
         for (int column = 0; column < n; column += width) {
             int columns = Math.min(width, n - column);
+            Matrix panels = b.plus((column / NR) * b.stride());
             for (int row = 0; row < m; row += ROWS) {
                 int rows = Math.min(ROWS, m - row);
-                long cAt = cOffset + 4 * (row * ldc + column);
-                begin(buffers.c, rows, columns, c, cAt, ldc, start, bias, biasOffset + 4L * column);
-                long aAt = aOffset + 4L * row * lda;
-                add(buffers, rows, columns, k, a, aAt, lda, b, bOffset + (column / NR) * bStride, bStride);
+                Matrix result = c.plus(row * c.stride() + 4L * column);
+                begin(buffers.c, rows, columns, result, start.from(column));
+                add(buffers, new Gemm.Size(rows, columns, size.k()), a.plus(row * a.stride()), panels);
                 for (int r = 0; r < rows; r++) {
-                    MemorySegment.copy(buffers.c[r], 0, c, F32, cAt + 4L * r * ldc, columns);
+                    MemorySegment.copy(
+                            buffers.c[r], 0, c.memory(), F32, result.offset() + r * result.stride(), columns);
                 }
             }
         }
     }
 
     /** What the rows of a block begin at. */
-    private static void begin(
-            float[][] rowsOfC,
-            int rows,
-            int columns,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+    private static void begin(float[][] rowsOfC, int rows, int columns, Matrix c, Start start) {
+        Place bias = start.bias();
         for (int r = 0; r < rows; r++) {
-            switch (start) {
-                case Loops.ACCUMULATE -> MemorySegment.copy(c, F32, cOffset + 4L * r * ldc, rowsOfC[r], 0, columns);
-                case Loops.BIAS -> MemorySegment.copy(bias, F32, biasOffset, rowsOfC[r], 0, columns);
-                default -> Arrays.fill(rowsOfC[r], 0, columns, 0);
+            switch (start.kind()) {
+                case RESULT -> MemorySegment.copy(c.memory(), F32, c.offset() + r * c.stride(), rowsOfC[r], 0, columns);
+                case BIAS -> MemorySegment.copy(bias.memory(), F32, bias.offset(), rowsOfC[r], 0, columns);
+                case ZERO -> Arrays.fill(rowsOfC[r], 0, columns, 0);
             }
         }
     }
 
-    private static void add(
-            Buffers buffers,
-            int rows,
-            int columns,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride) {
+    private static void add(Buffers buffers, Gemm.Size size, Matrix a, Matrix b) {
+        int rows = size.m();
+        int columns = size.n();
+        int k = size.k();
         for (int from = 0; from < k; from += A_COLUMNS) {
             int count = Math.min(A_COLUMNS, k - from);
             for (int r = 0; r < rows; r++) {
                 float[] row = buffers.a[r];
-                MemorySegment.copy(a, F32, aOffset + 4 * (r * lda + from), row, 0, count);
+                MemorySegment.copy(a.memory(), F32, a.offset() + r * a.stride() + 4L * from, row, 0, count);
                 Arrays.fill(row, count, Math.min(A_COLUMNS, Math.ceilDiv(count, 4) * 4), 0);
             }
             for (int i = 0; i < count; i += DEPTH) {
                 int depth = Math.min(DEPTH, count - i);
-                spread(buffers, columns, depth, b, bOffset + 4L * (from + i) * NR, bStride);
+                spread(buffers, columns, depth, b.plus(4L * (from + i) * NR));
                 for (int r = 0; r < rows; r++) {
                     row(buffers.c[r], buffers.a[r], i, depth, buffers.b, columns);
                 }
@@ -139,11 +114,11 @@ final class PlainProduct {
     }
 
     /** Rows of B out of its panels; rows of zeros fill up the last four. */
-    private static void spread(Buffers buffers, int columns, int depth, MemorySegment b, long bOffset, long bStride) {
+    private static void spread(Buffers buffers, int columns, int depth, Matrix b) {
         float[][] rows = buffers.b;
         float[] panel = buffers.panel;
         for (int column = 0; column < columns; column += NR) {
-            MemorySegment.copy(b, F32, bOffset + (column / NR) * bStride, panel, 0, depth * NR);
+            MemorySegment.copy(b.memory(), F32, b.offset() + (column / NR) * b.stride(), panel, 0, depth * NR);
             for (int i = 0; i < depth; i++) {
                 System.arraycopy(panel, i * NR, rows[i], column, NR);
             }
@@ -155,14 +130,20 @@ final class PlainProduct {
 
     private static void row(float[] c, float[] a, int from, int depth, float[][] b, int columns) {
         for (int i = 0; i < depth; i += 4) {
-            int at = from + i;
-            addFour(c, a[at], b[i], a[at + 1], b[i + 1], a[at + 2], b[i + 2], a[at + 3], b[i + 3], columns);
+            addFour(c, a, from + i, b, i, columns);
         }
     }
 
-    /** c += a0 b0 + a1 b1 + a2 b2 + a3 b3. */
-    private static void addFour(
-            float[] c, float a0, float[] b0, float a1, float[] b1, float a2, float[] b2, float a3, float[] b3, int n) {
+    /** c += the sum over i below 4 of a[at + i] times row first + i of b. */
+    private static void addFour(float[] c, float[] a, int at, float[][] b, int first, int n) {
+        float a0 = a[at];
+        float a1 = a[at + 1];
+        float a2 = a[at + 2];
+        float a3 = a[at + 3];
+        float[] b0 = b[first];
+        float[] b1 = b[first + 1];
+        float[] b2 = b[first + 2];
+        float[] b3 = b[first + 3];
         for (int j = 0; j < n; j++) {
             c[j] = Math.fma(a3, b3[j], Math.fma(a2, b2[j], Math.fma(a1, b1[j], Math.fma(a0, b0[j], c[j]))));
         }

@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Plain loops over rows: a block of a row is copied to arrays, worked on, and copied back. */
@@ -101,35 +103,23 @@ final class PlainRows {
     }
 
     /** See {@link Loops#normalise}. */
-    static void normalise(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset,
-            MemorySegment bias,
-            long biasOffset) {
+    static void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
         PlainBuffers of = PlainBuffers.get();
-        boolean scaled = scale.byteSize() != 0;
-        boolean biased = bias.byteSize() != 0;
+        boolean scaled = !scale.isNone();
+        boolean biased = !bias.isNone();
         for (int at = 0; at < n; at += BLOCK) {
             int count = Math.min(BLOCK, n - at);
-            PlainBuffers.load(x, xOffset + 4L * at, of.x, count);
-            normalise(of.x, of.y, mean, factor, addend, count);
+            PlainBuffers.load(x.memory(), x.offset() + 4L * at, of.x, count);
+            normalise(of.x, of.y, affine.mean(), affine.factor(), affine.addend(), count);
             if (scaled) {
-                PlainBuffers.load(scale, scaleOffset + 4L * at, of.v, count);
+                PlainBuffers.load(scale.memory(), scale.offset() + 4L * at, of.v, count);
                 multiply(of.y, of.v, count);
             }
             if (biased) {
-                PlainBuffers.load(bias, biasOffset + 4L * at, of.rest, count);
+                PlainBuffers.load(bias.memory(), bias.offset() + 4L * at, of.rest, count);
                 add(of.y, of.rest, count);
             }
-            PlainBuffers.store(of.y, y, yOffset + 4L * at, count);
+            PlainBuffers.store(of.y, y.memory(), y.offset() + 4L * at, count);
         }
     }
 

@@ -18,17 +18,12 @@ public class QuantLoops {
         return "scalar";
     }
 
-    /** y (bytes) = round(x / scale) + zero between least and largest, which are integers; 0 for NaN. */
-    public void quantize(
-            MemorySegment x,
-            long xOffset,
-            float scale,
-            float zero,
-            float least,
-            float largest,
-            MemorySegment y,
-            long yOffset,
-            long n) {
+    /** y (bytes) = round(x / scale) + zero between least and largest; 0 for NaN. */
+    public void quantize(MemorySegment x, long xOffset, ByteScale to, MemorySegment y, long yOffset, long n) {
+        float scale = to.scale();
+        float zero = to.zero();
+        float least = to.least();
+        float largest = to.largest();
         for (long i = 0; i < n; i++) {
             double value = Math.rint(x.get(Raw.F32, xOffset + 4 * i) / scale) + zero;
             y.set(Raw.I8, yOffset + i, (byte) (int) Math.min(Math.max(value, least), largest));

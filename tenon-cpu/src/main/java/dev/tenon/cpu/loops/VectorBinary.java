@@ -2,6 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
@@ -184,29 +185,28 @@ final class VectorBinary {
         }
     }
 
-    static void select(
-            MemorySegment condition,
-            long conditionOffset,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        if (condition.getClass() != NATIVE
-                || a.getClass() != NATIVE
-                || b.getClass() != NATIVE
-                || y.getClass() != NATIVE) {
+    static void select(Place condition, Place a, Place b, Place y, int n) {
+        MemorySegment flags = condition.memory();
+        long flagsOffset = condition.offset();
+        MemorySegment chosen = a.memory();
+        long chosenOffset = a.offset();
+        MemorySegment others = b.memory();
+        long othersOffset = b.offset();
+        MemorySegment to = y.memory();
+        long toOffset = y.offset();
+        if (flags.getClass() != NATIVE
+                || chosen.getClass() != NATIVE
+                || others.getClass() != NATIVE
+                || to.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         for (int i = 0; i < n; i += LANES) {
-            VectorMask<Float> holds = ByteVector.fromMemorySegment(BYTES, condition, conditionOffset + i, ORDER)
+            VectorMask<Float> holds = ByteVector.fromMemorySegment(BYTES, flags, flagsOffset + i, ORDER)
                     .compare(VectorOperators.NE, 0)
                     .cast(SPECIES);
-            FloatVector.fromMemorySegment(SPECIES, b, bOffset + 4L * i, ORDER)
-                    .blend(FloatVector.fromMemorySegment(SPECIES, a, aOffset + 4L * i, ORDER), holds)
-                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            FloatVector.fromMemorySegment(SPECIES, others, othersOffset + 4L * i, ORDER)
+                    .blend(FloatVector.fromMemorySegment(SPECIES, chosen, chosenOffset + 4L * i, ORDER), holds)
+                    .intoMemorySegment(to, toOffset + 4L * i, ORDER);
         }
     }
 }

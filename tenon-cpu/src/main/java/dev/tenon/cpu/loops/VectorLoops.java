@@ -3,6 +3,9 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
@@ -34,64 +37,21 @@ final class VectorLoops extends Loops {
     }
 
     @Override
-    public void product(
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
-        boolean vectors = HotLoops.get().tile.ready() && Segments.isNative(edge);
-        if (vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(c)) {
-            VectorProduct.run(
-                    m,
-                    n,
-                    k,
-                    a,
-                    aOffset,
-                    lda,
-                    b,
-                    bOffset,
-                    bStride,
-                    c,
-                    cOffset,
-                    ldc,
-                    start,
-                    bias,
-                    biasOffset,
-                    edge,
-                    edgeOffset);
+    public void product(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        boolean vectors = HotLoops.get().tile.ready() && isNative(edge);
+        if (vectors && isNative(a) && isNative(b) && isNative(c)) {
+            VectorProduct.run(size, a, b, c, start, edge);
         } else {
-            super.product(
-                    m,
-                    n,
-                    k,
-                    a,
-                    aOffset,
-                    lda,
-                    b,
-                    bOffset,
-                    bStride,
-                    c,
-                    cOffset,
-                    ldc,
-                    start,
-                    bias,
-                    biasOffset,
-                    edge,
-                    edgeOffset);
+            super.product(size, a, b, c, start, edge);
         }
+    }
+
+    private static boolean isNative(Matrix matrix) {
+        return Segments.isNative(matrix.memory());
+    }
+
+    private static boolean isNative(Place place) {
+        return Segments.isNative(place.memory());
     }
 
     private static int whole(int n) {
@@ -162,33 +122,15 @@ final class VectorLoops extends Loops {
     }
 
     @Override
-    public void select(
-            MemorySegment condition,
-            long conditionOffset,
-            MemorySegment a,
-            long aOffset,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        boolean vectors = VectorBinary.MASKS && HotLoops.get().select.ready() && Segments.isNative(condition);
-        int whole = vectors && Segments.isNative(a) && Segments.isNative(b) && Segments.isNative(y) ? whole(n) : 0;
+    public void select(Place condition, Place a, Place b, Place y, int n) {
+        boolean vectors = VectorBinary.MASKS && HotLoops.get().select.ready() && isNative(condition);
+        int whole = vectors && isNative(a) && isNative(b) && isNative(y) ? whole(n) : 0;
         if (whole > 0) {
-            VectorBinary.select(condition, conditionOffset, a, aOffset, b, bOffset, y, yOffset, whole);
+            VectorBinary.select(condition, a, b, y, whole);
         }
         if (whole < n) {
             long done = 4L * whole;
-            super.select(
-                    condition,
-                    conditionOffset + whole,
-                    a,
-                    aOffset + done,
-                    b,
-                    bOffset + done,
-                    y,
-                    yOffset + done,
-                    n - whole);
+            super.select(condition.plus(whole), a.plus(done), b.plus(done), y.plus(done), n - whole);
         }
     }
 
@@ -280,51 +222,26 @@ final class VectorLoops extends Loops {
     }
 
     @Override
-    public void normalise(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset,
-            MemorySegment bias,
-            long biasOffset) {
-        boolean scaled = scale.byteSize() != 0;
-        boolean biased = bias.byteSize() != 0;
-        boolean vectors = HotLoops.get().normalise.ready() && Segments.isNative(x) && Segments.isNative(y);
-        vectors = vectors && (!scaled || Segments.isNative(scale)) && (!biased || Segments.isNative(bias));
+    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+        boolean scaled = !scale.isNone();
+        boolean biased = !bias.isNone();
+        boolean vectors = HotLoops.get().normalise.ready() && isNative(x) && isNative(y);
+        vectors = vectors && (!scaled || isNative(scale)) && (!biased || isNative(bias));
         int whole = !vectors || (biased && !scaled) ? 0 : whole(n);
         if (whole == 0) {
-            super.normalise(x, xOffset, y, yOffset, n, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+            super.normalise(x, y, n, affine, scale, bias);
             return;
         }
         if (scaled && biased) {
-            VectorRows.normaliseScaleAndShift(
-                    x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset, bias, biasOffset);
+            VectorRows.normaliseScaleAndShift(x, y, whole, affine, scale, bias);
         } else if (scaled) {
-            VectorRows.normaliseAndScale(x, xOffset, y, yOffset, whole, mean, factor, addend, scale, scaleOffset);
+            VectorRows.normaliseAndScale(x, y, whole, affine, scale);
         } else {
-            VectorRows.normalise(x, xOffset, y, yOffset, whole, mean, factor, addend);
+            VectorRows.normalise(x, y, whole, affine);
         }
         if (whole < n) {
             long done = 4L * whole;
-            super.normalise(
-                    x,
-                    xOffset + done,
-                    y,
-                    yOffset + done,
-                    n - whole,
-                    mean,
-                    factor,
-                    addend,
-                    scale,
-                    scaleOffset + done,
-                    bias,
-                    biasOffset + done);
+            super.normalise(x.plus(done), y.plus(done), n - whole, affine, scale.plus(done), bias.plus(done));
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 
 /** Products of f32 matrices by {@link VectorTile}s, a panel of B at a time. */
@@ -9,107 +11,62 @@ final class VectorProduct {
     private VectorProduct() {}
 
     /** See {@link Loops#product}. */
-    static void run(
-            int m,
-            int n,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            long bStride,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
+    static void run(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        int n = size.n();
         for (int column = 0; column < n; column += NR) {
             panel(
-                    m,
-                    Math.min(NR, n - column),
-                    k,
+                    new Gemm.Size(size.m(), Math.min(NR, n - column), size.k()),
                     a,
-                    aOffset,
-                    lda,
-                    b,
-                    bOffset + (column / NR) * bStride,
-                    c,
-                    cOffset + 4L * column,
-                    ldc,
-                    start,
-                    bias,
-                    biasOffset + 4L * column,
-                    edge,
-                    edgeOffset);
+                    new Place(b.memory(), b.offset() + (column / NR) * b.stride()),
+                    c.plus(4L * column),
+                    start.from(column),
+                    edge);
         }
     }
 
-    /** All rows of one panel, of which {@code columns} are written. */
-    private static void panel(
-            int m,
-            int columns,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset,
-            MemorySegment edge,
-            long edgeOffset) {
+    /** All rows of one panel, of which {@code size.n()} columns are written. */
+    private static void panel(Gemm.Size size, Matrix a, Place b, Matrix c, Start start, Place edge) {
+        int m = size.m();
+        int columns = size.n();
+        int k = size.k();
         int most = VectorTile.ROWS;
-        boolean direct = columns == NR && start == Loops.ZERO;
+        Matrix tile = new Matrix(edge.memory(), edge.offset(), 4L * NR);
+        Matrix biases = new Matrix(start.bias().memory(), start.bias().offset(), 0);
+        boolean direct = columns == NR && start.kind() == Start.Kind.ZERO;
         for (int row = 0; row < m; row += most) {
             int rows = Math.min(most, m - row);
-            long aRow = aOffset + 4L * row * lda;
-            long cRow = cOffset + 4L * row * ldc;
+            Matrix aRows = a.plus(row * a.stride());
+            Matrix cRows = c.plus(row * c.stride());
             if (direct) {
-                VectorTile.run(rows, k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                VectorTile.run(rows, k, aRows, b, cRows);
                 continue;
             }
-            VectorTile.run(rows, k, a, aRow, lda, b, bOffset, edge, edgeOffset, NR);
+            VectorTile.run(rows, k, aRows, b, tile);
             if (columns < NR) {
-                copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
-            } else if (start == Loops.BIAS && Segments.isNative(bias)) {
-                VectorTile.add(rows, edge, edgeOffset, bias, biasOffset, 0, c, cRow, ldc);
-            } else if (start == Loops.BIAS) {
-                copyEdge(rows, columns, edge, edgeOffset, c, cRow, ldc, start, bias, biasOffset);
+                copyEdge(rows, columns, edge, cRows, start);
+            } else if (start.kind() == Start.Kind.BIAS && Segments.isNative(biases.memory())) {
+                VectorTile.add(rows, edge, biases, cRows);
+            } else if (start.kind() == Start.Kind.BIAS) {
+                copyEdge(rows, columns, edge, cRows, start);
             } else {
-                VectorTile.add(rows, edge, edgeOffset, c, cRow, ldc, c, cRow, ldc);
+                VectorTile.add(rows, edge, cRows, cRows);
             }
         }
     }
 
-    private static void copyEdge(
-            int rows,
-            int columns,
-            MemorySegment edge,
-            long edgeOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc,
-            int start,
-            MemorySegment bias,
-            long biasOffset) {
+    private static void copyEdge(int rows, int columns, Place edge, Matrix c, Start start) {
+        MemorySegment memory = c.memory();
+        Place bias = start.bias();
         for (int row = 0; row < rows; row++) {
             for (int j = 0; j < columns; j++) {
-                float value = edge.get(Loops.F32, edgeOffset + 4L * (row * NR + j));
-                long at = cOffset + 4 * (row * ldc + j);
-                if (start == Loops.ACCUMULATE) {
-                    value += c.get(Loops.F32, at);
-                } else if (start == Loops.BIAS) {
-                    value += bias.get(Loops.F32, biasOffset + 4L * j);
+                float value = edge.memory().get(Loops.F32, edge.offset() + 4L * (row * NR + j));
+                long at = c.offset() + row * c.stride() + 4L * j;
+                if (start.kind() == Start.Kind.RESULT) {
+                    value += memory.get(Loops.F32, at);
+                } else if (start.kind() == Start.Kind.BIAS) {
+                    value += bias.memory().get(Loops.F32, bias.offset() + 4L * j);
                 }
-                c.set(Loops.F32, at, value);
+                memory.set(Loops.F32, at, value);
             }
         }
     }

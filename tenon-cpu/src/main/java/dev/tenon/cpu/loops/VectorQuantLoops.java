@@ -32,38 +32,22 @@ final class VectorQuantLoops extends QuantLoops {
     }
 
     @Override
-    public void quantize(
-            MemorySegment x,
-            long xOffset,
-            float scale,
-            float zero,
-            float least,
-            float largest,
-            MemorySegment y,
-            long yOffset,
-            long n) {
+    public void quantize(MemorySegment x, long xOffset, ByteScale to, MemorySegment y, long yOffset, long n) {
         boolean fast = !NARROW && MoveLoops.get().quantize.ready() && Segments.isNative(x) && Segments.isNative(y);
-        long i = fast ? toBytes(x, xOffset, scale, zero, least, largest, y, yOffset, n) : 0;
-        super.quantize(x, xOffset + 4 * i, scale, zero, least, largest, y, yOffset + i, n - i);
+        long i = fast ? toBytes(x, xOffset, to, y, yOffset, n) : 0;
+        super.quantize(x, xOffset + 4 * i, to, y, yOffset + i, n - i);
     }
 
-    static long toBytes(
-            MemorySegment x,
-            long xOffset,
-            float scale,
-            float zero,
-            float least,
-            float largest,
-            MemorySegment y,
-            long yOffset,
-            long n) {
+    static long toBytes(MemorySegment x, long xOffset, ByteScale to, MemorySegment y, long yOffset, long n) {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         long i = 0;
+        float scale = to.scale();
+        float zero = to.zero();
         // bounds are integers, so bounding may come before rounding
-        float low = least - zero;
-        float high = largest - zero;
+        float low = to.least() - zero;
+        float high = to.largest() - zero;
         for (; i + LANES <= n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4 * i, ORDER)
                     .div(scale);

@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -128,82 +130,73 @@ final class VectorRows {
         return sum.reduceLanes(VectorOperators.ADD);
     }
 
-    static void normalise(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend) {
-        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+    static void normalise(Place x, Place y, int n, Affine affine) {
+        MemorySegment from = x.memory();
+        long fromOffset = x.offset();
+        MemorySegment to = y.memory();
+        long toOffset = y.offset();
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector times = FloatVector.broadcast(SPECIES, factor);
-        FloatVector plus = FloatVector.broadcast(SPECIES, addend);
+        float mean = affine.mean();
+        FloatVector times = FloatVector.broadcast(SPECIES, affine.factor());
+        FloatVector plus = FloatVector.broadcast(SPECIES, affine.addend());
         for (int i = 0; i < n; i += LANES) {
-            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+            FloatVector.fromMemorySegment(SPECIES, from, fromOffset + 4L * i, ORDER)
                     .sub(mean)
                     .fma(times, plus)
-                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+                    .intoMemorySegment(to, toOffset + 4L * i, ORDER);
         }
     }
 
-    static void normaliseAndScale(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset) {
-        if (x.getClass() != NATIVE || y.getClass() != NATIVE || scale.getClass() != NATIVE) {
+    static void normaliseAndScale(Place x, Place y, int n, Affine affine, Place scale) {
+        MemorySegment from = x.memory();
+        long fromOffset = x.offset();
+        MemorySegment to = y.memory();
+        long toOffset = y.offset();
+        MemorySegment scales = scale.memory();
+        long scalesOffset = scale.offset();
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE || scales.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector times = FloatVector.broadcast(SPECIES, factor);
-        FloatVector plus = FloatVector.broadcast(SPECIES, addend);
+        float mean = affine.mean();
+        FloatVector times = FloatVector.broadcast(SPECIES, affine.factor());
+        FloatVector plus = FloatVector.broadcast(SPECIES, affine.addend());
         for (int i = 0; i < n; i += LANES) {
-            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+            FloatVector.fromMemorySegment(SPECIES, from, fromOffset + 4L * i, ORDER)
                     .sub(mean)
                     .fma(times, plus)
-                    .mul(FloatVector.fromMemorySegment(SPECIES, scale, scaleOffset + 4L * i, ORDER))
-                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+                    .mul(FloatVector.fromMemorySegment(SPECIES, scales, scalesOffset + 4L * i, ORDER))
+                    .intoMemorySegment(to, toOffset + 4L * i, ORDER);
         }
     }
 
-    static void normaliseScaleAndShift(
-            MemorySegment x,
-            long xOffset,
-            MemorySegment y,
-            long yOffset,
-            int n,
-            float mean,
-            float factor,
-            float addend,
-            MemorySegment scale,
-            long scaleOffset,
-            MemorySegment bias,
-            long biasOffset) {
-        if (x.getClass() != NATIVE
-                || y.getClass() != NATIVE
-                || scale.getClass() != NATIVE
-                || bias.getClass() != NATIVE) {
+    static void normaliseScaleAndShift(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+        MemorySegment from = x.memory();
+        long fromOffset = x.offset();
+        MemorySegment to = y.memory();
+        long toOffset = y.offset();
+        MemorySegment scales = scale.memory();
+        long scalesOffset = scale.offset();
+        MemorySegment biases = bias.memory();
+        long biasesOffset = bias.offset();
+        if (from.getClass() != NATIVE
+                || to.getClass() != NATIVE
+                || scales.getClass() != NATIVE
+                || biases.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector times = FloatVector.broadcast(SPECIES, factor);
-        FloatVector plus = FloatVector.broadcast(SPECIES, addend);
+        float mean = affine.mean();
+        FloatVector times = FloatVector.broadcast(SPECIES, affine.factor());
+        FloatVector plus = FloatVector.broadcast(SPECIES, affine.addend());
         for (int i = 0; i < n; i += LANES) {
-            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+            FloatVector.fromMemorySegment(SPECIES, from, fromOffset + 4L * i, ORDER)
                     .sub(mean)
                     .fma(times, plus)
                     .fma(
-                            FloatVector.fromMemorySegment(SPECIES, scale, scaleOffset + 4L * i, ORDER),
-                            FloatVector.fromMemorySegment(SPECIES, bias, biasOffset + 4L * i, ORDER))
-                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+                            FloatVector.fromMemorySegment(SPECIES, scales, scalesOffset + 4L * i, ORDER),
+                            FloatVector.fromMemorySegment(SPECIES, biases, biasesOffset + 4L * i, ORDER))
+                    .intoMemorySegment(to, toOffset + 4L * i, ORDER);
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -34,67 +36,54 @@ final class VectorTile {
      * c[rows, PANEL] = a[rows, k] b[k, PANEL].
      *
      * @param rows 1 to {@link #ROWS}
-     * @param lda elements from a row of a to the next
      */
-    static void run(
-            int rows,
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
+    static void run(int rows, int k, Matrix a, Place b, Matrix c) {
         int row = 0;
         while (row < rows) {
-            long aRow = aOffset + 4L * row * lda;
-            long cRow = cOffset + 4L * row * ldc;
             int left = rows - row;
             if (left >= 8) {
-                tile8(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                tile8(row, k, a, b, c);
                 row += 8;
             } else if (left >= 4) {
-                tile4(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                tile4(row, k, a, b, c);
                 row += 4;
             } else if (left >= 2) {
-                tile2(k, a, aRow, lda, b, bOffset, c, cRow, ldc);
+                tile2(row, k, a, b, c);
                 row += 2;
             } else {
-                tile1(k, a, aRow, b, bOffset, c, cRow);
+                tile1(row, k, a, b, c);
                 row++;
             }
         }
     }
 
-    private static void tile8(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
+    /** Eight rows, from {@code row} on. */
+    private static void tile8(int row, int k, Matrix left, Place panel, Matrix result) {
+        MemorySegment a = left.memory();
+        MemorySegment b = panel.memory();
+        MemorySegment c = result.memory();
+        long aStride = left.stride();
+        long aOffset = left.offset() + row * aStride;
+        long bOffset = panel.offset();
+        long cStride = result.stride();
+        long cOffset = result.offset() + row * cStride;
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        long a1 = aOffset + 4 * lda;
-        long a2 = a1 + 4 * lda;
-        long a3 = a2 + 4 * lda;
-        long a4 = a3 + 4 * lda;
-        long a5 = a4 + 4 * lda;
-        long a6 = a5 + 4 * lda;
-        long a7 = a6 + 4 * lda;
-        long c1 = cOffset + 4 * ldc;
-        long c2 = c1 + 4 * ldc;
-        long c3 = c2 + 4 * ldc;
-        long c4 = c3 + 4 * ldc;
-        long c5 = c4 + 4 * ldc;
-        long c6 = c5 + 4 * ldc;
-        long c7 = c6 + 4 * ldc;
+        long a1 = aOffset + aStride;
+        long a2 = a1 + aStride;
+        long a3 = a2 + aStride;
+        long a4 = a3 + aStride;
+        long a5 = a4 + aStride;
+        long a6 = a5 + aStride;
+        long a7 = a6 + aStride;
+        long c1 = cOffset + cStride;
+        long c2 = c1 + cStride;
+        long c3 = c2 + cStride;
+        long c4 = c3 + cStride;
+        long c5 = c4 + cStride;
+        long c6 = c5 + cStride;
+        long c7 = c6 + cStride;
         FloatVector s00 = FloatVector.zero(SPECIES);
         FloatVector s01 = FloatVector.zero(SPECIES);
         FloatVector s10 = FloatVector.zero(SPECIES);
@@ -158,25 +147,25 @@ final class VectorTile {
         s71.intoMemorySegment(c, c7 + BYTES, ORDER);
     }
 
-    private static void tile4(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
+    /** Four rows, from {@code row} on. */
+    private static void tile4(int row, int k, Matrix left, Place panel, Matrix result) {
+        MemorySegment a = left.memory();
+        MemorySegment b = panel.memory();
+        MemorySegment c = result.memory();
+        long aStride = left.stride();
+        long aOffset = left.offset() + row * aStride;
+        long bOffset = panel.offset();
+        long cStride = result.stride();
+        long cOffset = result.offset() + row * cStride;
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        long a1 = aOffset + 4 * lda;
-        long a2 = a1 + 4 * lda;
-        long a3 = a2 + 4 * lda;
-        long c1 = cOffset + 4 * ldc;
-        long c2 = c1 + 4 * ldc;
-        long c3 = c2 + 4 * ldc;
+        long a1 = aOffset + aStride;
+        long a2 = a1 + aStride;
+        long a3 = a2 + aStride;
+        long c1 = cOffset + cStride;
+        long c2 = c1 + cStride;
+        long c3 = c2 + cStride;
         FloatVector s00 = FloatVector.zero(SPECIES);
         FloatVector s01 = FloatVector.zero(SPECIES);
         FloatVector s10 = FloatVector.zero(SPECIES);
@@ -212,21 +201,21 @@ final class VectorTile {
         s31.intoMemorySegment(c, c3 + BYTES, ORDER);
     }
 
-    private static void tile2(
-            int k,
-            MemorySegment a,
-            long aOffset,
-            long lda,
-            MemorySegment b,
-            long bOffset,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
+    /** Two rows, from {@code row} on. */
+    private static void tile2(int row, int k, Matrix left, Place panel, Matrix result) {
+        MemorySegment a = left.memory();
+        MemorySegment b = panel.memory();
+        MemorySegment c = result.memory();
+        long aStride = left.stride();
+        long aOffset = left.offset() + row * aStride;
+        long bOffset = panel.offset();
+        long cStride = result.stride();
+        long cOffset = result.offset() + row * cStride;
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        long a1 = aOffset + 4 * lda;
-        long c1 = cOffset + 4 * ldc;
+        long a1 = aOffset + aStride;
+        long c1 = cOffset + cStride;
         FloatVector s00 = FloatVector.zero(SPECIES);
         FloatVector s01 = FloatVector.zero(SPECIES);
         FloatVector s10 = FloatVector.zero(SPECIES);
@@ -249,8 +238,13 @@ final class VectorTile {
     }
 
     /** One row is bound by the latency of its two accumulators (4 cycles a step) unless k is split over four pairs. */
-    private static void tile1(
-            int k, MemorySegment a, long aOffset, MemorySegment b, long bOffset, MemorySegment c, long cOffset) {
+    private static void tile1(int row, int k, Matrix left, Place panel, Matrix result) {
+        MemorySegment a = left.memory();
+        MemorySegment b = panel.memory();
+        MemorySegment c = result.memory();
+        long aOffset = left.offset() + row * left.stride();
+        long bOffset = panel.offset();
+        long cOffset = result.offset() + row * result.stride();
         if (a.getClass() != NATIVE || b.getClass() != NATIVE || c.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
@@ -292,32 +286,31 @@ final class VectorTile {
     }
 
     /**
-     * c[rows, PANEL] = x[rows, PANEL] + start, whose rows are {@code lds} elements apart, 0 for the same in all rows;
-     * start may be c.
+     * c[rows, PANEL] = x[rows, PANEL] + start, whose stride is 0 for the same in all rows. Start may be c; rows of x
+     * follow each other.
      */
-    static void add(
-            int rows,
-            MemorySegment x,
-            long xOffset,
-            MemorySegment start,
-            long startOffset,
-            long lds,
-            MemorySegment c,
-            long cOffset,
-            long ldc) {
-        if (x.getClass() != NATIVE || start.getClass() != NATIVE || c.getClass() != NATIVE) {
+    static void add(int rows, Place x, Matrix start, Matrix c) {
+        MemorySegment sums = x.memory();
+        MemorySegment addends = start.memory();
+        MemorySegment result = c.memory();
+        long sumsOffset = x.offset();
+        long addendsOffset = start.offset();
+        long addendsStride = start.stride();
+        long resultOffset = c.offset();
+        long resultStride = c.stride();
+        if (sums.getClass() != NATIVE || addends.getClass() != NATIVE || result.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         for (int row = 0; row < rows; row++) {
-            long at = xOffset + STEP * row;
-            long from = startOffset + 4 * lds * row;
-            long to = cOffset + 4 * ldc * row;
-            FloatVector.fromMemorySegment(SPECIES, x, at, ORDER)
-                    .add(FloatVector.fromMemorySegment(SPECIES, start, from, ORDER))
-                    .intoMemorySegment(c, to, ORDER);
-            FloatVector.fromMemorySegment(SPECIES, x, at + BYTES, ORDER)
-                    .add(FloatVector.fromMemorySegment(SPECIES, start, from + BYTES, ORDER))
-                    .intoMemorySegment(c, to + BYTES, ORDER);
+            long at = sumsOffset + STEP * row;
+            long from = addendsOffset + addendsStride * row;
+            long to = resultOffset + resultStride * row;
+            FloatVector.fromMemorySegment(SPECIES, sums, at, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, addends, from, ORDER))
+                    .intoMemorySegment(result, to, ORDER);
+            FloatVector.fromMemorySegment(SPECIES, sums, at + BYTES, ORDER)
+                    .add(FloatVector.fromMemorySegment(SPECIES, addends, from + BYTES, ORDER))
+                    .intoMemorySegment(result, to + BYTES, ORDER);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -29,69 +30,39 @@ final class VectorWindowLoops extends WindowLoops {
     }
 
     @Override
-    public void correlate(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            MemorySegment w,
-            long wOffset,
-            long wStep,
-            int taps,
-            int dilation,
-            int stride,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        boolean fast = Segments.isNative(x) && Segments.isNative(w) && Segments.isNative(y);
+    public void correlate(Taps x, Matrix w, MemorySegment y, long yOffset, int n) {
+        boolean fast = Segments.isNative(x.memory()) && Segments.isNative(w.memory()) && Segments.isNative(y);
         int i = 0;
-        if (fast && stride == 1 && MoveLoops.get().sums.ready()) {
-            i = sums(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
-        } else if (fast && stride == 2 && MoveLoops.get().sumsOfSecond.ready()) {
-            i = sumsOfSecond(x, xOffset, lines, xStep, w, wOffset, wStep, taps, dilation, y, yOffset, n);
+        if (fast && x.stride() == 1 && MoveLoops.get().sums.ready()) {
+            i = sums(x, w, y, yOffset, n);
+        } else if (fast && x.stride() == 2 && MoveLoops.get().sumsOfSecond.ready()) {
+            i = sumsOfSecond(x, w, y, yOffset, n);
         }
-        super.correlate(
-                x,
-                xOffset + 4L * i * stride,
-                lines,
-                xStep,
-                w,
-                wOffset,
-                wStep,
-                taps,
-                dilation,
-                stride,
-                y,
-                yOffset + 4L * i,
-                n - i);
+        super.correlate(x.from(i), w, y, yOffset + 4L * i, n - i);
     }
 
-    static int sums(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            MemorySegment w,
-            long wOffset,
-            long wStep,
-            int taps,
-            int dilation,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+    static int sums(Taps x, Matrix w, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        long xOffset = x.offset();
+        int lines = x.lines();
+        long xStep = x.step();
+        int taps = x.count();
+        long tap = 4L * x.dilation();
+        MemorySegment weights = w.memory();
+        long wOffset = w.offset();
+        long wStep = w.stride();
+        if (source.getClass() != NATIVE || weights.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         int i = 0;
-        long tap = 4L * dilation;
         for (; i <= n - LANES; i += LANES) {
             FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
             for (int line = 0; line < lines; line++) {
                 long at = xOffset + line * xStep + 4L * i;
                 long filter = wOffset + line * wStep;
                 for (int j = 0; j < taps; j++) {
-                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
-                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap, ORDER);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, weights.get(Raw.F32, filter + 4L * j)), sum);
                 }
             }
             sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
@@ -103,8 +74,8 @@ final class VectorWindowLoops extends WindowLoops {
                 long at = xOffset + line * xStep + 4L * i;
                 long filter = wOffset + line * wStep;
                 for (int j = 0; j < taps; j++) {
-                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER, mask);
-                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap, ORDER, mask);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, weights.get(Raw.F32, filter + 4L * j)), sum);
                 }
             }
             sum.intoMemorySegment(y, yOffset + 4L * i, ORDER, mask);
@@ -113,24 +84,20 @@ final class VectorWindowLoops extends WindowLoops {
         return i;
     }
 
-    static int sumsOfSecond(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            MemorySegment w,
-            long wOffset,
-            long wStep,
-            int taps,
-            int dilation,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        if (x.getClass() != NATIVE || w.getClass() != NATIVE || y.getClass() != NATIVE) {
+    static int sumsOfSecond(Taps x, Matrix w, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        long xOffset = x.offset();
+        int lines = x.lines();
+        long xStep = x.step();
+        int taps = x.count();
+        long tap = 4L * x.dilation();
+        MemorySegment weights = w.memory();
+        long wOffset = w.offset();
+        long wStep = w.stride();
+        if (source.getClass() != NATIVE || weights.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         int i = 0;
-        long tap = 4L * dilation;
         // the odd element behind the last even one may lie past the input
         for (; i < n - LANES; i += LANES) {
             FloatVector sum = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
@@ -138,10 +105,10 @@ final class VectorWindowLoops extends WindowLoops {
                 long at = xOffset + line * xStep + 8L * i;
                 long filter = wOffset + line * wStep;
                 for (int j = 0; j < taps; j++) {
-                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
-                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap + BYTES, ORDER);
                     FloatVector v = high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW);
-                    sum = v.fma(FloatVector.broadcast(SPECIES, w.get(Raw.F32, filter + 4L * j)), sum);
+                    sum = v.fma(FloatVector.broadcast(SPECIES, weights.get(Raw.F32, filter + 4L * j)), sum);
                 }
             }
             sum.intoMemorySegment(y, yOffset + 4L * i, ORDER);
@@ -150,51 +117,37 @@ final class VectorWindowLoops extends WindowLoops {
     }
 
     @Override
-    public void maximum(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            int taps,
-            int dilation,
-            int stride,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        boolean fast = Segments.isNative(x) && Segments.isNative(y);
+    public void maximum(Taps x, MemorySegment y, long yOffset, int n) {
+        boolean fast = Segments.isNative(x.memory()) && Segments.isNative(y);
         int i = 0;
-        if (fast && stride == 1 && MoveLoops.get().maxima.ready()) {
-            i = maxima(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
-        } else if (fast && stride == 2 && MoveLoops.get().maximaOfSecond.ready()) {
-            i = maximaOfSecond(x, xOffset, lines, xStep, taps, dilation, y, yOffset, n);
+        if (fast && x.stride() == 1 && MoveLoops.get().maxima.ready()) {
+            i = maxima(x, y, yOffset, n);
+        } else if (fast && x.stride() == 2 && MoveLoops.get().maximaOfSecond.ready()) {
+            i = maximaOfSecond(x, y, yOffset, n);
         }
-        super.maximum(x, xOffset + 4L * i * stride, lines, xStep, taps, dilation, stride, y, yOffset + 4L * i, n - i);
+        super.maximum(x.from(i), y, yOffset + 4L * i, n - i);
     }
 
-    static int maxima(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            int taps,
-            int dilation,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+    static int maxima(Taps x, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        long xOffset = x.offset();
+        int lines = x.lines();
+        long xStep = x.step();
+        int taps = x.count();
+        long tap = 4L * x.dilation();
+        if (source.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         if (n < LANES) {
             return 0;
         }
-        long tap = 4L * dilation;
         int i = 0;
         while (true) {
             FloatVector most = FloatVector.fromMemorySegment(SPECIES, y, yOffset + 4L * i, ORDER);
             for (int line = 0; line < lines; line++) {
                 long at = xOffset + line * xStep + 4L * i;
                 for (int j = 0; j < taps; j++) {
-                    most = most.max(FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER));
+                    most = most.max(FloatVector.fromMemorySegment(SPECIES, source, at + j * tap, ORDER));
                 }
             }
             most.intoMemorySegment(y, yOffset + 4L * i, ORDER);
@@ -205,23 +158,19 @@ final class VectorWindowLoops extends WindowLoops {
         }
     }
 
-    static int maximaOfSecond(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            int taps,
-            int dilation,
-            MemorySegment y,
-            long yOffset,
-            int n) {
-        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+    static int maximaOfSecond(Taps x, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        long xOffset = x.offset();
+        int lines = x.lines();
+        long xStep = x.step();
+        int taps = x.count();
+        long tap = 4L * x.dilation();
+        if (source.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
         if (n <= LANES) {
             return 0;
         }
-        long tap = 4L * dilation;
         int i = 0;
         // the odd element behind the last even one may lie past the input, so one position is left over
         while (true) {
@@ -229,8 +178,8 @@ final class VectorWindowLoops extends WindowLoops {
             for (int line = 0; line < lines; line++) {
                 long at = xOffset + line * xStep + 8L * i;
                 for (int j = 0; j < taps; j++) {
-                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap, ORDER);
-                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, at + j * tap + BYTES, ORDER);
+                    FloatVector low = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap, ORDER);
+                    FloatVector high = FloatVector.fromMemorySegment(SPECIES, source, at + j * tap + BYTES, ORDER);
                     most = most.max(high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW));
                 }
             }

@@ -1,10 +1,10 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Inner loops over rows of windows of f32, in plain Java. Offsets and steps between rows are in bytes, counts, strides
- * and dilations in elements.
+ * Inner loops over rows of windows of f32, in plain Java. Offsets are in bytes, counts in elements.
  */
 public class WindowLoops {
     private static final class Choice {
@@ -22,30 +22,27 @@ public class WindowLoops {
     }
 
     /**
-     * y[i] += sum over l below {@code lines}, j below {@code taps} of w[l, j] x[l, i stride + j dilation], for i below
+     * y[i] += sum over l below {@code lines}, j below {@code count} of w[l, j] x[l, i stride + j dilation], for i below
      * n.
      */
-    public void correlate(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            MemorySegment w,
-            long wOffset,
-            long wStep,
-            int taps,
-            int dilation,
-            int stride,
-            MemorySegment y,
-            long yOffset,
-            int n) {
+    public void correlate(Taps x, Matrix w, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        MemorySegment weights = w.memory();
+        int lines = x.lines();
+        int taps = x.count();
+        long xOffset = x.offset();
+        long xStep = x.step();
+        long wOffset = w.offset();
+        long wStep = w.stride();
+        long tap = 4L * x.dilation();
+        long stride = 4L * x.stride();
         for (int i = 0; i < n; i++) {
             float sum = y.get(Raw.F32, yOffset + 4L * i);
             for (int line = 0; line < lines; line++) {
-                long at = xOffset + line * xStep + 4L * i * stride;
+                long at = xOffset + line * xStep + i * stride;
                 long filter = wOffset + line * wStep;
                 for (int j = 0; j < taps; j++) {
-                    sum += w.get(Raw.F32, filter + 4L * j) * x.get(Raw.F32, at + 4L * j * dilation);
+                    sum += weights.get(Raw.F32, filter + 4L * j) * source.get(Raw.F32, at + j * tap);
                 }
             }
             y.set(Raw.F32, yOffset + 4L * i, sum);
@@ -53,23 +50,20 @@ public class WindowLoops {
     }
 
     /** y[i] = the maximum of y[i] and all x[l, i stride + j dilation]; NaN where there is one. */
-    public void maximum(
-            MemorySegment x,
-            long xOffset,
-            int lines,
-            long xStep,
-            int taps,
-            int dilation,
-            int stride,
-            MemorySegment y,
-            long yOffset,
-            int n) {
+    public void maximum(Taps x, MemorySegment y, long yOffset, int n) {
+        MemorySegment source = x.memory();
+        int lines = x.lines();
+        int taps = x.count();
+        long xOffset = x.offset();
+        long xStep = x.step();
+        long tap = 4L * x.dilation();
+        long stride = 4L * x.stride();
         for (int i = 0; i < n; i++) {
             float most = y.get(Raw.F32, yOffset + 4L * i);
             for (int line = 0; line < lines; line++) {
-                long at = xOffset + line * xStep + 4L * i * stride;
+                long at = xOffset + line * xStep + i * stride;
                 for (int j = 0; j < taps; j++) {
-                    most = Math.max(most, x.get(Raw.F32, at + 4L * j * dilation));
+                    most = Math.max(most, source.get(Raw.F32, at + j * tap));
                 }
             }
             y.set(Raw.F32, yOffset + 4L * i, most);

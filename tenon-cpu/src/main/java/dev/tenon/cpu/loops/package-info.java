@@ -5,6 +5,8 @@
  * without the vector module, and every JVM until it has compiled the vector loops.
  *
  * <ul>
+ *   <li>Short loops take each operand as memory and an offset. Loops that work for microseconds take records:
+ *       {@code Place}, {@code Matrix}, {@code Taps}. A vector loop reads their components before it begins.
  *   <li>{@code MachineLoops} stand before the others where machine code runs.
  *   <li>C2 vectorises a plain loop at once if it runs over arrays, each row is an array of its own, and every index is
  *       the bare counter. So plain loops ({@code Plain…}) copy blocks of memory to arrays of the thread's own.

@@ -3,15 +3,19 @@ package dev.tenon.cpu.machine;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows in memory.
+ * Rows in memory. Kernels in machine code take only memory outside the heap.
  *
- * @param memory outside the heap
  * @param offset of the first row, in bytes
  * @param stride from a row to the next, in bytes; zero for one row that stands for all
  */
 public record Matrix(MemorySegment memory, long offset, long stride) {
     /** No matrix. */
     public static final Matrix NONE = new Matrix(MemorySegment.NULL, 0, 0);
+
+    /** The rows so many bytes further on. */
+    public Matrix plus(long bytes) {
+        return new Matrix(memory, offset + bytes, stride);
+    }
 
     boolean isNone() {
         return memory.address() == 0;

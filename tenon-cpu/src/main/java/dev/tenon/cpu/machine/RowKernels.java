@@ -29,19 +29,6 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         }
     }
 
-    /** Some floats in a row: memory outside the heap, and the first one's byte. */
-    public record Row(MemorySegment memory, long offset) {
-        public static final Row NONE = new Row(MemorySegment.NULL, 0);
-
-        private boolean isNone() {
-            return memory.address() == 0;
-        }
-
-        private Matrix matrix() {
-            return new Matrix(memory, offset, 0);
-        }
-    }
-
     /**
      * With vectors of that many floats.
      *
@@ -59,54 +46,51 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
     }
 
     /** y = x (1 + erf(x / √2)) / 2. */
-    public void gelu(Row x, Row y, int n, Arguments arguments) {
+    public void gelu(Place x, Place y, int n, Arguments arguments) {
         if (n > 0) {
             y.matrix().checkWritable(1, 4L * n);
-            call(gelu, x, y, Row.NONE, Row.NONE, n, arguments);
+            call(gelu, x, y, Place.NONE, Place.NONE, n, arguments);
         }
     }
 
     /** y = e^(x - shift), 0 below 2^-125; returns the sum of at most a few thousand. */
-    public double expSum(Row x, float shift, Row y, int n, Arguments arguments) {
+    public double expSum(Place x, float shift, Place y, int n, Arguments arguments) {
         if (n <= 0) {
             return 0;
         }
         y.matrix().checkWritable(1, 4L * n);
         arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-        call(expSum, x, y, Row.NONE, Row.NONE, n, arguments);
+        call(expSum, x, y, Place.NONE, Place.NONE, n, arguments);
         return sum(arguments, 0);
     }
 
     /** Writes two doubles: the sum of x - shift, of at most a few thousand, and the sum of its squares. */
-    public void moments(Row x, int n, float shift, MemorySegment to, long toOffset, Arguments arguments) {
+    public void moments(Place x, int n, float shift, MemorySegment to, long toOffset, Arguments arguments) {
         boolean any = n > 0;
         if (any) {
             arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-            call(moments, x, Row.NONE, Row.NONE, Row.NONE, n, arguments);
+            call(moments, x, Place.NONE, Place.NONE, Place.NONE, n, arguments);
         }
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset, any ? sum(arguments, 0) : 0);
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
     }
 
-    /** What {@link #normalise} does before scale and bias: (x - mean) factor + addend. */
-    public record Affine(float mean, float factor, float addend) {}
-
-    /** y = affine(x) scale + bias; {@link Row#NONE} for no scale, and for no bias. A bias wants a scale. */
-    public void normalise(Row x, Row y, int n, Affine affine, Row scale, Row bias, Arguments arguments) {
+    /** y = affine(x) scale + bias; {@link Place#NONE} for no scale, and for no bias. A bias wants a scale. */
+    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias, Arguments arguments) {
         if (n <= 0) {
             return;
         }
         y.matrix().checkWritable(1, 4L * n);
         MemorySegment memory = arguments.memory;
-        memory.set(FLOAT, RowCode.SCALARS, affine.mean);
-        memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor);
-        memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend);
+        memory.set(FLOAT, RowCode.SCALARS, affine.mean());
+        memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor());
+        memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend());
         memory.set(LONG, RowCode.PARAMETERS, scale.isNone() ? 0 : bias.isNone() ? 1 : 2);
         call(normalise, x, y, scale, bias, n, arguments);
     }
 
     /** Checks all rows but y, which not every kernel writes, and calls. */
-    private void call(Kernel kernel, Row x, Row y, Row scale, Row bias, int n, Arguments arguments) {
+    private void call(Kernel kernel, Place x, Place y, Place scale, Place bias, int n, Arguments arguments) {
         long bytes = 4L * n;
         x.matrix().check(1, bytes);
         if (!scale.isNone()) {
@@ -116,13 +100,13 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
             bias.matrix().check(1, bytes);
         }
         MemorySegment memory = arguments.memory;
-        memory.set(LONG, RowCode.X, x.offset);
-        memory.set(LONG, RowCode.Y, y.offset);
-        memory.set(LONG, RowCode.SCALE, scale.offset);
-        memory.set(LONG, RowCode.BIAS, bias.offset);
+        memory.set(LONG, RowCode.X, x.offset());
+        memory.set(LONG, RowCode.Y, y.offset());
+        memory.set(LONG, RowCode.SCALE, scale.offset());
+        memory.set(LONG, RowCode.BIAS, bias.offset());
         memory.set(LONG, RowCode.N, n);
         masks(memory, RowCode.MASKS, n % lanes, lanes);
-        kernel.call(memory, x.memory, y.memory, scale.memory, bias.memory);
+        kernel.call(memory, x.memory(), y.memory(), scale.memory(), bias.memory());
     }
 
     /** Which lanes of two vectors, one behind the other, are used: the first {@code count}. */

@@ -8,6 +8,9 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.Layout;
 import java.lang.foreign.MemorySegment;
@@ -166,8 +169,8 @@ final class FloatProduct {
             long cFrom,
             long m) {}
 
-    /** A stretch of the result: its rows and columns, and where its sums are kept until it is written. */
-    private record Block(long row, int rows, int column, int columns, MemorySegment sums, long offset, long stride) {}
+    /** A block of the result: its rows and columns, and where its sums are kept until it is written. */
+    private record Block(long row, int rows, int column, int columns, Matrix sums) {}
 
     /** Computes one block. */
     void block(Operands of, long rowBlock, long columnBlock, MemorySegment workspace) {
@@ -177,9 +180,10 @@ final class FloatProduct {
         int column = (int) (columnBlock * blockColumns);
         int columns = Math.min(blockColumns, n - column);
         boolean f32 = dtype == DType.F32;
-        Block block = f32
-                ? new Block(row, rows, column, columns, of.c, 4 * (of.cFrom + row * n + column), n)
-                : new Block(row, rows, column, columns, workspace, cAt, columns);
+        Matrix sums = f32
+                ? new Matrix(of.c, 4 * (of.cFrom + row * n + column), 4L * n)
+                : new Matrix(workspace, cAt, 4L * columns);
+        Block block = new Block(row, rows, column, columns, sums);
         if (!aDirect()) {
             loadRows(of.a, of.aFrom, of.lda, row, rows, workspace);
         }
@@ -192,34 +196,22 @@ final class FloatProduct {
 
     private void panels(Loops loops, Operands of, Block block, MemorySegment workspace) {
         boolean f32 = dtype == DType.F32;
-        MemorySegment left = aDirect() ? of.a : workspace;
-        long leftOffset = aDirect() ? 4 * (of.aFrom + block.row * of.lda) : aAt;
-        long leftStride = aDirect() ? of.lda : k;
-        MemorySegment start = !bias ? MemorySegment.NULL : f32 ? of.biases : workspace;
-        long startOffset = !bias ? 0 : f32 ? 4L * block.column : biasAt;
+        Matrix left = aDirect()
+                ? new Matrix(of.a, 4 * (of.aFrom + block.row * of.lda), 4 * of.lda)
+                : new Matrix(workspace, aAt, 4L * k);
+        Start start =
+                !bias ? Start.ZERO : f32 ? Start.bias(of.biases, 4L * block.column) : Start.bias(workspace, biasAt);
         boolean direct = packed && f32;
         for (int j = 0; !direct && j < block.columns; j += Gemm.NR) {
             int width = Math.min(Gemm.NR, block.columns - j);
             loadPanel(of.b, of.bFrom, block.column + j, width, workspace, bAt + 4L * j * k);
         }
-        loops.product(
-                block.rows,
-                block.columns,
-                k,
-                left,
-                leftOffset,
-                leftStride,
-                direct ? of.b : workspace,
-                direct ? of.bFrom + 4L * block.column * k : bAt,
-                4L * k * Gemm.NR,
-                block.sums,
-                block.offset,
-                block.stride,
-                bias ? Loops.BIAS : Loops.ZERO,
-                start,
-                startOffset,
-                workspace,
-                edgeAt);
+        long panelBytes = 4L * k * Gemm.NR;
+        Matrix right = direct
+                ? new Matrix(of.b, of.bFrom + 4L * block.column * k, panelBytes)
+                : new Matrix(workspace, bAt, panelBytes);
+        Gemm.Size size = new Gemm.Size(block.rows, block.columns, k);
+        loops.product(size, left, right, block.sums, start, new Place(workspace, edgeAt));
     }
 
     private void loadRows(MemorySegment a, long aFrom, long lda, long row, int rows, MemorySegment workspace) {
@@ -284,10 +276,10 @@ final class FloatProduct {
         boolean whole = f32 && columns == n && (long) block.rows * columns <= Integer.MAX_VALUE;
         int spans = whole ? 1 : block.rows;
         int length = whole ? block.rows * columns : columns;
-        MemorySegment sums = block.sums;
+        MemorySegment sums = block.sums.memory();
         long first = of.cFrom + block.row * n + block.column;
         for (int r = 0; r < spans; r++) {
-            long at = block.offset + 4L * r * block.stride;
+            long at = block.sums.offset() + r * block.sums.stride();
             long element = first + (long) r * n;
             if (activation != null) {
                 loops.unary(activation, sums, at, sums, at, length);

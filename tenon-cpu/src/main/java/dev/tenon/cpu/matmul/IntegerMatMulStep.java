@@ -9,6 +9,9 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
@@ -231,23 +234,12 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         do {
             int count = Math.min(DEPTH, k - depth);
             loops.product(
-                    rows,
-                    NR,
-                    count,
-                    workspace,
-                    aAt + 4L * depth,
-                    k,
-                    b,
-                    bOffset + 4L * depth * NR,
-                    0,
-                    workspace,
-                    cAt,
-                    NR,
-                    Loops.ZERO,
-                    MemorySegment.NULL,
-                    0,
-                    workspace,
-                    0);
+                    new Gemm.Size(rows, NR, count),
+                    new Matrix(workspace, aAt + 4L * depth, 4L * k),
+                    new Matrix(b, bOffset + 4L * depth * NR, 0),
+                    new Matrix(workspace, cAt, 4L * NR),
+                    Start.ZERO,
+                    new Place(workspace, 0));
             for (int r = 0; r < rows; r++) {
                 long to = 4 * ((batch * sizes.m() + row + r) * n + column);
                 addSums(workspace, cAt + 4L * r * NR, c, to, columns, depth == 0);

@@ -6,6 +6,8 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
@@ -92,8 +94,8 @@ final class RowNormStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        Row scales = new Row(place(frame, scale, workspace, scaleAt), isCopied(scale) ? scaleAt : 0);
-        Row biases = new Row(place(frame, bias, workspace, biasAt), isCopied(bias) ? biasAt : 0);
+        Place scales = place(frame, scale, workspace, scaleAt);
+        Place biases = place(frame, bias, workspace, biasAt);
         for (long row = from; row < to; row++) {
             long first = row * norm.size;
             if (dtype == DType.F64) {
@@ -103,10 +105,10 @@ final class RowNormStep implements CpuStep, RangeTask {
             }
             Moments moments = moments(loops, x, first, workspace);
             if (norm.perRow) {
-                long channels = scales.memory.byteSize() / dtype.bytes();
-                Convert.load(dtype, scales.memory, row % channels, workspace, momentsAt, 1);
-                Convert.load(dtype, biases.memory, row % channels, workspace, momentsAt + 4, 1);
-                write(loops, x, y, first, moments, Row.NONE, Row.NONE, workspace);
+                long channels = scales.memory().byteSize() / dtype.bytes();
+                Convert.load(dtype, scales.memory(), row % channels, workspace, momentsAt, 1);
+                Convert.load(dtype, biases.memory(), row % channels, workspace, momentsAt + 4, 1);
+                write(loops, x, y, first, moments, Place.NONE, Place.NONE, workspace);
             } else {
                 write(loops, x, y, first, moments, scales, biases, workspace);
             }
@@ -114,42 +116,37 @@ final class RowNormStep implements CpuStep, RangeTask {
     }
 
     /** A parameter as a row of its own, in memory or repeated into workspace. */
-    private MemorySegment place(CpuFrame frame, @Nullable Parameter parameter, MemorySegment workspace, long offset) {
+    private Place place(CpuFrame frame, @Nullable Parameter parameter, MemorySegment workspace, long offset) {
         if (parameter == null) {
-            return MemorySegment.NULL;
+            return Place.NONE;
         }
         MemorySegment memory = frame.at(parameter.slot());
         if (!isCopied(parameter)) {
-            return memory;
+            return new Place(memory, 0);
         }
         int width = TileKind.of(dtype).bytes();
         for (long i = 0; i < norm.size; i++) {
             Convert.load(dtype, memory, parameter.broadcast().at(0, i), workspace, offset + width * i, 1);
         }
-        return workspace;
+        return new Place(workspace, offset);
     }
 
-    private void scaleDoubles(MemorySegment y, long row, Row scales, Row biases) {
+    private void scaleDoubles(MemorySegment y, long row, Place scales, Place biases) {
         long size = norm.size;
         boolean perRow = norm.perRow;
         for (long i = 0; i < size; i++) {
             long at = 8 * (row * size + i);
             double value = y.get(Convert.F64, at);
             if (scale != null) {
-                long element = perRow ? row % (scales.memory.byteSize() / 8) : i;
-                value *= scales.memory.get(Convert.F64, scales.offset + 8 * element);
+                long element = perRow ? row % (scales.memory().byteSize() / 8) : i;
+                value *= scales.memory().get(Convert.F64, scales.offset() + 8 * element);
             }
             if (bias != null) {
-                long element = perRow ? row % (biases.memory.byteSize() / 8) : i;
-                value += biases.memory.get(Convert.F64, biases.offset + 8 * element);
+                long element = perRow ? row % (biases.memory().byteSize() / 8) : i;
+                value += biases.memory().get(Convert.F64, biases.offset() + 8 * element);
             }
             y.set(Convert.F64, at, value);
         }
-    }
-
-    /** A parameter as a row: memory, and where it begins. */
-    private record Row(MemorySegment memory, long offset) {
-        static final Row NONE = new Row(MemorySegment.NULL, 0);
     }
 
     /**
@@ -198,8 +195,8 @@ final class RowNormStep implements CpuStep, RangeTask {
             MemorySegment y,
             long first,
             Moments moments,
-            Row scales,
-            Row biases,
+            Place scales,
+            Place biases,
             MemorySegment workspace) {
         long size = norm.size;
         double factor = 1 / Math.sqrt(moments.variance + norm.epsilon);
@@ -210,22 +207,14 @@ final class RowNormStep implements CpuStep, RangeTask {
             times *= rowScale;
             plus = plus * rowScale + workspace.get(Loops.F32, momentsAt + 4);
         }
+        Affine affine = new Affine(moments.about, times, plus);
         boolean direct = dtype == DType.F32;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            loops.normalise(
-                    FloatRows.segment(dtype, x, first + at, n, workspace, xAt),
-                    FloatRows.offset(dtype, first + at, xAt),
-                    direct ? y : workspace,
-                    direct ? 4 * (first + at) : yAt,
-                    n,
-                    moments.about,
-                    times,
-                    plus,
-                    scales.memory,
-                    scales.offset + 4 * at,
-                    biases.memory,
-                    biases.offset + 4 * at);
+            MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, xAt);
+            Place source = new Place(block, FloatRows.offset(dtype, first + at, xAt));
+            Place target = direct ? new Place(y, 4 * (first + at)) : new Place(workspace, yAt);
+            loops.normalise(source, target, n, affine, scales.plus(4 * at), biases.plus(4 * at));
             if (!direct) {
                 Convert.store(dtype, workspace, yAt, y, first + at, n);
             }

@@ -4,6 +4,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
@@ -106,12 +108,10 @@ final class SoftmaxStep implements CpuStep, RangeTask {
             float minusLog,
             MemorySegment workspace) {
         MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
-        long offset = FloatRows.offset(dtype, from, X_AT);
+        Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
         boolean direct = dtype == DType.F32;
-        MemorySegment to = direct ? y : workspace;
-        long toOffset = direct ? 4 * from : Y_AT;
-        MemorySegment none = MemorySegment.NULL;
-        loops.normalise(block, offset, to, toOffset, n, max, 1, minusLog, none, 0, none, 0);
+        Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
+        loops.normalise(source, target, n, new Affine(max, 1, minusLog), Place.NONE, Place.NONE);
         if (!direct) {
             Convert.store(dtype, workspace, Y_AT, y, from, n);
         }

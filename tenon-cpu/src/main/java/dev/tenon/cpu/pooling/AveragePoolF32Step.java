@@ -3,6 +3,7 @@ package dev.tenon.cpu.pooling;
 import dev.tenon.core.ir.Node;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.WindowRowStep;
@@ -15,13 +16,14 @@ final class AveragePoolF32Step extends WindowRowStep {
     private final Loops loops = Loops.current();
     private final boolean countPadding;
     /** A row of the kernel, which serves all its rows. */
-    private final MemorySegment ones;
+    private final Matrix ones;
 
     AveragePoolF32Step(Windows3 windows, boolean countPadding, Node node, CpuLoweringContext context) {
         super("rows", windows, node, context);
         this.countPadding = countPadding;
-        this.ones = Arena.ofAuto().allocate(4L * windows.width().kernel(), 64);
-        loops.fill(ones, 0, 1, windows.width().kernel());
+        MemorySegment row = Arena.ofAuto().allocate(4L * windows.width().kernel(), 64);
+        loops.fill(row, 0, 1, windows.width().kernel());
+        this.ones = new Matrix(row, 0, 0);
     }
 
     @Override
@@ -31,21 +33,7 @@ final class AveragePoolF32Step extends WindowRowStep {
 
     @Override
     public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
-        Windows3.Axis width = windows.width();
-        rows.correlate(
-                cells.source(),
-                cells.from() * 4,
-                cells.lines(),
-                cells.step() * 4,
-                ones,
-                0,
-                0,
-                cells.taps(),
-                width.dilation(),
-                width.stride(),
-                target,
-                to * 4,
-                count);
+        rows.correlate(taps(cells), ones, target, to * 4, count);
     }
 
     @Override

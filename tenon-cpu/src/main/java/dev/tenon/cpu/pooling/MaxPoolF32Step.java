@@ -23,18 +23,7 @@ final class MaxPoolF32Step extends WindowRowStep {
 
     @Override
     public void collect(CpuFrame frame, Cells cells, MemorySegment target, long to, int count) {
-        Windows3.Axis width = windows.width();
-        rows.maximum(
-                cells.source(),
-                cells.from() * 4,
-                cells.lines(),
-                cells.step() * 4,
-                cells.taps(),
-                width.dilation(),
-                width.stride(),
-                target,
-                to * 4,
-                count);
+        rows.maximum(taps(cells), target, to * 4, count);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.tenon.cpu.quantisation;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.cpu.loops.ByteScale;
 import dev.tenon.cpu.loops.QuantLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.step.CpuFrame;
@@ -77,6 +78,7 @@ final class DynamicQuantizeStep implements CpuStep, RangeTask {
         float zero = frame.at(zeroSlot).get(Raw.I8, 0) & 0xFF;
         long first = from * CHUNK;
         long end = Math.min(count, to * CHUNK);
-        loops.quantize(frame.at(input), first * 4, scale, zero, 0, 255, frame.at(output), first, end - first);
+        ByteScale byteScale = new ByteScale(scale, zero, 0, 255);
+        loops.quantize(frame.at(input), first * 4, byteScale, frame.at(output), first, end - first);
     }
 }

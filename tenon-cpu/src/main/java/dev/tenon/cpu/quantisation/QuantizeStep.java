@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.cpu.loops.ByteScale;
 import dev.tenon.cpu.loops.QuantLoops;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -64,8 +65,8 @@ final class QuantizeStep extends LoopStep {
             double scale = Elements.getDouble(scaleType, frame.at(scales), scaleMap.at(i));
             double zero = zeros < 0 ? 0 : Elements.getDouble(to, frame.at(zeros), zeroMap.at(i));
             if (bytes) {
-                loops.quantize(
-                        source, i * 4, (float) scale, (float) zero, (float) least, (float) largest, target, i, end - i);
+                ByteScale byteScale = new ByteScale((float) scale, (float) zero, (float) least, (float) largest);
+                loops.quantize(source, i * 4, byteScale, target, i, end - i);
                 i = end;
             }
             for (; i < end; i++) {

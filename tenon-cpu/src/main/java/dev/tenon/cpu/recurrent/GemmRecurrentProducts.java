@@ -5,6 +5,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.loops.Start;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
@@ -108,24 +111,17 @@ final class GemmRecurrentProducts implements RecurrentProducts {
     public void project(CpuFrame frame, RecurrentUnit unit, Rows x, long bias, long to, long toStride) {
         MemorySegment memory = unit.memory();
         boolean once = preparedW.byteSize() != 0;
+        Place panels = once
+                ? new Place(preparedW, packedW() * unit.direction())
+                : new Place(memory, unit.own() + Gemm.EDGE_BYTES);
         Gemm.multiply(
                 loops,
-                x.count(),
-                shape.rows(),
-                shape.features(),
-                frame.at(shape.x()),
-                x.first() * 4,
-                x.stride(),
-                once ? preparedW : memory,
-                once ? packedW() * unit.direction() : unit.own() + Gemm.EDGE_BYTES,
-                memory,
-                to,
-                toStride,
-                Loops.BIAS,
-                memory,
-                bias,
-                memory,
-                unit.own());
+                new Gemm.Size(x.count(), shape.rows(), shape.features()),
+                new Matrix(frame.at(shape.x()), x.first() * 4, x.stride() * 4),
+                panels,
+                new Matrix(memory, to, toStride * 4),
+                Start.bias(memory, bias),
+                new Place(memory, unit.own()));
     }
 
     @Override
@@ -150,21 +146,11 @@ final class GemmRecurrentProducts implements RecurrentProducts {
         }
         Gemm.multiply(
                 loops,
-                unit.count(),
-                part.to() - part.from(),
-                shape.hidden(),
-                memory,
-                states,
-                shape.hidden(),
-                once ? preparedR : memory,
-                packed,
-                memory,
-                to,
-                toStride,
-                add ? Loops.ACCUMULATE : Loops.ZERO,
-                MemorySegment.NULL,
-                0,
-                memory,
-                unit.own());
+                new Gemm.Size(unit.count(), part.to() - part.from(), shape.hidden()),
+                new Matrix(memory, states, 4L * shape.hidden()),
+                new Place(once ? preparedR : memory, packed),
+                new Matrix(memory, to, toStride * 4),
+                add ? Start.RESULT : Start.ZERO,
+                new Place(memory, unit.own()));
     }
 }

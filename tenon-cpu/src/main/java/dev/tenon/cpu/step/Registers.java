@@ -1,5 +1,6 @@
 package dev.tenon.cpu.step;
 
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -10,6 +11,10 @@ import java.util.Arrays;
 public final class Registers {
     public MemorySegment[] segments = new MemorySegment[0];
     public long[] offsets = new long[0];
+
+    public Place place(int register) {
+        return new Place(segments[register], offsets[register]);
+    }
 
     public void ensure(int count) {
         if (segments.length < count) {

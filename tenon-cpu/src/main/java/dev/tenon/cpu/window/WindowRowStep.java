@@ -1,6 +1,7 @@
 package dev.tenon.cpu.window;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.cpu.loops.Taps;
 import dev.tenon.cpu.loops.WindowLoops;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -87,6 +88,19 @@ public abstract class WindowRowStep extends LoopStep {
             }
             finish(frame, startD, startH, target, to);
         }
+    }
+
+    /** Cells as {@link WindowLoops} take them. */
+    protected final Taps taps(Cells cells) {
+        Windows3.Axis width = windows.width();
+        return new Taps(
+                cells.source,
+                cells.from * 4,
+                cells.lines,
+                cells.step * 4,
+                cells.taps,
+                width.dilation(),
+                width.stride());
     }
 
     private void lines(

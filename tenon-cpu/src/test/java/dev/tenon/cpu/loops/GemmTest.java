@@ -13,6 +13,8 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.Seeded;
 import dev.tenon.cpu.CpuRun;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -30,7 +32,7 @@ class GemmTest {
             for (int m : SIZES) {
                 for (int n : SIZES) {
                     for (int k : new int[] {0, 1, 4, 7, 40, 1030}) {
-                        for (int start : new int[] {Loops.ZERO, Loops.ACCUMULATE, Loops.BIAS}) {
+                        for (Start.Kind start : Start.Kind.values()) {
                             multiply(loops, m, n, k, start);
                         }
                     }
@@ -39,7 +41,7 @@ class GemmTest {
         }
     }
 
-    private static void multiply(Loops loops, int m, int n, int k, int start) {
+    private static void multiply(Loops loops, int m, int n, int k, Start.Kind kind) {
         Arena arena = Arena.ofAuto();
         int lda = k + 3;
         int ldc = n + 5;
@@ -57,7 +59,19 @@ class GemmTest {
         fill(bias, 4);
         float[] before = c.toArray(java.lang.foreign.ValueLayout.JAVA_FLOAT);
         Gemm.pack(b, 4, n, 1, k, n, packed, 0);
-        Gemm.multiply(loops, m, n, k, a, 4, lda, packed, 0, c, 4, ldc, start, bias, 0, edge, 0);
+        Start start = switch (kind) {
+            case ZERO -> Start.ZERO;
+            case RESULT -> Start.RESULT;
+            case BIAS -> Start.bias(bias, 0);
+        };
+        Gemm.multiply(
+                loops,
+                new Gemm.Size(m, n, k),
+                new Matrix(a, 4, 4L * lda),
+                new Place(packed, 0),
+                new Matrix(c, 4, 4L * ldc),
+                start,
+                new Place(edge, 0));
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < ldc; j++) {
                 int at = 1 + i * ldc + j;
@@ -66,13 +80,16 @@ class GemmTest {
                             .isTrue();
                     continue;
                 }
-                double sum =
-                        start == Loops.ACCUMULATE ? before[at] : start == Loops.BIAS ? bias.get(Loops.F32, 4L * j) : 0;
+                double sum = switch (kind) {
+                    case ZERO -> 0;
+                    case RESULT -> before[at];
+                    case BIAS -> bias.get(Loops.F32, 4L * j);
+                };
                 for (int x = 0; x < k; x++) {
                     sum += (double) a.get(Loops.F32, 4L * (1 + i * lda + x)) * b.get(Loops.F32, 4L * (1 + x * n + j));
                 }
                 assertThat(Math.abs(c.get(Loops.F32, 4L * at) - sum))
-                        .as("%dx%dx%d start %d at %d,%d", m, n, k, start, i, j)
+                        .as("%dx%dx%d start %s at %d,%d", m, n, k, kind, i, j)
                         .isLessThan(1e-5 * (1 + k / 16.0));
             }
         }

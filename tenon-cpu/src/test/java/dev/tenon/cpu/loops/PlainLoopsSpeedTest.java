@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.CpuRun;
+import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -40,8 +42,11 @@ class PlainLoopsSpeedTest {
     @Test
     @EnabledIf("hasVectors")
     void productsKeepUp() {
-        compare(loops -> loops.product(
-                M, N, K, a, 0, K, b, 0, 4L * K * Gemm.NR, c, 0, N, Loops.ZERO, MemorySegment.NULL, 0, edge, 0));
+        Gemm.Size size = new Gemm.Size(M, N, K);
+        Matrix left = new Matrix(a, 0, 4L * K);
+        Matrix panels = new Matrix(b, 0, 4L * K * Gemm.NR);
+        Matrix result = new Matrix(c, 0, 4L * N);
+        compare(loops -> loops.product(size, left, panels, result, Start.ZERO, new Place(edge, 0)));
     }
 
     @Test

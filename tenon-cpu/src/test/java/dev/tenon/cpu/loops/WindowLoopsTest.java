@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.tenon.core.testkit.Seeded;
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -57,13 +58,10 @@ class WindowLoopsTest {
         for (int n = 0; n <= LONGEST; n++) {
             int length = n;
             for (int stride = 1; stride <= 3; stride++) {
-                int step = stride;
-                compare(
-                        n,
-                        1e-5,
-                        (fast, y) ->
-                                (fast ? vector : scalar).correlate(x, 4, 2, 36, w, 4, 12, 3, 2, step, y, 4, length));
-                compare(n, 0, (fast, y) -> (fast ? vector : scalar).maximum(x, 4, 2, 36, 3, 2, step, y, 4, length));
+                Taps taps = new Taps(x, 4, 2, 36, 3, 2, stride);
+                Matrix weights = new Matrix(w, 4, 12);
+                compare(n, 1e-5, (fast, y) -> (fast ? vector : scalar).correlate(taps, weights, y, 4, length));
+                compare(n, 0, (fast, y) -> (fast ? vector : scalar).maximum(taps, y, 4, length));
             }
             compare(n, 1e-6, (fast, y) -> (fast ? vector : scalar).multiplyAdd(x, 12, 0.7f, y, 4, length));
         }
@@ -76,11 +74,8 @@ class WindowLoopsTest {
         for (int n = 0; n <= LONGEST; n++) {
             int length = n;
             for (float least : List.of(0f, -128f)) {
-                compare(
-                        n,
-                        0,
-                        (fast, y) ->
-                                (fast ? vector : scalar).quantize(x, 4, 0.01f, 3, least, least + 255, y, 3, length));
+                ByteScale scale = new ByteScale(0.01f, 3, least, least + 255);
+                compare(n, 0, (fast, y) -> (fast ? vector : scalar).quantize(x, 4, scale, y, 3, length));
                 compare(
                         n,
                         0,

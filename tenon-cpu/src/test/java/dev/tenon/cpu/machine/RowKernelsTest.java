@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.cpu.machine.RowKernels.Affine;
 import dev.tenon.cpu.machine.RowKernels.Arguments;
-import dev.tenon.cpu.machine.RowKernels.Row;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
@@ -60,7 +58,7 @@ class RowKernelsTest {
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, true);
             MemorySegment y = MachineCode.poisoned(n + 1L);
-            kernels.gelu(new Row(x, 0), new Row(y, 0), n, arguments);
+            kernels.gelu(new Place(x, 0), new Place(y, 0), n, arguments);
             for (int i = 0; i < n; i++) {
                 float value = MachineCode.get(x, i);
                 double wanted = value == Float.NEGATIVE_INFINITY ? 0 : UnaryFn.GELU.apply(value, 0, 0);
@@ -77,7 +75,7 @@ class RowKernelsTest {
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, n % 2 == 1);
             MemorySegment y = MachineCode.poisoned(n + 1L);
-            double sum = kernels.expSum(new Row(x, 0), 2.5f, new Row(y, 0), n, arguments);
+            double sum = kernels.expSum(new Place(x, 0), 2.5f, new Place(y, 0), n, arguments);
             double wanted = 0;
             for (int i = 0; i < n; i++) {
                 float difference = MachineCode.get(x, i) - 2.5f;
@@ -97,7 +95,7 @@ class RowKernelsTest {
         MemorySegment to = MachineCode.poisoned(4);
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, false);
-            kernels.moments(new Row(x, 0), n, 0.5f, to, 0, arguments);
+            kernels.moments(new Place(x, 0), n, 0.5f, to, 0, arguments);
             double sum = 0;
             double squares = 0;
             for (int i = 0; i < n; i++) {
@@ -120,10 +118,10 @@ class RowKernelsTest {
                 MemorySegment scale = row(n, false);
                 MemorySegment bias = row(n, false);
                 MemorySegment y = MachineCode.poisoned(n + 1L);
-                Row times = parameters > 0 ? new Row(scale, 0) : Row.NONE;
-                Row plus = parameters > 1 ? new Row(bias, 0) : Row.NONE;
+                Place times = parameters > 0 ? new Place(scale, 0) : Place.NONE;
+                Place plus = parameters > 1 ? new Place(bias, 0) : Place.NONE;
                 Affine affine = new Affine(0.1f, 1.3f, 0.2f);
-                kernels.normalise(new Row(x, 0), new Row(y, 0), n, affine, times, plus, arguments);
+                kernels.normalise(new Place(x, 0), new Place(y, 0), n, affine, times, plus, arguments);
                 for (int i = 0; i < n; i++) {
                     double wanted = (MachineCode.get(x, i) - (double) 0.1f) * 1.3f + 0.2f;
                     wanted *= parameters > 0 ? MachineCode.get(scale, i) : 1;
@@ -139,20 +137,20 @@ class RowKernelsTest {
     @MethodSource("widths")
     void refusesWhatDoesNotFit(int lanes) {
         RowKernels kernels = RowKernels.make(lanes);
-        Row four = new Row(MachineCode.poisoned(4), 0);
-        Row three = new Row(MachineCode.poisoned(3), 0);
+        Place four = new Place(MachineCode.poisoned(4), 0);
+        Place three = new Place(MachineCode.poisoned(3), 0);
         assertThatThrownBy(() -> kernels.gelu(four, three, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.gelu(three, four, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernels.normalise(four, four, 4, new Affine(0, 1, 0), three, Row.NONE, arguments))
+        assertThatThrownBy(() -> kernels.normalise(four, four, 4, new Affine(0, 1, 0), three, Place.NONE, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernels.gelu(four, Row.NONE, 4, arguments))
+        assertThatThrownBy(() -> kernels.gelu(four, Place.NONE, 4, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernels.expSum(four, 0, Row.NONE, 4, arguments))
+        assertThatThrownBy(() -> kernels.expSum(four, 0, Place.NONE, 4, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        Row heap = new Row(MemorySegment.ofArray(new float[4]), 0);
+        Place heap = new Place(MemorySegment.ofArray(new float[4]), 0);
         assertThatThrownBy(() -> kernels.gelu(heap, four, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> kernels.gelu(four, heap, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
-        Row fixed = new Row(four.memory().asReadOnly(), 0);
+        Place fixed = new Place(four.memory().asReadOnly(), 0);
         assertThatThrownBy(() -> kernels.gelu(four, fixed, 4, arguments)).isInstanceOf(IllegalArgumentException.class);
     }
 }

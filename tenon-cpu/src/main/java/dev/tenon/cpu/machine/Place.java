@@ -1,0 +1,28 @@
+package dev.tenon.cpu.machine;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A place in memory: a segment and a byte offset in it. Kernels in machine code take only memory outside the heap.
+ *
+ * @param offset in bytes
+ */
+public record Place(MemorySegment memory, long offset) {
+    /** No place. */
+    public static final Place NONE = new Place(MemorySegment.NULL, 0);
+
+    /** Whether there is no memory here: a segment of no bytes. */
+    public boolean isNone() {
+        return memory.byteSize() == 0;
+    }
+
+    /** The place so many bytes further on; none stays none. */
+    public Place plus(long bytes) {
+        return isNone() ? this : new Place(memory, offset + bytes);
+    }
+
+    /** The row that begins here. */
+    Matrix matrix() {
+        return new Matrix(memory, offset, 0);
+    }
+}
