@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * Transposed convolution of f32 as matrix products: the weights [channels out and cells, channels in] by the input
  * [channels in, positions] give what each input element adds to the cells of its window. A unit is a block of output
- * channels, which nobody else writes.
+ * channels, which it alone writes.
  */
 final class GemmConvTransposeStep extends LoopStep {
     private static final int DEPTH = 256;

@@ -12,9 +12,9 @@ import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Copies data, then combines slices of updates into it. The units are ranges of the target: whoever has one looks
+ * Copies data, then combines slices of updates into it. The units are ranges of the target: each looks
  * through all tuples and takes what falls into it, so the updates of an element are in order whatever the number of
- * threads, and nobody needs to sort them.
+ * threads, without a sort.
  */
 final class ScatterNdStep extends LoopStep {
     /** Looking through all tuples again must pay; short floats also need the range in workspace. */

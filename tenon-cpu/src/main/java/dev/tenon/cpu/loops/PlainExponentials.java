@@ -1,5 +1,7 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Exponential;
+
 /**
  * The functions that rest on the exponential, by the formulas of {@link VectorExponentials}, as loops over arrays.
  * Where vectors choose between two results, these add two of which one is 0 (or -0, which changes no number): C2 gives
@@ -8,8 +10,8 @@ package dev.tenon.cpu.loops;
  */
 @SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 final class PlainExponentials {
-    private static final float ROUNDER = VectorExponentials.ROUNDER;
-    private static final float LOG2_E = VectorExponentials.LOG2_E;
+    private static final float ROUNDER = Exponential.ROUNDER;
+    private static final float LOG2_E = Exponential.LOG2_E;
     private static final int ONE_BITS = 127 << 23;
     private static final float HUGE = 0x1p127f;
 
@@ -24,12 +26,12 @@ final class PlainExponentials {
         for (int j = 0; j < n; j++) {
             float t = Math.fma(v[j], LOG2_E, ROUNDER);
             float k = t - ROUNDER;
-            float r = Math.fma(k, VectorExponentials.LN2_HIGH, v[j]);
-            r += Math.fma(k, VectorExponentials.LN2_LOW, rest[j]);
-            float q = Math.fma(r, VectorExponentials.E5, VectorExponentials.E4);
-            q = Math.fma(q, r, VectorExponentials.E3);
-            q = Math.fma(q, r, VectorExponentials.E2);
-            q = Math.fma(q, r, VectorExponentials.E1);
+            float r = Math.fma(k, Exponential.LN2_HIGH, v[j]);
+            r += Math.fma(k, Exponential.LN2_LOW, rest[j]);
+            float q = Math.fma(r, Exponential.E5, Exponential.E4);
+            q = Math.fma(q, r, Exponential.E3);
+            q = Math.fma(q, r, Exponential.E2);
+            q = Math.fma(q, r, Exponential.E1);
             p[j] = Math.fma(q * r, r, r);
             power[j] = t;
         }
@@ -79,7 +81,7 @@ final class PlainExponentials {
         for (int j = 0; j < n; j++) {
             float half =
                     Float.intBitsToFloat((Float.floatToRawIntBits(of.power[j]) << 23) + VectorExponentials.HALF_BITS);
-            half = v[j] < VectorExponentials.EXP_LOW ? 0 : half;
+            half = v[j] < Exponential.LOW ? 0 : half;
             of.power[j] = v[j] > VectorExponentials.EXP_HIGH ? Float.POSITIVE_INFINITY : half;
         }
         float[] y = of.y;

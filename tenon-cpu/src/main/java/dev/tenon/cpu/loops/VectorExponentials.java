@@ -1,5 +1,6 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.cpu.machine.Exponential;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -22,19 +23,7 @@ final class VectorExponentials {
     private static final Class<?> NATIVE = Segments.NATIVE;
     private static final int LANES = SPECIES.length();
 
-    // exponential: adding 1.5 * 2^23 rounds to an integer, which is then in the low bits
-    static final float LOG2_E = 1.44269504f;
-    static final float ROUNDER = 12582912f;
-    static final float LN2_HIGH = -0.693359375f;
-    static final float LN2_LOW = 2.12194440e-4f;
-    static final float E5 = 1.38145394e-3f;
-    static final float E4 = 8.36874545e-3f;
-    static final float E3 = 4.1668389e-2f;
-    static final float E2 = 1.66665211e-1f;
-    static final float E1 = 4.9999994e-1f;
-    /** Below, a softmax takes e^x for 0; above, for infinity. */
-    static final float EXP_LOW = -86.6f;
-
+    /** Above, a softmax takes e^x for infinity. */
     static final float EXP_HIGH = 88.8f;
     /** The bits of 2^-1, with which 2^(n-1) is made for n that are at most 1. */
     static final int HALF_BITS = 126 << 23;
@@ -51,19 +40,20 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             FloatVector v = given.blend(EXP_LEAST, given.compare(VectorOperators.LT, EXP_LEAST))
                     .blend(EXP_MOST, given.compare(VectorOperators.GT, EXP_MOST));
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), r);
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), r);
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r);
             // 2^n as two factors, the first 2^(n/2): results may be subnormal, and 2^128 is no number
             IntVector bits = t.reinterpretAsInts();
@@ -87,7 +77,7 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         FloatVector one = FloatVector.broadcast(SPECIES, 1);
         float slope = -Math.abs(alpha);
         float limit = -131 / slope;
@@ -98,14 +88,15 @@ final class VectorExponentials {
             u = u.blend(limit, u.compare(VectorOperators.GT, limit));
             FloatVector v = u.mul(slope);
             FloatVector rest = u.fma(FloatVector.broadcast(SPECIES, slope), v.neg());
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = r.add(k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), rest));
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = r.add(k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), rest));
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r);
             FloatVector power = t.reinterpretAsInts()
                     .lanewise(VectorOperators.LSHL, 23)
@@ -129,7 +120,7 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         FloatVector cube = FloatVector.broadcast(SPECIES, -0.0713548139f);
         FloatVector linear = FloatVector.broadcast(SPECIES, -1.595703125f); // short: the next difference is exact
         for (int i = 0; i < n; i += LANES) {
@@ -143,14 +134,15 @@ final class VectorExponentials {
             rest = a.fma(a, s.neg()).fma(cube, rest).add(s.fma(cube, linear.sub(factor)));
             FloatVector v = a.mul(factor);
             rest = a.fma(rest, a.fma(factor, v.neg()));
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = r.add(k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), rest));
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = r.add(k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), rest));
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r);
             FloatVector power = t.reinterpretAsInts()
                     .lanewise(VectorOperators.LSHL, 23)
@@ -171,21 +163,22 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .mul(beta);
             FloatVector a = given.abs();
             a = a.blend(10, a.compare(VectorOperators.GT, 10));
             FloatVector v = a.mul(-2);
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), r);
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), r);
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r);
             FloatVector power = t.reinterpretAsInts()
                     .lanewise(VectorOperators.LSHL, 23)
@@ -211,7 +204,7 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             FloatVector a = given.abs();
@@ -230,14 +223,15 @@ final class VectorExponentials {
             v = v.fma(a, FloatVector.broadcast(SPECIES, -6.34846687e-1f));
             v = v.fma(a, FloatVector.broadcast(SPECIES, -1.28717512e-1f));
             v = v.fma(a, a.neg());
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), r);
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), r);
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r.add(1));
             IntVector bits =
                     t.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).add(HALF_BITS);
@@ -259,7 +253,7 @@ final class VectorExponentials {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         FloatVector half = FloatVector.broadcast(SPECIES, -0.5f);
         for (int i = 0; i < n; i += LANES) {
             FloatVector given = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
@@ -268,14 +262,15 @@ final class VectorExponentials {
             FloatVector s = a.mul(a);
             FloatVector v = s.mul(half);
             FloatVector rest = a.fma(a, s.neg()).mul(half);
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, LN2_HIGH), v);
-            r = r.add(k.fma(FloatVector.broadcast(SPECIES, LN2_LOW), rest));
-            FloatVector p = r.fma(FloatVector.broadcast(SPECIES, E5), FloatVector.broadcast(SPECIES, E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, E1));
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = r.add(k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), rest));
+            FloatVector p = r.fma(
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r);
             FloatVector power = t.reinterpretAsInts()
                     .lanewise(VectorOperators.LSHL, 23)

@@ -1,6 +1,7 @@
 package dev.tenon.cpu.loops;
 
 import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.Exponential;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -102,27 +103,26 @@ final class VectorRows {
         if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        FloatVector rounder = FloatVector.broadcast(SPECIES, VectorExponentials.ROUNDER);
+        FloatVector rounder = FloatVector.broadcast(SPECIES, Exponential.ROUNDER);
         FloatVector sum = FloatVector.zero(SPECIES);
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .sub(shift);
-            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LOG2_E), rounder);
+            FloatVector t = v.fma(FloatVector.broadcast(SPECIES, Exponential.LOG2_E), rounder);
             FloatVector k = t.sub(rounder);
-            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LN2_HIGH), v);
-            r = k.fma(FloatVector.broadcast(SPECIES, VectorExponentials.LN2_LOW), r);
+            FloatVector r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_HIGH), v);
+            r = k.fma(FloatVector.broadcast(SPECIES, Exponential.LN2_LOW), r);
             FloatVector p = r.fma(
-                    FloatVector.broadcast(SPECIES, VectorExponentials.E5),
-                    FloatVector.broadcast(SPECIES, VectorExponentials.E4));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E3));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E2));
-            p = p.fma(r, FloatVector.broadcast(SPECIES, VectorExponentials.E1));
+                    FloatVector.broadcast(SPECIES, Exponential.E5), FloatVector.broadcast(SPECIES, Exponential.E4));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E3));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E2));
+            p = p.fma(r, FloatVector.broadcast(SPECIES, Exponential.E1));
             p = p.mul(r).fma(r, r.add(1));
             IntVector bits =
                     t.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).add(VectorExponentials.HALF_BITS);
             FloatVector e = p.mul(bits.reinterpretAsFloats())
                     .mul(2)
-                    .blend(0, v.compare(VectorOperators.LT, VectorExponentials.EXP_LOW))
+                    .blend(0, v.compare(VectorOperators.LT, Exponential.LOW))
                     .blend(Float.POSITIVE_INFINITY, v.compare(VectorOperators.GT, VectorExponentials.EXP_HIGH));
             sum = sum.add(e);
             e.intoMemorySegment(y, yOffset + 4L * i, ORDER);

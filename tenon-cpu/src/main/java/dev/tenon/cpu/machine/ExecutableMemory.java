@@ -15,6 +15,17 @@ final class ExecutableMemory {
     private static final int PRIVATE_ANONYMOUS = 0x02 | 0x20;
     private static final long FAILED = -1;
     private static final Linker LINKER = Linker.nativeLinker();
+    private static final MethodHandle MMAP = standard(
+            "mmap",
+            ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_INT,
+            ValueLayout.JAVA_LONG);
+    private static final MethodHandle MPROTECT = standard(
+            "mprotect", ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
 
     private ExecutableMemory() {}
 
@@ -24,24 +35,13 @@ final class ExecutableMemory {
      * @throws IllegalStateException if the system gives no such memory; the message says what it refused
      */
     static long place(byte[] code) {
-        MethodHandle mmap = standard(
-                "mmap",
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_LONG,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_INT,
-                ValueLayout.JAVA_LONG);
-        MethodHandle mprotect = standard(
-                "mprotect", ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
         try {
-            long address = (long) mmap.invokeExact(0L, (long) code.length, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
+            long address = (long) MMAP.invokeExact(0L, (long) code.length, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0L);
             if (address == FAILED) {
                 throw new IllegalStateException("mmap gave no memory for " + code.length + " bytes of code");
             }
             pages(address, code.length).copyFrom(MemorySegment.ofArray(code));
-            if ((int) mprotect.invokeExact(address, (long) code.length, READ_EXECUTE) != 0) {
+            if ((int) MPROTECT.invokeExact(address, (long) code.length, READ_EXECUTE) != 0) {
                 throw new IllegalStateException("mprotect does not let memory be executed");
             }
             return address;

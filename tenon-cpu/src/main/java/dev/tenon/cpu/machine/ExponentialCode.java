@@ -1,7 +1,6 @@
 package dev.tenon.cpu.machine;
 
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
-import java.util.function.Function;
 
 /**
  * The functions that rest on the exponential: 2^k (1 + p) with r in ±ln(2)/2 and a polynomial of degree 6 for p = e^r -
@@ -9,32 +8,26 @@ import java.util.function.Function;
  */
 @SuppressWarnings("FloatingPointLiteralPrecision") // coefficients as published
 abstract class ExponentialCode extends RowCode {
-    private static final float LOG2_E = 1.44269504f;
-    /** Adding it rounds to an integer, which is then in the low bits. */
-    private static final float ROUNDER = 12582912f;
-
-    private static final float LN2_HIGH = -0.693359375f;
-    private static final float LN2_LOW = 2.12194440e-4f;
     private static final float[] POLYNOMIAL = {
-        1.38145394e-3f, 8.36874545e-3f, 4.1668389e-2f, 1.66665211e-1f, 4.9999994e-1f
+        Exponential.E5, Exponential.E4, Exponential.E3, Exponential.E2, Exponential.E1
     };
     private static final int EXPONENT_SHIFT = 23;
     private static final int ONE_BITS = 127 << EXPONENT_SHIFT;
 
-    ExponentialCode(Function<VectorAssembler, VectorCode> vectors) {
-        super(vectors);
+    ExponentialCode(int lanes, boolean sums) {
+        super(lanes, true, sums);
     }
 
     /**
      * e^(v + rest) from v in vector 1 and rest in 2 as (1 + p) 2^k: p in vector 3 and 2^(k + scale) in 4. Uses 2, 5.
      */
     final void split(int scale) {
-        vectors.constant(4, ROUNDER);
-        add(4, 1, LOG2_E);
-        operate(Arithmetic.SUBTRACT, 5, 4, ROUNDER); // k
-        add(2, 5, LN2_LOW);
+        vectors.constant(4, Exponential.ROUNDER);
+        add(4, 1, Exponential.LOG2_E);
+        operate(Arithmetic.SUBTRACT, 5, 4, Exponential.ROUNDER); // k
+        add(2, 5, Exponential.LN2_LOW);
         vectors.move(3, 1);
-        add(3, 5, LN2_HIGH);
+        add(3, 5, Exponential.LN2_HIGH);
         operate(Arithmetic.ADD, 2, 2, 3); // r
         vectors.constant(3, POLYNOMIAL[0]);
         for (int i = 1; i < POLYNOMIAL.length; i++) {
@@ -48,17 +41,14 @@ abstract class ExponentialCode extends RowCode {
 
     /** y = e^(x - shift), 0 below 2^-125; sums up y. */
     static final class ExpSum extends ExponentialCode {
-        /** Below, a softmax takes e^x for 0. */
-        private static final float LOW = -86.6f;
-
-        ExpSum(Function<VectorAssembler, VectorCode> vectors) {
-            super(vectors);
+        ExpSum(int lanes) {
+            super(lanes, true);
         }
 
         @Override
         void begin() {
             vectors.broadcast(10, argument(SCALARS));
-            vectors.constant(11, LOW);
+            vectors.constant(11, Exponential.LOW);
         }
 
         @Override
@@ -77,22 +67,12 @@ abstract class ExponentialCode extends RowCode {
             }
             operate(Arithmetic.ADD, 8, 8, 0);
         }
-
-        @Override
-        boolean writes() {
-            return true;
-        }
-
-        @Override
-        boolean sums() {
-            return true;
-        }
     }
 
     /** x (1 + erf(x / √2)) / 2: the error function's complement is a quotient of polynomials times e^(-x²/2). */
     static final class Gelu extends ExponentialCode {
-        Gelu(Function<VectorAssembler, VectorCode> vectors) {
-            super(vectors);
+        Gelu(int lanes) {
+            super(lanes, false);
         }
 
         @Override
@@ -132,16 +112,6 @@ abstract class ExponentialCode extends RowCode {
         private void polynomial(int to, float factor, float addend) {
             vectors.constant(to, factor);
             horner(to, 6, addend);
-        }
-
-        @Override
-        boolean writes() {
-            return true;
-        }
-
-        @Override
-        boolean sums() {
-            return false;
         }
     }
 }

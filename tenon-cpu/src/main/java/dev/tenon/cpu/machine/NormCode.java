@@ -3,18 +3,15 @@ package dev.tenon.cpu.machine;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
-import java.util.function.Function;
 
 /** The two walks of a norm over a row. */
-abstract class NormCode extends RowCode {
-    NormCode(Function<VectorAssembler, VectorCode> vectors) {
-        super(vectors);
-    }
+final class NormCode {
+    private NormCode() {}
 
     /** Sums of x - shift, and of its squares. */
-    static final class Moments extends NormCode {
-        Moments(Function<VectorAssembler, VectorCode> vectors) {
-            super(vectors);
+    static final class Moments extends RowCode {
+        Moments(int lanes) {
+            super(lanes, false, true);
         }
 
         @Override
@@ -31,22 +28,12 @@ abstract class NormCode extends RowCode {
             operate(Arithmetic.ADD, 8, 8, 0);
             vectors.multiplyAdd(9, 0, 0);
         }
-
-        @Override
-        boolean writes() {
-            return false;
-        }
-
-        @Override
-        boolean sums() {
-            return true;
-        }
     }
 
     /** y = ((x - mean) factor + addend) scale + bias, where there are a scale and a bias. */
-    static final class Normalise extends NormCode {
-        Normalise(Function<VectorAssembler, VectorCode> vectors) {
-            super(vectors);
+    static final class Normalise extends RowCode {
+        Normalise(int lanes) {
+            super(lanes, true, false);
         }
 
         @Override
@@ -79,16 +66,6 @@ abstract class NormCode extends RowCode {
             } else {
                 vectors.load(to, from);
             }
-        }
-
-        @Override
-        boolean writes() {
-            return true;
-        }
-
-        @Override
-        boolean sums() {
-            return false;
         }
     }
 }

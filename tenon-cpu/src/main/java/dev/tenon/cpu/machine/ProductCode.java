@@ -18,7 +18,6 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
-import java.util.function.Function;
 
 /**
  * The code of a product C = start + A B of f32 matrices, B in panels of two vectors. A tile of C, some rows of a panel,
@@ -72,12 +71,12 @@ final class ProductCode {
     private final VectorAssembler code = new VectorAssembler();
     private final VectorCode vectors;
 
-    private ProductCode(Function<VectorAssembler, VectorCode> vectors) {
-        this.vectors = vectors.apply(code);
+    private ProductCode(int lanes) {
+        this.vectors = VectorCode.of(lanes, code);
     }
 
-    static byte[] of(Function<VectorAssembler, VectorCode> vectors) {
-        ProductCode product = new ProductCode(vectors);
+    static byte[] of(int lanes) {
+        ProductCode product = new ProductCode(lanes);
         product.function();
         return product.code.bytes();
     }
@@ -131,7 +130,7 @@ final class ProductCode {
         code.ret();
     }
 
-    /** Moves on by a panel; equal if there is none left. */
+    /** Moves on by a panel; sets the flag of equality after the last. */
     private void nextPanel() {
         code.load(RAX, argument(B));
         code.add(RAX, argument(B_STEP));

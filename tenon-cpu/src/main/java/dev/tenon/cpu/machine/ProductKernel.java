@@ -21,8 +21,7 @@ public record ProductKernel(Kernel kernel, int lanes) {
      */
     public static ProductKernel make(int lanes) {
         Kernel.require(lanes);
-        return new ProductKernel(
-                Kernel.of(ProductCode.of(lanes == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new)), lanes);
+        return new ProductKernel(Kernel.of(ProductCode.of(lanes)), lanes);
     }
 
     /** Columns of a panel. */
@@ -65,7 +64,7 @@ public record ProductKernel(Kernel kernel, int lanes) {
         int last = n - (panels - 1) * columns();
         arguments.set(LONG, ProductCode.NARROW, last < columns() ? 1 : 0);
         if (last < columns()) {
-            RowKernels.masks(arguments, ProductCode.MASKS, last, lanes);
+            VectorCode.writeMasks(lanes, arguments, ProductCode.MASKS, last);
         }
         kernel.call(arguments, a.memory(), b.memory(), c.memory(), start.memory());
     }

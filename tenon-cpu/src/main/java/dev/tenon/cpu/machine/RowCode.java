@@ -10,7 +10,6 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
-import java.util.function.Function;
 
 /**
  * Code that walks a row of floats, whole vectors and then the lanes that are left: y = f(x), or sums over x, or both.
@@ -46,8 +45,17 @@ abstract class RowCode {
     final VectorAssembler code = new VectorAssembler();
     final VectorCode vectors;
 
-    RowCode(Function<VectorAssembler, VectorCode> vectors) {
-        this.vectors = vectors.apply(code);
+    private final boolean writes;
+    private final boolean sums;
+
+    /**
+     * @param writes whether there is a y
+     * @param sums whether vectors 8 and 9 are sums
+     */
+    RowCode(int lanes, boolean writes, boolean sums) {
+        this.vectors = VectorCode.of(lanes, code);
+        this.writes = writes;
+        this.sums = sums;
     }
 
     /** Fills the vectors that are kept over the row. */
@@ -55,12 +63,6 @@ abstract class RowCode {
 
     /** From x in vector 0 to y there; {@code narrow} at the lanes that are left. */
     abstract void vector(boolean narrow);
-
-    /** Whether there is a y. */
-    abstract boolean writes();
-
-    /** Whether vectors 8 and 9 are sums. */
-    abstract boolean sums();
 
     static Memory argument(int offset) {
         return Memory.at(RDI, offset);
@@ -75,7 +77,7 @@ abstract class RowCode {
         for (int i = 0; i < POINTERS.length; i++) {
             code.add(POINTERS[i], argument(X + 8 * i));
         }
-        if (sums()) {
+        if (sums) {
             vectors.zero(8);
             vectors.zero(9);
         }
@@ -86,7 +88,7 @@ abstract class RowCode {
         code.place(top);
         vectors.load(0, Memory.at(RSI, 0));
         vector(false);
-        if (writes()) {
+        if (writes) {
             vectors.store(Memory.at(RDX, 0), 0);
         }
         for (int pointer : POINTERS) {
@@ -100,11 +102,11 @@ abstract class RowCode {
         vectors.masks(argument(MASKS));
         vectors.loadNarrow(0, 0, Memory.at(RSI, 0));
         vector(true);
-        if (writes()) {
+        if (writes) {
             vectors.storeNarrow(Memory.at(RDX, 0), 0, 0);
         }
         code.place(done);
-        if (sums()) {
+        if (sums) {
             vectors.store(argument(SUMS), 8);
             vectors.store(argument(SUMS + 64), 9);
         }

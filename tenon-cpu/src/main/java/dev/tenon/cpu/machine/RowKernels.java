@@ -2,7 +2,6 @@ package dev.tenon.cpu.machine;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.function.Function;
 
 /**
  * Loops over rows of floats by machine code. Rows of x and y are the same or do not overlap. Thread-safe.
@@ -11,7 +10,6 @@ import java.util.function.Function;
  */
 public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel normalise, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
     /** What a thread works with; not shared between threads. */
@@ -36,20 +34,18 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
      */
     public static RowKernels make(int lanes) {
         Kernel.require(lanes);
-        Function<VectorAssembler, VectorCode> vectors = lanes == 16 ? VectorCode.Avx512::new : VectorCode.Avx2::new;
         return new RowKernels(
-                Kernel.of(new ExponentialCode.Gelu(vectors).make()),
-                Kernel.of(new ExponentialCode.ExpSum(vectors).make()),
-                Kernel.of(new NormCode.Moments(vectors).make()),
-                Kernel.of(new NormCode.Normalise(vectors).make()),
+                Kernel.of(new ExponentialCode.Gelu(lanes).make()),
+                Kernel.of(new ExponentialCode.ExpSum(lanes).make()),
+                Kernel.of(new NormCode.Moments(lanes).make()),
+                Kernel.of(new NormCode.Normalise(lanes).make()),
                 lanes);
     }
 
     /** y = x (1 + erf(x / √2)) / 2. */
     public void gelu(Place x, Place y, int n, Arguments arguments) {
         if (n > 0) {
-            y.matrix().checkWritable(1, 4L * n);
-            call(gelu, x, y, Place.NONE, Place.NONE, n, arguments);
+            write(gelu, x, y, n, Place.NONE, Place.NONE, arguments);
         }
     }
 
@@ -58,9 +54,8 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         if (n <= 0) {
             return 0;
         }
-        y.matrix().checkWritable(1, 4L * n);
         arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-        call(expSum, x, y, Place.NONE, Place.NONE, n, arguments);
+        write(expSum, x, y, n, Place.NONE, Place.NONE, arguments);
         return sum(arguments, 0);
     }
 
@@ -69,7 +64,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         boolean any = n > 0;
         if (any) {
             arguments.memory.set(FLOAT, RowCode.SCALARS, shift);
-            call(moments, x, Place.NONE, Place.NONE, Place.NONE, n, arguments);
+            call(moments, x, Place.NONE, n, Place.NONE, Place.NONE, arguments);
         }
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset, any ? sum(arguments, 0) : 0);
         to.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, toOffset + 8, any ? sum(arguments, 64) : 0);
@@ -80,17 +75,22 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         if (n <= 0) {
             return;
         }
-        y.matrix().checkWritable(1, 4L * n);
         MemorySegment memory = arguments.memory;
         memory.set(FLOAT, RowCode.SCALARS, affine.mean());
         memory.set(FLOAT, RowCode.SCALARS + 4, affine.factor());
         memory.set(FLOAT, RowCode.SCALARS + 8, affine.addend());
         memory.set(LONG, RowCode.PARAMETERS, scale.isNone() ? 0 : bias.isNone() ? 1 : 2);
-        call(normalise, x, y, scale, bias, n, arguments);
+        write(normalise, x, y, n, scale, bias, arguments);
+    }
+
+    /** Calls a kernel that writes y. */
+    private void write(Kernel kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
+        y.matrix().checkWritable(1, 4L * n);
+        call(kernel, x, y, n, scale, bias, arguments);
     }
 
     /** Checks all rows but y, which not every kernel writes, and calls. */
-    private void call(Kernel kernel, Place x, Place y, Place scale, Place bias, int n, Arguments arguments) {
+    private void call(Kernel kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
         long bytes = 4L * n;
         x.matrix().check(1, bytes);
         if (!scale.isNone()) {
@@ -105,21 +105,10 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         memory.set(LONG, RowCode.SCALE, scale.offset());
         memory.set(LONG, RowCode.BIAS, bias.offset());
         memory.set(LONG, RowCode.N, n);
-        masks(memory, RowCode.MASKS, n % lanes, lanes);
+        if (n % lanes != 0) {
+            VectorCode.writeMasks(lanes, memory, RowCode.MASKS, n % lanes);
+        }
         kernel.call(memory, x.memory(), y.memory(), scale.memory(), bias.memory());
-    }
-
-    /** Which lanes of two vectors, one behind the other, are used: the first {@code count}. */
-    static void masks(MemorySegment memory, long offset, int count, int lanes) {
-        if (lanes == 16) {
-            int bits = (int) ((1L << count) - 1);
-            memory.set(INT, offset, bits & 0xFFFF);
-            memory.set(INT, offset + 4, bits >>> 16);
-            return;
-        }
-        for (int lane = 0; lane < 2 * lanes; lane++) {
-            memory.set(INT, offset + 4L * lane, lane < count ? -1 : 0);
-        }
     }
 
     private double sum(Arguments arguments, long which) {

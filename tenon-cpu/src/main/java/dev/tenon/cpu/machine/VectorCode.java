@@ -1,6 +1,8 @@
 package dev.tenon.cpu.machine;
 
 import dev.tenon.cpu.machine.Assembler.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * What a kernel says in vectors of one width. A tile of {@link #rows} rows by two vectors takes the first registers,
@@ -9,6 +11,26 @@ import dev.tenon.cpu.machine.Assembler.Memory;
  * <p>Narrow accesses touch the lanes that {@link #masks} last loaded, for the first or the second vector of a row.
  */
 sealed interface VectorCode {
+    ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    /** What is said with vectors of that many floats, 8 or 16. */
+    static VectorCode of(int lanes, VectorAssembler code) {
+        return lanes == 16 ? new Avx512(code) : new Avx2(code);
+    }
+
+    /** Writes what {@link #masks} loads: the first {@code count} lanes of two vectors, one behind the other. */
+    static void writeMasks(int lanes, MemorySegment to, long offset, int count) {
+        if (lanes == 16) {
+            int bits = (int) ((1L << count) - 1);
+            to.set(INT, offset, bits & 0xFFFF);
+            to.set(INT, offset + 4, bits >>> 16);
+            return;
+        }
+        for (int lane = 0; lane < 2 * lanes; lane++) {
+            to.set(INT, offset + 4L * lane, lane < count ? -1 : 0);
+        }
+    }
+
     /** Of a vector. */
     int bytes();
 

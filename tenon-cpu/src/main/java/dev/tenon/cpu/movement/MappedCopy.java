@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy whose source index is a function of the target index, axis by axis, with a fill where there is none: padding,
- * nearest-neighbour resampling.
+ * A copy whose source index is a function of the target index, axis by axis; elements without a source take a fill.
+ * Padding and nearest-neighbour resampling.
  */
 public final class MappedCopy extends LoopStep {
     /** In a map: no source, the fill. */

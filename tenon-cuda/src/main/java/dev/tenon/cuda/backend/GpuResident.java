@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A tensor's elements in device memory. A run's results are complete before anybody sees them; collectives work on them
  * later, each after the uses before it, and are not waited for.
  *
- * <p>Whoever enqueues work holds the elements meanwhile: within a run until it has ended, for work that nobody waits
- * for until it is marked. Closed, the memory is freed after the last hold and the last mark. Thread-safe.
+ * <p>Work that is enqueued holds the elements: within a run until that has ended, outside one until the work is
+ * marked. Closed, the memory is freed after the last hold and the last mark. Thread-safe.
  */
 public final class GpuResident implements Resident {
     private final String device;

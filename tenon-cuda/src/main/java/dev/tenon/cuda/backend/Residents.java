@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The tensors in a device's memory, and among them those that are closed while something works on them: nobody waits
- * for that, so they are freed when the next tensor is made. Thread-safe.
+ * The tensors in a device's memory, and among them those that are closed while something works on them: they are
+ * freed when the next tensor is made. Thread-safe.
  */
 final class Residents {
     private static final long PAUSE_NANOS = 50_000;

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order of what is enqueued on one piece of memory from streams that nobody waits for. One event marks the last
- * use, which came after all before it, so whoever waits for it waits for all. A use that changes the memory brings its
+ * The order of what is enqueued on one piece of memory from streams that go on unwaited for. One event marks the last
+ * use, which came after all before it, so a wait for it is a wait for all. A use that changes the memory brings its
  * outcome along: code that throws if the work came to nothing. Thread-safe.
  */
 final class UseOrder {
