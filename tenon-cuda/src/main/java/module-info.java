@@ -27,6 +27,8 @@ module dev.tenon.cuda {
             dev.tenon.emulator;
     exports dev.tenon.cuda.lower to
             dev.tenon.cuda.check;
+    exports dev.tenon.cuda.lower.step to
+            dev.tenon.cuda.check;
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
     exports dev.tenon.cuda.timing to

@@ -18,7 +18,7 @@ import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedLaunch;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.TypeCodes;
-import dev.tenon.cuda.lower.RegionForm;
+import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -12,7 +12,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.UnaryAccuracy;
 import dev.tenon.core.ir.op.elementwise.UnarySweep;
 import dev.tenon.cuda.kernel.MatMulKernels;
-import dev.tenon.cuda.lower.RegionForm;
+import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.BlasHandle;
-import dev.tenon.cuda.lower.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuContext;

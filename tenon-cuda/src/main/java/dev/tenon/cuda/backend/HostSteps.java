@@ -4,7 +4,7 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.lower.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuFrame;
 import org.jspecify.annotations.Nullable;
 
 /**

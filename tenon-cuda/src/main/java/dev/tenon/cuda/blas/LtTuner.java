@@ -78,7 +78,7 @@ final class LtTuner {
         if (thread == null) {
             Thread fresh = Thread.ofPlatform().daemon().name("tenon-tune").unstarted(this::work);
             try {
-                fresh.start();
+                context.start(fresh);
                 thread = fresh;
             } catch (OutOfMemoryError e) {
                 waiting.clear(); // no thread is to be had: the library's favourites serve

@@ -61,7 +61,7 @@ public final class ElementwiseKernels {
                 yield launch(
                         KernelCatalog.WHERE_SELECT,
                         "where_select",
-                        KernelCatalog.width(type.bytes()),
+                        KernelFiles.width(type.bytes()),
                         16 / type.bytes(),
                         3,
                         broadcast,
@@ -116,7 +116,7 @@ public final class ElementwiseKernels {
             long elements,
             Options options) {
         int pack = TypeCodes.isFloat(TypeCodes.of(type)) ? 16 / type.bytes() : 1;
-        return launch(file, entry, KernelCatalog.typed(type), pack, inputs, broadcast, elements, options);
+        return launch(file, entry, KernelFiles.typed(type), pack, inputs, broadcast, elements, options);
     }
 
     private Launch launch(

@@ -26,7 +26,7 @@ public final class GatherKernels {
         long runs = inner * bytes / unit;
         long elements = SizeMath.product("gather", outer, m, runs);
         return new Launch(
-                kernels.kernel(KernelCatalog.GATHER, "gather", KernelCatalog.width(unit)),
+                kernels.kernel(KernelCatalog.GATHER, "gather", KernelFiles.width(unit)),
                 Grids.of(elements),
                 wide,
                 elements,
@@ -47,7 +47,7 @@ public final class GatherKernels {
      */
     public Launch elements(int bytes, boolean wide, long[] sizes, long[] strides, long elements, long n, long stride) {
         return new Launch(
-                kernels.kernel(KernelCatalog.GATHER, "gather_elements", KernelCatalog.width(bytes)),
+                kernels.kernel(KernelCatalog.GATHER, "gather_elements", KernelFiles.width(bytes)),
                 Grids.of(elements),
                 wide,
                 elements,

@@ -1,5 +1,11 @@
 package dev.tenon.cuda.kernel;
 
+import static dev.tenon.cuda.kernel.KernelFiles.FLOATS;
+import static dev.tenon.cuda.kernel.KernelFiles.file;
+import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.together;
+import static dev.tenon.cuda.kernel.KernelFiles.typed;
+import static dev.tenon.cuda.kernel.KernelFiles.widths;
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
 import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
@@ -28,7 +34,6 @@ public final class KernelCatalog {
     private static final List<UnaryFn> USUAL_ACTIVATIONS =
             List.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU);
 
-    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final List<String> WARP =
             List.of("v1r1", "v1r4", "v1r16", "v1r32", "v16r1", "v16r2", "v16r4", "v16r8");
     private static final List<String> BLOCK = List.of("v1t128", "v1t512", "v16t512");
@@ -105,9 +110,6 @@ public final class KernelCatalog {
             "movement/copy.cu",
             List.of(new KernelSpec("movement/copy.cu", "copy", List.of(POINTER, POINTER, I64))),
             List.of(BYTES));
-
-    /** Integers and booleans, their type an argument. */
-    static final KernelVariant INTEGERS = new KernelVariant("_int", DType.U8, List.of("TENON_INTEGERS=1"));
 
     static final KernelFile UNARY = elementwise("unary", 1, typed(), "unary");
     static final KernelFile BINARY = elementwise("binary", 2, typed(), "binary", "fused_binary_unary");
@@ -240,39 +242,10 @@ public final class KernelCatalog {
                 ONESHOT_FLAGS);
     }
 
-    private static List<KernelVariant> floats() {
-        return FLOATS.stream().map(KernelVariant::of).toList();
-    }
-
     private static List<KernelVariant> logs() {
         return FLOATS.stream()
                 .flatMap(dtype -> Stream.of(log(dtype, false), log(dtype, true)))
                 .toList();
-    }
-
-    /** Floats by type, integers in one. */
-    private static List<KernelVariant> typed() {
-        return Stream.concat(FLOATS.stream(), Stream.of(DType.BOOL))
-                .map(KernelCatalog::typed)
-                .toList();
-    }
-
-    /** The variant for a type. @throws dev.tenon.core.error.UnsupportedException for f8 and the packed types */
-    static KernelVariant typed(DType dtype) {
-        return TypeCodes.isFloat(TypeCodes.of(dtype)) ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
-    }
-
-    private static List<KernelVariant> widths(int widest) {
-        return Stream.of(1, 2, 4, 8, 16)
-                .filter(bytes -> bytes <= widest)
-                .map(KernelCatalog::width)
-                .toList();
-    }
-
-    /** Elements of that many bytes, 1 to 16, moved as bits. */
-    static KernelVariant width(int bytes) {
-        String type = bytes == 16 ? "uint4" : "u" + 8 * bytes;
-        return new KernelVariant("_b" + bytes, DType.U8, List.of("TENON_T=" + type));
     }
 
     /** The region interpreter for every type, or for floats of at most 32 bits and booleans. */
@@ -344,25 +317,5 @@ public final class KernelCatalog {
                 ? List.of(name)
                 : forms.stream().map(form -> name + "_" + form).toList();
         return file(path, names, variants, together(parameters));
-    }
-
-    /** A file whose entries have the same parameters. */
-    private static KernelFile file(
-            String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
-        return new KernelFile(
-                path,
-                names.stream()
-                        .map(name -> new KernelSpec(path, name, parameters))
-                        .toList(),
-                variants);
-    }
-
-    @SafeVarargs
-    private static List<ParameterType> together(List<ParameterType>... parts) {
-        List<ParameterType> all = new ArrayList<>();
-        for (List<ParameterType> part : parts) {
-            all.addAll(part);
-        }
-        return all;
     }
 }

@@ -67,7 +67,7 @@ public final class MovementKernels {
 
     private Move copy(int unit, Dims dims, long x, long y) {
         return new Strided(
-                kernels.kernel(KernelCatalog.STRIDED_COPY, "strided_copy", KernelCatalog.width(unit)),
+                kernels.kernel(KernelCatalog.STRIDED_COPY, "strided_copy", KernelFiles.width(unit)),
                 Grids.of(dims.elements()),
                 x,
                 y,
@@ -93,7 +93,7 @@ public final class MovementKernels {
                 1,
                 false);
         return new Tiled(
-                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose", KernelCatalog.width(bytes)),
+                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose", KernelFiles.width(bytes)),
                 shape,
                 x,
                 y,

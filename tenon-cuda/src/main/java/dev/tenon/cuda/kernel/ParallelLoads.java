@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.cuda.port.GpuContext;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -32,10 +33,11 @@ final class ParallelLoads {
      * unsupported, for which there may be another way; those that run already are waited for. An interrupt is passed on
      * to them.
      *
+     * @param context what the tasks are for
      * @return what failed, and why: of those that failed and those that were not begun the first has failed
      * @throws Error the first that a task met, when no thread works any more
      */
-    static Map<String, Throwable> run(Map<String, Runnable> tasks) {
+    static Map<String, Throwable> run(GpuContext context, Map<String, Runnable> tasks) {
         ParallelLoads loads = new ParallelLoads(tasks);
         int threads = Math.min(CORES, tasks.size());
         if (threads <= 1) {
@@ -45,8 +47,10 @@ final class ParallelLoads {
         List<Thread> workers = new ArrayList<>(threads);
         try {
             for (int i = 0; i < threads; i++) {
-                workers.add(
-                        Thread.ofPlatform().name("tenon-kernels-" + i).daemon().start(loads::work));
+                Thread worker =
+                        Thread.ofPlatform().name("tenon-kernels-" + i).daemon().unstarted(loads::work);
+                context.start(worker);
+                workers.add(worker);
             }
         } catch (OutOfMemoryError e) { // no more threads: those that run are waited for below
             loads.failed(e);

@@ -78,7 +78,7 @@ public final class ReduceKernels {
                         1,
                         false)
                 .withSharedBytes(lanes * across * stateBytes);
-        KernelVariant variant = KernelCatalog.typed(dtype);
+        KernelVariant variant = KernelFiles.typed(dtype);
         Kernel joining = parts == 1 ? null : kernels.kernel(KernelCatalog.REDUCE, "reduce_parts", variant);
         return new Launch(
                 kernels.kernel(KernelCatalog.REDUCE, "reduce", variant),

@@ -45,7 +45,7 @@ public final class StepKernels implements Kernels {
                 }
             }
         }
-        return new Loaded(modules, ParallelLoads.run(missing));
+        return new Loaded(modules, ParallelLoads.run(modules.context(), missing));
     }
 
     /** What there is after a load. */

@@ -52,6 +52,17 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.cuda.lower.attention.AttentionLowering;
+import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
+import dev.tenon.cuda.lower.indexing.GatherLowering;
+import dev.tenon.cuda.lower.matmul.MatMulLowering;
+import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.norm.NormLowering;
+import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.NoKernel;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */

@@ -38,6 +38,15 @@ public interface GpuContext extends AutoCloseable {
         throw new UnsupportedException(device().name() + " has no libraries of CUDA's");
     }
 
+    /**
+     * Starts a thread that works for the context beside callers. The caller sees to it that the thread ends.
+     *
+     * @throws OutOfMemoryError when there are no more threads
+     */
+    default void start(Thread thread) {
+        thread.start();
+    }
+
     /** A stream that does not wait for the legacy default stream. */
     GpuStream newStream();
 

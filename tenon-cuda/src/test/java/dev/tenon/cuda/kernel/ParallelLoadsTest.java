@@ -109,8 +109,8 @@ class ParallelLoadsTest {
                 running.decrementAndGet();
             });
         }
-        Thread another = Thread.startVirtualThread(() -> ParallelLoads.run(tasks));
-        assertThat(ParallelLoads.run(tasks)).isEmpty();
+        Thread another = Thread.startVirtualThread(() -> ParallelLoads.run(modules.context(), tasks));
+        assertThat(ParallelLoads.run(modules.context(), tasks)).isEmpty();
         another.join();
         assertThat(most).hasValueLessThanOrEqualTo(CORES);
     }

@@ -34,9 +34,13 @@ public final class FakeGpu {
 
     /** @param unloaded counts the modules that were closed */
     public static GpuContext context(AtomicInteger unloaded) {
-        return proxy(GpuContext.class, (method, _) -> switch (method) {
+        return proxy(GpuContext.class, (method, arguments) -> switch (method) {
             case "device" -> DEVICE;
             case "load" -> module(unloaded);
+            case "start" -> {
+                ((Thread) arguments[0]).start();
+                yield null;
+            }
             default -> null;
         });
     }

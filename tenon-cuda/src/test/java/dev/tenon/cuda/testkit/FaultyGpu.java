@@ -48,6 +48,7 @@ public final class FaultyGpu implements GpuPlatform {
             "open",
             "allocate",
             "allocatePinned",
+            "start",
             "newStream",
             "newEvent",
             "load",
@@ -158,6 +159,7 @@ public final class FaultyGpu implements GpuPlatform {
                     ((GpuStream) one).abortCapture(); // usable afterwards in any case
                     throw new CaptureException(what);
                 }
+                case "start" -> throw new OutOfMemoryError(what);
                 default -> throw new NativeException(what);
             }
         }

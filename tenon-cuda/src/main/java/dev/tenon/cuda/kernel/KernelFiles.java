@@ -1,0 +1,65 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.DType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What catalogs of kernel files are written with: the usual sets of variants, and entries of one signature. */
+final class KernelFiles {
+    static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+
+    /** Integers and booleans, their type an argument. */
+    static final KernelVariant INTEGERS = new KernelVariant("_int", DType.U8, List.of("TENON_INTEGERS=1"));
+
+    private KernelFiles() {}
+
+    static List<KernelVariant> floats() {
+        return FLOATS.stream().map(KernelVariant::of).toList();
+    }
+
+    /** Floats by type, integers in one. */
+    static List<KernelVariant> typed() {
+        return Stream.concat(FLOATS.stream(), Stream.of(DType.BOOL))
+                .map(KernelFiles::typed)
+                .toList();
+    }
+
+    /** The variant for a type. @throws dev.tenon.core.error.UnsupportedException for f8 and the packed types */
+    static KernelVariant typed(DType dtype) {
+        return TypeCodes.isFloat(TypeCodes.of(dtype)) ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
+    }
+
+    static List<KernelVariant> widths(int widest) {
+        return Stream.of(1, 2, 4, 8, 16)
+                .filter(bytes -> bytes <= widest)
+                .map(KernelFiles::width)
+                .toList();
+    }
+
+    /** Elements of that many bytes, 1 to 16, moved as bits. */
+    static KernelVariant width(int bytes) {
+        String type = bytes == 16 ? "uint4" : "u" + 8 * bytes;
+        return new KernelVariant("_b" + bytes, DType.U8, List.of("TENON_T=" + type));
+    }
+
+    /** A file whose entries have the same parameters. */
+    static KernelFile file(
+            String path, List<String> names, List<KernelVariant> variants, List<ParameterType> parameters) {
+        return new KernelFile(
+                path,
+                names.stream()
+                        .map(name -> new KernelSpec(path, name, parameters))
+                        .toList(),
+                variants);
+    }
+
+    @SafeVarargs
+    static List<ParameterType> together(List<ParameterType>... parts) {
+        List<ParameterType> all = new ArrayList<>();
+        for (List<ParameterType> part : parts) {
+            all.addAll(part);
+        }
+        return all;
+    }
+}

@@ -1,8 +1,0 @@
-package dev.tenon.cuda.lower;
-
-/**
- * No kernel does the work of a node.
- *
- * @param reason one line for people, without the node's name
- */
-public record NoKernel(String reason) implements Lowered {}

@@ -1,0 +1,193 @@
+package dev.tenon.cuda.lower.elementwise;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elementwise;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
+import dev.tenon.cuda.kernel.ElementwiseKernels;
+import dev.tenon.cuda.kernel.FusedRegion;
+import dev.tenon.cuda.kernel.RegionProgram;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.NoWork;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece.
+ */
+public final class ElementwiseLowering {
+    private ElementwiseLowering() {}
+
+    /** What a kernel reports: the right operand of an operation on integers. */
+    static String fault(long operand) {
+        return operand == 0
+                ? "division of an integer by zero; expected a divisor other than 0"
+                : "no integer is 0 to the power of " + operand + "; expected an exponent of 0 or more";
+    }
+
+    public static GpuStep lower(Node node, GpuLoweringContext context) {
+        long elements = node.output().shape().elements();
+        if (elements == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        return node.op() instanceof Region region
+                ? region(region, node, elements, context)
+                : single((Elementwise) node.op(), identity(node.inputs().size()), node, elements, context);
+    }
+
+    private static GpuStep region(Region region, Node node, long elements, GpuLoweringContext context) {
+        if (region.steps().size() == 1 && region.results().size() == 1 && coversInputs(region, node)) {
+            Region.Step only = region.steps().getFirst();
+            return single(only.op(), only.arguments(), node, elements, context);
+        }
+        GpuStep pair = pair(region, node, elements, context);
+        if (pair != null) {
+            return pair;
+        }
+        List<String> passedOver = new ArrayList<>();
+        List<DType> types = types(node.inputs());
+        String misfit = RegionProgram.misfit(region, types);
+        GpuStep fused = fused(region, node, context, misfit.isEmpty(), passedOver);
+        if (fused != null) {
+            return fused;
+        }
+        if (!misfit.isEmpty()) {
+            passedOver.add("elementwise_region: " + misfit);
+            return new PiecewiseRegion(region, node, context, passedOver);
+        }
+        RegionProgram program = new RegionProgram(region, types);
+        Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.kernels())
+                        .region(program, broadcast, node.inputs().size(), elements),
+                slots(node.inputs(), context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                "elementwise_region of " + region.steps().size() + " steps"
+                        + (program.wide() ? ", 64 bits a register" : ""),
+                passedOver);
+    }
+
+    /**
+     * The compiled form; null, and the reason in {@code passedOver}, where it does not pay, cannot be, or was refused.
+     *
+     * @param hasOther whether another kernel takes the region
+     */
+    private static @Nullable GpuStep fused(
+            Region region, Node node, GpuLoweringContext context, boolean hasOther, List<String> passedOver) {
+        List<DType> types = types(node.inputs());
+        Shape shape = node.output().shape();
+        String reason = context.regions().notCompiled(shape.elements(), hasOther);
+        if (reason.isEmpty()) {
+            reason = FusedRegion.misfit(region, shape, types);
+        }
+        if (reason.isEmpty()) {
+            reason = context.regionsRefused(); // kernels built ahead, and no compiler
+        }
+        if (reason.isEmpty()) {
+            FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));
+            return new FusedStep(
+                    new ElementwiseKernels(context.kernels()).fused(fused),
+                    IntStream.concat(
+                                    IntStream.of(slots(node.inputs(), context)),
+                                    IntStream.of(slots(node.outputs(), context)))
+                            .toArray(),
+                    context.stepNumber(),
+                    fused.tier(),
+                    List.of());
+        }
+        passedOver.add("elementwise_fused: " + reason);
+        return null;
+    }
+
+    private static GpuStep single(
+            Elementwise op, List<Integer> arguments, Node node, long elements, GpuLoweringContext context) {
+        List<Value> operands = arguments.stream().map(node::input).toList();
+        List<String> passedOver = new ArrayList<>();
+        if (hasIntegers(op, node, operands)) {
+            Region region = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
+            GpuStep fused = fused(region, node, context, true, passedOver);
+            if (fused != null) {
+                return fused;
+            }
+        }
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.kernels())
+                        .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
+                slots(operands, context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                op.mnemonic(),
+                passedOver);
+    }
+
+    /** Whether the kernel of a single operation goes element by element, which a compiled region does not. */
+    private static boolean hasIntegers(Elementwise op, Node node, List<Value> operands) {
+        boolean cast = op instanceof Cast && !node.output().dtype().isFloat();
+        return !(op instanceof Where) && (cast || !operands.getLast().dtype().isFloat());
+    }
+
+    /** then(fn(a, b)) where nothing else is wanted of the region. */
+    private static @Nullable GpuStep pair(Region region, Node node, long elements, GpuLoweringContext context) {
+        int inputs = node.inputs().size();
+        if (region.steps().size() != 2 || !region.results().equals(List.of(1)) || !coversInputs(region, node)) {
+            return null;
+        }
+        Region.Step first = region.steps().get(0);
+        Region.Step second = region.steps().get(1);
+        if (!(first.op() instanceof Binary binary)
+                || !(second.op() instanceof Unary unary)
+                || unary.fn().isTest()
+                || second.arguments().getFirst() != inputs) {
+            return null;
+        }
+        List<Value> operands = first.arguments().stream().map(node::input).toList();
+        return new ElementwiseStep(
+                new ElementwiseKernels(context.kernels())
+                        .binaryUnary(
+                                binary.fn(),
+                                unary,
+                                operands.getFirst().dtype(),
+                                Broadcast.of(node.output().shape(), shapes(operands)),
+                                elements),
+                slots(operands, context),
+                context.slot(node.output()),
+                context.stepNumber(),
+                "fused_binary_unary",
+                List.of());
+    }
+
+    /** Whether the first step reads every input, so that its shape is the region's. */
+    private static boolean coversInputs(Region region, Node node) {
+        return region.steps()
+                .getFirst()
+                .arguments()
+                .containsAll(identity(node.inputs().size()));
+    }
+
+    private static List<Integer> identity(int count) {
+        return IntStream.range(0, count).boxed().toList();
+    }
+
+    static List<DType> types(List<Value> values) {
+        return values.stream().map(Value::dtype).toList();
+    }
+
+    static List<Shape> shapes(List<Value> values) {
+        return new ArrayList<>(values.stream().map(Value::shape).toList());
+    }
+
+    private static int[] slots(List<Value> values, GpuLoweringContext context) {
+        return values.stream().mapToInt(context::slot).toArray();
+    }
+}

@@ -1,0 +1,191 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.port.Architecture;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, 0q quantised,
+ * 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
+ *
+ * @param tier the first that takes it
+ * @param lt whether cuBLASLt makes the product, which lets algorithms be timed, else cuBLAS; false for our own kernels
+ * @param fused whether the product comes with its epilogue, else a kernel of ours finishes it
+ * @param tf32 whether operands may be rounded to TF32
+ * @param passedOver each tier before it, and why
+ */
+record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<String> passedOver) {
+    /** The tiers there are kernels for. */
+    enum Tier {
+        /** Nothing to compute. */
+        NONE("none"),
+        MIXED("0 mixed"),
+        FUSED("1 fused"),
+        BLAS("2 blas"),
+        SCALAR("4 scalar");
+
+        final String word;
+
+        Tier(String word) {
+            this.word = word;
+        }
+    }
+
+    /**
+     * What is there.
+     *
+     * @param cublas why there is no cuBLAS; empty where there is. Asked for only where cuBLASLt does not serve, since
+     *     it starts cuBLAS
+     * @param lt why there is no cuBLASLt, or why it does not take this product
+     * @param architecture the device's
+     */
+    record Libraries(Supplier<String> cublas, String lt, Architecture architecture) {}
+
+    private static final String NO_KERNEL = "there is no kernel of this tier yet";
+    private static final int GEMV_ROWS = 16;
+    private static final long GEMV_WEIGHT = 1 << 20;
+    private static final long LT_BATCH = 65535;
+    /** More calls than this for one product cost more than they save. */
+    static final int MOST_CALLS = 64;
+
+    MatMulChoice {
+        passedOver = List.copyOf(passedOver);
+    }
+
+    static MatMulChoice of(
+            DType dtype, MatMulShape shape, Epilogue epilogue, Libraries libraries, Precision precision) {
+        if (shape.isEmpty()) {
+            return new MatMulChoice(Tier.NONE, false, false, false, List.of());
+        }
+        List<String> passed = new ArrayList<>();
+        passed.add("g gemv: " + gemv(dtype, shape));
+        passed.add("0q quantised: the weight is " + dtype);
+        boolean half = dtype == DType.F16 || dtype == DType.BF16;
+        boolean tf32 = dtype == DType.F32 && precision == Precision.FAST && libraries.architecture.number() >= 80;
+        String sum = shape.k() == 0 ? "the sum is empty" : "";
+        String lt = first(sum, libraries.lt, evenly(shape));
+        String epilogueOfLt = first(unfusable(epilogue), precision == Precision.STRICT ? inexact(epilogue, half) : "");
+        String mixed = half ? (lt.isEmpty() ? "" : cublas(libraries, shape)) : "operands are " + dtype;
+        if (mixed.isEmpty()) {
+            boolean fused = epilogueOfLt.isEmpty() && (lt.isEmpty() || epilogue.isEmpty());
+            return new MatMulChoice(Tier.MIXED, lt.isEmpty(), fused, false, passed);
+        }
+        passed.add(Tier.MIXED.word + ": " + mixed);
+        String fusing = first(
+                half ? mixed : "",
+                epilogue.isEmpty() ? "there is no epilogue" : epilogueOfLt,
+                dtype == DType.F64 ? "cuBLASLt has no epilogue for f64" : "",
+                lt);
+        if (fusing.isEmpty()) {
+            return new MatMulChoice(Tier.FUSED, true, true, tf32, passed);
+        }
+        passed.add(Tier.FUSED.word + ": " + fusing);
+        boolean byLt = lt.isEmpty() && dtype != DType.F64;
+        String cublas = byLt ? "" : cublas(libraries, shape);
+        if (cublas.isEmpty()) {
+            return new MatMulChoice(Tier.BLAS, byLt, epilogue.isEmpty(), tf32, passed);
+        }
+        passed.add(Tier.BLAS.word + ": " + cublas);
+        passed.add("3 tensor core: " + NO_KERNEL);
+        return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+    }
+
+    private static String cublas(Libraries libraries, MatMulShape shape) {
+        return first(shape.k() == 0 ? "the sum is empty" : "", calls(shape), libraries.cublas.get());
+    }
+
+    /** The activation as cuBLASLt applies it; null where it does not. */
+    static GemmProblem.@Nullable Activation activation(@Nullable Unary function) {
+        if (function == null) {
+            return GemmProblem.Activation.NONE;
+        }
+        return function.fn() == UnaryFn.RELU ? GemmProblem.Activation.RELU : null;
+    }
+
+    /** Why cuBLASLt cannot apply an epilogue; empty where it can. */
+    private static String unfusable(Epilogue epilogue) {
+        Unary function = epilogue.activation();
+        if (activation(function) == null && function != null) {
+            return function.fn() == UnaryFn.GELU_TANH
+                    ? "the library's gelu_tanh is NaN at -inf, and elsewhere off by 5e-6"
+                    : name(function) + " is not relu";
+        }
+        return function != null && epilogue.residual()
+                ? "the library adds a residual before the activation, not after it"
+                : "";
+    }
+
+    /**
+     * Why cuBLASLt's epilogue is further off than one rounding of the result, as measured on an H200; empty where it is
+     * not.
+     */
+    private static String inexact(Epilogue epilogue, boolean half) {
+        return half && epilogue.bias() && epilogue.residual()
+                ? "the library rounds between residual and bias, which is not what STRICT asks for"
+                : "";
+    }
+
+    private static String gemv(DType dtype, MatMulShape shape) {
+        long weight = dtype.bytesFor(shape.k() * shape.n());
+        return shape.m() > GEMV_ROWS
+                ? shape.m() + " rows are more than " + GEMV_ROWS
+                : weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : NO_KERNEL;
+    }
+
+    /** Why one strided call of cuBLASLt cannot say it. */
+    private static String evenly(MatMulShape shape) {
+        return shape.batch().size() > 1
+                ? "the batch " + shape.batch() + " is broadcast unevenly"
+                : shape.matrices() > LT_BATCH ? shape.matrices() + " matrices are more than " + LT_BATCH : "";
+    }
+
+    private static String calls(MatMulShape shape) {
+        long calls = GemmCalls.count(shape);
+        return calls > MOST_CALLS
+                ? "the batch " + shape.batch() + " would take " + calls + " calls, more than " + MOST_CALLS
+                : "";
+    }
+
+    private static String first(String... reasons) {
+        for (String reason : reasons) {
+            if (!reason.isEmpty()) {
+                return reason;
+            }
+        }
+        return "";
+    }
+
+    /** {@code 1 fused: cuBLASLt, TF32, bias, relu}; {@code 2 blas: cuBLASLt, f32, then matmul_epilogue: silu}. */
+    String text(DType dtype, Epilogue epilogue, String kernel) {
+        if (tier == Tier.NONE) {
+            return tier.word + ": the result is empty";
+        }
+        List<String> words = new ArrayList<>();
+        if (epilogue.bias()) {
+            words.add("bias");
+        }
+        Unary function = epilogue.activation();
+        if (function != null) {
+            words.add(name(function));
+        }
+        if (epilogue.residual()) {
+            words.add("residual");
+        }
+        String with = words.isEmpty() ? "" : (fused ? ", " : ", then matmul_epilogue: ") + String.join(", ", words);
+        String by = tier == Tier.SCALAR ? kernel : lt ? "cuBLASLt" : "cuBLAS";
+        return tier.word + ": " + by + ", " + (tf32 ? "TF32" : dtype) + with;
+    }
+
+    private static String name(Unary function) {
+        return function.fn().word();
+    }
+}

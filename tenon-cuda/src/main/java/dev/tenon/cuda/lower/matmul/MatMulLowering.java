@@ -1,0 +1,159 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.error.Text;
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
+import dev.tenon.cuda.blas.LtProduct;
+import dev.tenon.cuda.kernel.MatMulKernels;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.lower.matmul.MatMulChoice.Libraries;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.nativelib.Switches;
+import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Matrix products: by the libraries where they are, else by our own kernel. With {@code TENON_LOG_FALLBACK=1} each
+ * choice is logged with the reasons.
+ */
+public final class MatMulLowering {
+    private static final System.Logger LOG = System.getLogger(MatMulLowering.class.getName());
+    private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
+
+    private MatMulLowering() {}
+
+    public static GpuStep lower(MatMul op, Node node, GpuLoweringContext context) {
+        DType dtype = node.output().dtype();
+        boolean turned = wantsTransposed(op, node, context);
+        Shape a = node.input(0).shape();
+        Shape b = node.input(1).shape();
+        MatMulShape shape = turned
+                ? MatMulShape.of(a, Shape.of(b.size(1), b.size(0)), op.transposeA(), true)
+                : MatMulShape.of(a, b, op.transposeA(), op.transposeB());
+        int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
+        GpuStep step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
+        if (LOGGED) {
+            LOG.log(
+                    Level.INFO,
+                    "\"" + Text.name(node.name()) + "\": " + step.tier() + "; passed over " + step.passedOver());
+        }
+        return step;
+    }
+
+    /**
+     * Whether a library is to read a constant weight as [n,k]: tensor cores of compute capability 9.0 take TF32
+     * operands along k alone, so that kernels for [k,n] are those of older devices.
+     */
+    private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
+        boolean library = context.blas().ltUnavailable().isEmpty()
+                || context.blas().unavailable().isEmpty();
+        return library
+                && !op.transposeB()
+                && node.output().dtype() == DType.F32
+                && context.precision() == Precision.FAST
+                && context.kernels().context().device().architecture().number() == 90
+                && node.input(1).shape().rank() == 2
+                && node.input(1).constant() instanceof ConstantData.Dense;
+    }
+
+    private static GpuStep step(
+            Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, GpuLoweringContext context) {
+        Blas blas = context.blas();
+        Libraries libraries = new Libraries(
+                blas::unavailable,
+                blas.ltUnavailable(),
+                context.kernels().context().device().architecture());
+        MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());
+        LtProduct prepared = null;
+        if (choice.lt()) {
+            switch (context.prepare(problem(choice, epilogue, dtype, shape))) {
+                case LtProduct product -> prepared = product;
+                case LtAnswer.Refusal none -> {
+                    Libraries without = new Libraries(libraries.cublas(), none.reason(), libraries.architecture());
+                    choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
+                }
+            }
+        }
+        MatMulKernels kernels = new MatMulKernels(context.kernels());
+        return switch (choice.tier()) {
+            case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
+            case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);
+            case MIXED, FUSED, BLAS -> {
+                MatMulKernels.Finish finish = choice.fused()
+                        ? null
+                        : kernels.finish(
+                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
+                GemmProblem problem = problem(choice, epilogue, dtype, shape);
+                GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
+                yield new LibraryMatMul(
+                        choice.text(dtype, epilogue, ""),
+                        choice.passedOver(),
+                        prepared,
+                        calls,
+                        finish,
+                        slots,
+                        blas.workspaceBytes());
+            }
+        };
+    }
+
+    private static GemmProblem problem(MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape) {
+        boolean fused = choice.fused() && choice.lt();
+        GemmProblem.@Nullable Activation activation =
+                fused ? MatMulChoice.activation(epilogue.activation()) : GemmProblem.Activation.NONE;
+        if (activation == null) {
+            throw new IllegalStateException(epilogue + " is not the library's");
+        }
+        boolean batched = !shape.batch().isEmpty();
+        return new GemmProblem(
+                shape.matrices(),
+                shape.m(),
+                shape.n(),
+                shape.k(),
+                shape.transposeA(),
+                shape.transposeB(),
+                batched ? shape.stridesA().getLast() : 0,
+                batched ? shape.stridesB().getLast() : 0,
+                dtype,
+                dtype,
+                fused && epilogue.residual(),
+                fused && epilogue.bias(),
+                activation,
+                choice.tf32());
+    }
+
+    /**
+     * Where a product's values are; -1 for those it does not have.
+     *
+     * @param a the left operand
+     * @param b the right one
+     * @param bias a number a column
+     * @param residual like the result
+     * @param y the result
+     */
+    record Slots(int a, int b, int bias, int residual, int y) {
+        static Slots of(Epilogue epilogue, int b, Node node, GpuLoweringContext context) {
+            return new Slots(
+                    context.slot(node.input(0)),
+                    b,
+                    epilogue.bias() ? context.slot(node.input(2)) : -1,
+                    epilogue.residual() ? context.slot(node.inputs().getLast()) : -1,
+                    context.slot(node.output()));
+        }
+
+        static long at(GpuFrame frame, int slot) {
+            return slot < 0 ? 0 : frame.at(slot);
+        }
+    }
+}

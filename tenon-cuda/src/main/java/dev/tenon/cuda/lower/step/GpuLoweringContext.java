@@ -1,0 +1,63 @@
+package dev.tenon.cuda.lower.step;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.GemmProblem;
+import dev.tenon.cuda.blas.LtAnswer;
+import dev.tenon.cuda.kernel.Kernels;
+
+/** What a lowering may ask while it makes a step. */
+public interface GpuLoweringContext {
+    /**
+     * The slot of a value in the frame. Views have a slot of their own over the same memory. Every slot starts on a
+     * 64-byte boundary.
+     */
+    int slot(Value value);
+
+    /**
+     * The slot of a copy of a constant matrix that lies transposed, made once for the model. A constant that is only
+     * asked for this way takes no memory as it is.
+     *
+     * @param matrix dense, of rank 2 and whole bytes an element
+     */
+    int transposedSlot(Value matrix);
+
+    /** The kernels; those of a step are compiled and loaded while it is made, never while it runs. */
+    Kernels kernels();
+
+    /** Whether f32 products may run in TF32. */
+    Precision precision();
+
+    /** The matrix libraries that were found; what it lacks says why. */
+    Blas blas();
+
+    /** A product that cuBLASLt makes, prepared for as long as the step lives. */
+    default LtAnswer prepare(GemmProblem problem) {
+        return blas().prepare(problem);
+    }
+
+    /**
+     * The plan of a single node, made runnable by the CPU backend; its constants are the model's.
+     *
+     * @param reason why there is no kernel for it
+     * @throws dev.tenon.core.error.UnsupportedException with that reason where there is no CPU backend, and where it
+     *     does not run the node either
+     */
+    Program onHost(Plan plan, String reason);
+
+    /** In which form regions run. */
+    default RegionForm regions() {
+        return RegionForm.asked();
+    }
+
+    /** Why no region is compiled for the step that is being made, which was tried; empty where it may be. */
+    default String regionsRefused() {
+        return "";
+    }
+
+    /** The number by which the step that is being made reports faults: {@link GpuFrame#faults()}. */
+    int stepNumber();
+}

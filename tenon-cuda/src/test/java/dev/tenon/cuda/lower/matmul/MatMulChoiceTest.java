@@ -1,0 +1,177 @@
+package dev.tenon.cuda.lower.matmul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.lower.matmul.MatMulChoice.Libraries;
+import dev.tenon.cuda.lower.matmul.MatMulChoice.Tier;
+import dev.tenon.cuda.port.Architecture;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The ladder of matrix products, decided without a device. */
+class MatMulChoiceTest {
+    private static final Libraries BOTH = new Libraries(() -> "", "", new Architecture(9, 0));
+    private static final Libraries NEITHER =
+            new Libraries(() -> "cublas: not found", "cublasLt: not found", new Architecture(9, 0));
+    private static final Libraries NO_LT = new Libraries(() -> "", "cublasLt: hidden", new Architecture(9, 0));
+    private static final Epilogue GELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU));
+    private static final Epilogue GELU_TANH = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU_TANH));
+    private static final Epilogue RELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.RELU));
+    private static final Epilogue SILU = Epilogue.NONE.withActivation(Unary.silu());
+
+    private static MatMulShape plain(long m, long k, long n) {
+        return MatMulShape.of(Shape.of(m, k), Shape.of(k, n), false, false);
+    }
+
+    private static MatMulChoice choice(DType dtype, MatMulShape shape, Epilogue epilogue, Libraries libraries) {
+        return MatMulChoice.of(dtype, shape, epilogue, libraries, Precision.FAST);
+    }
+
+    @Test
+    void theWorkedExamplesOfTheLadder() {
+        MatMulShape large = plain(1024, 4096, 4096);
+        assertThat(choice(DType.F16, large, GELU, BOTH).tier()).isEqualTo(Tier.MIXED);
+        assertThat(choice(DType.F16, large, RELU, BOTH).tier()).isEqualTo(Tier.MIXED);
+        assertThat(choice(DType.F32, large, RELU, BOTH).tier()).isEqualTo(Tier.FUSED);
+        assertThat(choice(DType.F32, large, GELU_TANH, BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, large, SILU, BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, plain(1, 3, 2), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, large, Epilogue.NONE, NEITHER).tier()).isEqualTo(Tier.SCALAR);
+    }
+
+    /** OPS.md asks for g here; it is named first among what was passed over until there is a kernel. */
+    @Test
+    void aLongRowTimesAHalfWeightPassesOverGemvForWantOfAKernel() {
+        MatMulChoice choice = choice(DType.F16, plain(1, 4096, 4096), Epilogue.NONE, BOTH);
+        assertThat(choice.tier()).isEqualTo(Tier.MIXED);
+        assertThat(choice.passedOver().getFirst()).isEqualTo("g gemv: there is no kernel of this tier yet");
+    }
+
+    @Test
+    void everyTierPassedOverHasAReason() {
+        assertThat(choice(DType.F32, plain(1024, 64, 64), SILU, NEITHER).passedOver())
+                .containsExactly(
+                        "g gemv: 1024 rows are more than 16",
+                        "0q quantised: the weight is f32",
+                        "0 mixed: operands are f32",
+                        "1 fused: silu is not relu",
+                        "2 blas: cublas: not found",
+                        "3 tensor core: there is no kernel of this tier yet");
+        assertThat(choice(DType.F16, plain(1024, 64, 64), SILU, NEITHER).passedOver())
+                .contains("0 mixed: cublas: not found", "1 fused: cublas: not found", "2 blas: cublas: not found");
+        assertThat(choice(DType.F32, plain(2, 64, 64), RELU, NO_LT).passedOver())
+                .contains("g gemv: the weight has 16384 bytes, less than 1 MiB", "1 fused: cublasLt: hidden");
+    }
+
+    @Test
+    void whoAppliesTheEpilogue() {
+        MatMulShape shape = plain(64, 64, 64);
+        MatMulChoice halfGelu = choice(DType.BF16, shape, GELU, BOTH);
+        assertThat(halfGelu.lt()).isTrue();
+        assertThat(halfGelu.fused()).isFalse();
+        assertThat(choice(DType.BF16, shape, RELU, BOTH).fused()).isTrue();
+        assertThat(choice(DType.BF16, shape, RELU, NO_LT).fused()).isFalse();
+        Epilogue all = RELU.withBias().withResidual();
+        assertThat(choice(DType.F32, shape, all, BOTH).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, shape, Epilogue.NONE.withBias().withResidual(), BOTH)
+                        .tier())
+                .isEqualTo(Tier.FUSED);
+        assertThat(choice(DType.F64, shape, Epilogue.NONE.withBias(), BOTH).tier())
+                .isEqualTo(Tier.BLAS);
+    }
+
+    @Test
+    void strictTakesNoEpilogueThatRoundsTwice() {
+        MatMulShape shape = plain(64, 64, 64);
+        Epilogue both = Epilogue.NONE.withBias().withResidual();
+        for (DType half : new DType[] {DType.F16, DType.BF16}) {
+            assertThat(MatMulChoice.of(half, shape, both, BOTH, Precision.STRICT)
+                            .fused())
+                    .isFalse();
+            assertThat(MatMulChoice.of(half, shape, both, BOTH, Precision.FAST).fused())
+                    .isTrue();
+            assertThat(MatMulChoice.of(half, shape, Epilogue.NONE.withBias(), BOTH, Precision.STRICT)
+                            .fused())
+                    .isTrue();
+        }
+        for (Precision precision : Precision.values()) {
+            assertThat(MatMulChoice.of(DType.F32, shape, GELU_TANH, BOTH, precision)
+                            .passedOver())
+                    .contains("1 fused: the library's gelu_tanh is NaN at -inf, and elsewhere off by 5e-6");
+        }
+        assertThat(MatMulChoice.of(DType.F32, shape, both, BOTH, Precision.STRICT)
+                        .tier())
+                .isEqualTo(Tier.FUSED);
+    }
+
+    @Test
+    void tf32OnlyWhereItIsAllowedAndThere() {
+        MatMulShape shape = plain(64, 64, 64);
+        assertThat(choice(DType.F32, shape, Epilogue.NONE, BOTH).text(DType.F32, Epilogue.NONE, ""))
+                .isEqualTo("2 blas: cuBLASLt, TF32");
+        MatMulChoice strict = MatMulChoice.of(DType.F32, shape, SILU, BOTH, Precision.STRICT);
+        assertThat(strict.text(DType.F32, SILU, "")).isEqualTo("2 blas: cuBLASLt, f32, then matmul_epilogue: silu");
+        Libraries old = new Libraries(() -> "", "", new Architecture(7, 5));
+        assertThat(choice(DType.F32, shape, RELU, old).text(DType.F32, RELU, ""))
+                .isEqualTo("1 fused: cuBLASLt, f32, relu");
+        assertThat(choice(DType.F16, shape, Epilogue.NONE, BOTH).tf32()).isFalse();
+    }
+
+    @Test
+    void emptySumsAndEmptyResultsNeverReachALibrary() {
+        assertThat(choice(DType.F32, plain(4, 0, 3), Epilogue.NONE.withBias(), BOTH)
+                        .tier())
+                .isEqualTo(Tier.SCALAR);
+        assertThat(choice(DType.F32, plain(0, 5, 3), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.NONE);
+        assertThat(choice(DType.F16, plain(4, 5, 0), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.NONE);
+    }
+
+    @Test
+    void batchesThatShareTheWeightAreOneProduct() {
+        MatMulShape folded = MatMulShape.of(Shape.of(8, 128, 64), Shape.of(64, 32), false, true);
+        assertThat(folded.m()).isEqualTo(8 * 128);
+        assertThat(folded.batch()).isEmpty();
+        MatMulShape transposed = MatMulShape.of(Shape.of(8, 64, 128), Shape.of(64, 32), true, false);
+        assertThat(transposed.m()).isEqualTo(128);
+        assertThat(transposed.batch()).containsExactly(8L);
+        assertThat(transposed.stridesB()).containsExactly(0L);
+    }
+
+    @Test
+    void unevenBatchesAreALoopOfCallsUntilThatIsTooMany() {
+        MatMulShape some = MatMulShape.of(Shape.of(2, 1, 3, 4), Shape.of(1, 5, 4, 6), false, false);
+        assertThat(choice(DType.F32, some, Epilogue.NONE.withBias(), BOTH).tier())
+                .isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, some, Epilogue.NONE.withBias(), BOTH).passedOver())
+                .contains("1 fused: the batch [2, 5] is broadcast unevenly");
+        MatMulShape many = MatMulShape.of(Shape.of(65, 1, 3, 4), Shape.of(1, 5, 4, 6), false, false);
+        assertThat(choice(DType.F32, many, Epilogue.NONE, BOTH).passedOver())
+                .contains("2 blas: the batch [65, 5] would take 65 calls, more than 64");
+    }
+
+    @Test
+    void moreMatricesThanAGridHasRoomForAreSeveralCalls() {
+        MatMulShape shape = MatMulShape.of(Shape.of(65537, 1, 4), Shape.of(65537, 4, 1), false, false);
+        assertThat(GemmCalls.count(shape)).isEqualTo(2);
+        assertThat(choice(DType.F16, shape, Epilogue.NONE, BOTH).lt()).isFalse();
+    }
+
+    @Test
+    void partsOfABatchStartWhereTheirMatricesLie() {
+        MatMulShape shape = MatMulShape.of(Shape.of(2, 1, 3, 4), Shape.of(1, 5, 4, 6), false, false);
+        assertThat(shape.starts(1))
+                .isEqualTo(List.of(new MatMulShape.Start(0, 0, 0), new MatMulShape.Start(12, 0, 5 * 18)));
+        assertThat(shape.inner(1).matrices()).isEqualTo(5);
+        assertThat(shape.starts(4)).hasSize(1);
+    }
+}
