@@ -20,10 +20,10 @@ final class Exchange {
     private static final int NUMBERS = 2;
 
     private final MpiSession session;
-    private final Staging sending;
-    private final Staging receiving;
+    private final HostStaging sending;
+    private final HostStaging receiving;
 
-    Exchange(MpiSession session, Staging sending, Staging receiving) {
+    Exchange(MpiSession session, HostStaging sending, HostStaging receiving) {
         this.session = session;
         this.sending = sending;
         this.receiving = receiving;

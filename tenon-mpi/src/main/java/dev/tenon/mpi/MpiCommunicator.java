@@ -34,8 +34,8 @@ public final class MpiCommunicator implements Communicator {
 
     private final MpiSession session;
     private final Agreement agreement;
-    private final Staging sending = new Staging();
-    private final Staging receiving = new Staging();
+    private final HostStaging sending = new HostStaging();
+    private final HostStaging receiving = new HostStaging();
     private final AtomicReference<@Nullable Thread> caller = new AtomicReference<>();
 
     private MpiCommunicator(MpiSession session) {

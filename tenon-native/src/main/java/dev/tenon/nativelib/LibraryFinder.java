@@ -53,7 +53,7 @@ public final class LibraryFinder {
             return new LibrarySearch(library, attempts, null);
         }
         List<String> files = library.files(machine.system());
-        for (Path folder : Places.named(machine)) {
+        for (Path folder : LibraryFolders.named(machine)) {
             NativeLibrary found = inFolder(library, folder, files, attempts);
             if (found != null) {
                 return new LibrarySearch(library, attempts, found);
@@ -65,7 +65,7 @@ public final class LibraryFinder {
                 return new LibrarySearch(library, attempts, found);
             }
         }
-        for (Path folder : files.isEmpty() ? List.<Path>of() : Places.usual(machine)) {
+        for (Path folder : files.isEmpty() ? List.<Path>of() : LibraryFolders.usual(machine)) {
             NativeLibrary found = inFolder(library, folder, files, attempts);
             if (found != null) {
                 return new LibrarySearch(library, attempts, found);
@@ -88,7 +88,7 @@ public final class LibraryFinder {
                 continue;
             }
             library.companions().stream()
-                    .flatMap(glob -> Places.matching(folder, glob).stream())
+                    .flatMap(glob -> LibraryFolders.matching(folder, glob).stream())
                     .map(Path::toAbsolutePath)
                     .filter(companion -> LibraryFile.fault(machine, companion).isEmpty())
                     .forEach(companion -> NativeLibrary.openOrNull(companion.toString()));
@@ -102,7 +102,7 @@ public final class LibraryFinder {
 
     /** By path where the file is known, so that the one that is opened is the one that was looked at. */
     private @Nullable NativeLibrary onLoaderPath(LibraryName library, String file, List<Attempt> attempts) {
-        List<Path> known = Places.onLoaderPath(machine, file);
+        List<Path> known = LibraryFolders.onLoaderPath(machine, file);
         for (Path path : known) {
             NativeLibrary opened = open(library, path.toAbsolutePath(), file, LOADER, attempts);
             if (opened != null) {
@@ -112,7 +112,7 @@ public final class LibraryFinder {
         if (!known.isEmpty()) {
             return null; // the loader would meet those that were refused
         }
-        boolean safe = Places.byDefault(machine, file).stream()
+        boolean safe = LibraryFolders.byDefault(machine, file).stream()
                 .allMatch(path -> LibraryFile.fault(machine, path).isEmpty());
         NativeLibrary opened = safe ? NativeLibrary.openOrNull(file) : null;
         if (opened == null) {

@@ -47,7 +47,7 @@ public interface Program extends AutoCloseable {
      */
     List<StepReport> steps();
 
-    /** Bytes of scratch memory that a context needs beside the plan's arena. */
+    /** Bytes of workspace that a context needs beside the plan's arena. */
     long workspaceBytes();
 
     /**

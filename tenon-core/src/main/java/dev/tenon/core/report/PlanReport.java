@@ -11,7 +11,7 @@ import java.util.List;
  * @param values every value between them, inputs and constants first
  * @param arenaBytes the session's memory for values between steps
  * @param unplannedBytes what that memory would be if no two values shared any
- * @param workspaceBytes scratch memory beside it
+ * @param workspaceBytes what steps work in beside it
  * @param millis what making it took: passes, the memory plan, steps and the constants that they prepare
  * @param continues whether values of this run decide about a further plan
  */

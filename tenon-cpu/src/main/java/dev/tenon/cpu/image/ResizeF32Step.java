@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class ResizeF32Step extends ResizeStep {
     private final Loops loops = Loops.current();
 
-    ResizeF32Step(Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
+    ResizeF32Step(Resize op, @Nullable AxisTaps[] taps, Node node, CpuLoweringContext context) {
         super("weighted f32 lines, " + Loops.current().tier(), op, taps, node, context);
     }
 
@@ -36,7 +36,7 @@ final class ResizeF32Step extends ResizeStep {
     }
 
     @Override
-    void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
+    void resample(MemorySegment line, boolean inside, AxisTaps taps, MemorySegment target, long to) {
         if (!inside) {
             loops.fill(target, to * 4, (float) extrapolation, taps.size() * (int) block);
             return;

@@ -27,12 +27,12 @@ class ResizeStep extends LoopStep {
     private final DType dtype;
     final double extrapolation;
     /** The axes before the line, with the input's stride each; no taps where they are copied as they are. */
-    private final @Nullable Taps[] outer;
+    private final @Nullable AxisTaps[] outer;
 
     private final long[] sizes;
     private final long[] strides;
     /** The axis within the line, or null. */
-    private final @Nullable Taps inner;
+    private final @Nullable AxisTaps inner;
 
     final long block;
     private final long lineIn;
@@ -41,11 +41,11 @@ class ResizeStep extends LoopStep {
     private final int input;
     private final int output;
 
-    ResizeStep(Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
+    ResizeStep(Resize op, @Nullable AxisTaps[] taps, Node node, CpuLoweringContext context) {
         this("weighted lines", op, taps, node, context);
     }
 
-    ResizeStep(String tier, Resize op, @Nullable Taps[] taps, Node node, CpuLoweringContext context) {
+    ResizeStep(String tier, Resize op, @Nullable AxisTaps[] taps, Node node, CpuLoweringContext context) {
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         int last = taps.length - 1;
@@ -110,7 +110,7 @@ class ResizeStep extends LoopStep {
         long combinations = 1;
         long rest = row;
         for (int i = outer.length - 1; i >= 0; i--) {
-            Taps taps = outer[i];
+            AxisTaps taps = outer[i];
             combinations *= taps == null ? 1 : taps.count((int) (rest % sizes[i]));
             rest /= sizes[i];
         }
@@ -120,7 +120,7 @@ class ResizeStep extends LoopStep {
             long choice = combination;
             rest = row;
             for (int i = outer.length - 1; i >= 0; i--) {
-                Taps taps = outer[i];
+                AxisTaps taps = outer[i];
                 long index = rest % sizes[i];
                 rest /= sizes[i];
                 if (taps != null) {
@@ -154,7 +154,7 @@ class ResizeStep extends LoopStep {
     }
 
     /** Writes the line resampled. */
-    void resample(MemorySegment line, boolean inside, Taps taps, MemorySegment target, long to) {
+    void resample(MemorySegment line, boolean inside, AxisTaps taps, MemorySegment target, long to) {
         for (int element = 0; element < taps.size(); element++) {
             int firstTap = taps.first(element);
             int count = taps.count(element);

@@ -5,8 +5,8 @@ import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.lazy.Lazy;
-import dev.tenon.cpu.machine.Affine;
 import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +37,7 @@ public final class HotLoops {
     /** Of the warm-up's product: long rows, as those of models are, or C2 would not unroll the plain loop. */
     private static final int COLUMNS = 384;
 
-    private static final Affine AFFINE = new Affine(1, 2, 3);
+    private static final NormFactors AFFINE = new NormFactors(1, 2, 3);
     private static final long A = 0;
     private static final long B = 1 << 16;
     private static final long C = 2 << 16;

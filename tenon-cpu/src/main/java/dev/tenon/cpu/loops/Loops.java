@@ -3,8 +3,8 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.machine.Affine;
 import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -144,7 +144,7 @@ public class Loops {
     }
 
     /** y = ((x - mean) factor + addend) scale + bias, element by element; {@link Place#NONE} for no scale, no bias. */
-    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+    public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         PlainRows.normalise(x, y, n, affine, scale, bias);
     }
 }

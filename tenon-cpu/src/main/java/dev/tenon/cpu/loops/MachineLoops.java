@@ -2,13 +2,13 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.machine.Affine;
-import dev.tenon.cpu.machine.Kernel;
+import dev.tenon.cpu.machine.CallableCode;
+import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.MoveKernel;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
-import dev.tenon.cpu.machine.RowKernels;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -25,13 +25,13 @@ public final class MachineLoops extends LoopsOverOthers {
     private static final int BLOCK = FloatRows.BLOCK;
 
     private static final @Nullable Kernels KERNELS = make();
-    private static final ThreadLocal<RowKernels.Arguments> ARGUMENTS = ThreadLocal.withInitial(
-            () -> new RowKernels.Arguments(Arena.ofAuto().allocate(Kernel.ARGUMENT_BYTES, 64)));
+    private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
+            () -> new MachineRows.Arguments(Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64)));
 
     private final Kernels kernels;
 
     /** A record: to compiled code the components of a constant are constants. */
-    private record Kernels(ProductKernel product, MoveKernel move, RowKernels rows) {}
+    private record Kernels(ProductKernel product, MoveKernel move, MachineRows rows) {}
 
     private MachineLoops(Kernels kernels, Loops others) {
         super(others);
@@ -44,9 +44,9 @@ public final class MachineLoops extends LoopsOverOthers {
             return null;
         }
         try {
-            int most = Kernel.lanes();
+            int most = CallableCode.lanes();
             int lanes = Vectors.available() ? Math.min(most, VectorLoops.LANES) : most;
-            return new Kernels(ProductKernel.make(lanes), MoveKernel.make(), RowKernels.make(lanes));
+            return new Kernels(ProductKernel.make(lanes), MoveKernel.make(), MachineRows.make(lanes));
         } catch (IllegalStateException e) {
             LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
         } catch (LinkageError | OutOfMemoryError e) {
@@ -105,7 +105,7 @@ public final class MachineLoops extends LoopsOverOthers {
     @Override
     public void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
-        Affine affine = new Affine(0, factor, addend);
+        NormFactors affine = new NormFactors(0, factor, addend);
         normalise(new Place(x, xOffset), new Place(y, yOffset), n, affine, Place.NONE, Place.NONE);
     }
 
@@ -143,7 +143,7 @@ public final class MachineLoops extends LoopsOverOthers {
     }
 
     @Override
-    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+    public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         boolean outside = x.memory().isNative() && y.memory().isNative();
         outside = outside && scale.memory().isNative() && bias.memory().isNative();
         if (!outside || (scale.isNone() && !bias.isNone())) {

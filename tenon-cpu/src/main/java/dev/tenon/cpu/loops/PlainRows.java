@@ -1,6 +1,6 @@
 package dev.tenon.cpu.loops;
 
-import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 
@@ -103,7 +103,7 @@ final class PlainRows {
     }
 
     /** See {@link Loops#normalise}. */
-    static void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+    static void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         PlainBuffers of = PlainBuffers.get();
         boolean scaled = !scale.isNone();
         boolean biased = !bias.isNone();

@@ -3,8 +3,8 @@ package dev.tenon.cpu.loops;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
-import dev.tenon.cpu.machine.Affine;
 import dev.tenon.cpu.machine.Matrix;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -222,7 +222,7 @@ final class VectorLoops extends Loops {
     }
 
     @Override
-    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+    public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         boolean scaled = !scale.isNone();
         boolean biased = !bias.isNone();
         boolean vectors = HotLoops.get().normalise.ready() && isNative(x) && isNative(y);

@@ -1,7 +1,7 @@
 package dev.tenon.cpu.loops;
 
-import dev.tenon.cpu.machine.Affine;
 import dev.tenon.cpu.machine.Exponential;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -130,7 +130,7 @@ final class VectorRows {
         return sum.reduceLanes(VectorOperators.ADD);
     }
 
-    static void normalise(Place x, Place y, int n, Affine affine) {
+    static void normalise(Place x, Place y, int n, NormFactors affine) {
         MemorySegment from = x.memory();
         long fromOffset = x.offset();
         MemorySegment to = y.memory();
@@ -149,7 +149,7 @@ final class VectorRows {
         }
     }
 
-    static void normaliseAndScale(Place x, Place y, int n, Affine affine, Place scale) {
+    static void normaliseAndScale(Place x, Place y, int n, NormFactors affine, Place scale) {
         MemorySegment from = x.memory();
         long fromOffset = x.offset();
         MemorySegment to = y.memory();
@@ -171,7 +171,7 @@ final class VectorRows {
         }
     }
 
-    static void normaliseScaleAndShift(Place x, Place y, int n, Affine affine, Place scale, Place bias) {
+    static void normaliseScaleAndShift(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         MemorySegment from = x.memory();
         long fromOffset = x.offset();
         MemorySegment to = y.memory();

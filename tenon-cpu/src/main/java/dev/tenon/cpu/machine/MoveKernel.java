@@ -4,20 +4,20 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Moves rows of bytes by machine code. Thread-safe. */
-public record MoveKernel(Kernel kernel) {
+public record MoveKernel(CallableCode kernel) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /** @throws IllegalStateException if it cannot run here; the message is the reason */
     public static MoveKernel make() {
-        Kernel.require(8);
-        return new MoveKernel(Kernel.of(MoveCode.make()));
+        CallableCode.require(8);
+        return new MoveKernel(CallableCode.of(MoveCode.make()));
     }
 
     /**
      * Copies rows that do not overlap.
      *
      * @param bytes of a row, a multiple of four
-     * @param arguments {@link Kernel#ARGUMENT_BYTES} of memory that no other thread uses
+     * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if rows do not lie within their memory
      */
     public void run(long rows, long bytes, Matrix from, Matrix to, MemorySegment arguments) {

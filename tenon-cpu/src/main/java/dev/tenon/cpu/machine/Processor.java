@@ -29,7 +29,7 @@ record Processor(boolean avx2, boolean avx512) {
 
     /** Runs {@code cpuid}. */
     private static Processor here() {
-        Kernel ask = Kernel.of(code());
+        CallableCode ask = CallableCode.of(code());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ValueLayout.JAVA_INT, WORDS);
             ask.call(words, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  *
  * @param lanes floats of a vector; a panel of B has two vectors of columns
  */
-public record ProductKernel(Kernel kernel, int lanes) {
+public record ProductKernel(CallableCode kernel, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /**
@@ -20,8 +20,8 @@ public record ProductKernel(Kernel kernel, int lanes) {
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
     public static ProductKernel make(int lanes) {
-        Kernel.require(lanes);
-        return new ProductKernel(Kernel.of(ProductCode.of(lanes)), lanes);
+        CallableCode.require(lanes);
+        return new ProductKernel(CallableCode.of(ProductCode.of(lanes)), lanes);
     }
 
     /** Columns of a panel. */
@@ -34,7 +34,7 @@ public record ProductKernel(Kernel kernel, int lanes) {
      *
      * @param b panels of {@link #columns} columns, zero past the last
      * @param start an m by n matrix, which may be C; with a stride of zero one row for all; or {@link Matrix#NONE}
-     * @param arguments {@link Kernel#ARGUMENT_BYTES} of memory that no other thread uses
+     * @param arguments {@link CallableCode#ARGUMENT_BYTES} of memory that no other thread uses
      * @throws IndexOutOfBoundsException if a matrix does not lie within its memory
      */
     public void run(int m, int n, int k, Matrix a, Matrix b, Matrix c, Matrix start, MemorySegment arguments) {

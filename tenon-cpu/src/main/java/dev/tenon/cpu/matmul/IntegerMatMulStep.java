@@ -35,7 +35,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
     private static final int ROWS = 64;
     private static final int NR = Gemm.NR;
 
-    private final MatMulLowering.Sizes sizes;
+    private final CpuMatMulLowering.Sizes sizes;
     private final DType typeA;
     private final DType typeB;
     private final boolean manyZerosA;
@@ -51,7 +51,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
     private final long workspaceBytes;
 
     private IntegerMatMulStep(
-            MatMulLowering.Sizes sizes,
+            CpuMatMulLowering.Sizes sizes,
             DType typeA,
             DType typeB,
             boolean manyZerosA,
@@ -75,15 +75,15 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
     static CpuStep of(MatMulInteger op, Node node, CpuLoweringContext context) {
         Value a = node.input(0);
         Value b = node.input(1);
-        MatMulLowering.Sizes sizes =
-                MatMulLowering.Sizes.of(a.shape(), b.shape(), node.output().shape(), false);
+        CpuMatMulLowering.Sizes sizes =
+                CpuMatMulLowering.Sizes.of(a.shape(), b.shape(), node.output().shape(), false);
         @Nullable Value zeroA = op.zeroPointA() ? node.input(2) : null;
         @Nullable Value zeroB = op.zeroPointB() ? node.inputs().getLast() : null;
         boolean manyZerosA = zeroA != null && zeroA.shape().elements() > 1;
         boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
         boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == sizes.batches();
         if (sharedB && rowsOfA && !manyZerosA) {
-            sizes = MatMulLowering.Sizes.folded(a.shape(), node.output().shape());
+            sizes = CpuMatMulLowering.Sizes.folded(a.shape(), node.output().shape());
         }
         int[] slots = {
             context.slot(a),
@@ -97,7 +97,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
 
     /** Constant weights with constant zero points: the differences as f32, in panels. */
     private static @Nullable MemorySegment packed(
-            Value b, @Nullable Value zeroB, MatMulLowering.Sizes sizes, CpuLoweringContext context) {
+            Value b, @Nullable Value zeroB, CpuMatMulLowering.Sizes sizes, CpuLoweringContext context) {
         ConstantData data = b.constant();
         ConstantData zeros = zeroB == null ? null : zeroB.constant();
         if (!(data instanceof ConstantData.Dense dense) || (zeroB != null && zeros == null)) {

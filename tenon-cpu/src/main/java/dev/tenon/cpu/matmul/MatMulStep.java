@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Batched products of floats; blocks of all batches in parallel. */
 final class MatMulStep implements CpuStep, RangeTask {
     private final FloatProduct product;
-    private final MatMulLowering.Sizes sizes;
+    private final CpuMatMulLowering.Sizes sizes;
     private final boolean transposeA;
     private final @Nullable MemorySegment packed;
     /** A, B, bias, residual, C; -1 for what is not there. */
@@ -20,7 +20,7 @@ final class MatMulStep implements CpuStep, RangeTask {
 
     MatMulStep(
             FloatProduct product,
-            MatMulLowering.Sizes sizes,
+            CpuMatMulLowering.Sizes sizes,
             boolean transposeA,
             @Nullable MemorySegment packed,
             int[] slots) {

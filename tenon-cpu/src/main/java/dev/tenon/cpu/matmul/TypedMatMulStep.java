@@ -21,7 +21,7 @@ final class TypedMatMulStep implements CpuStep, RangeTask {
     private static final int DEPTH = 512;
 
     private final DType dtype;
-    private final MatMulLowering.Sizes sizes;
+    private final CpuMatMulLowering.Sizes sizes;
     private final boolean transposeA;
     private final boolean transposeB;
     private final @Nullable Unary activation;
@@ -37,7 +37,7 @@ final class TypedMatMulStep implements CpuStep, RangeTask {
 
     TypedMatMulStep(
             DType dtype,
-            MatMulLowering.Sizes sizes,
+            CpuMatMulLowering.Sizes sizes,
             boolean transposeA,
             boolean transposeB,
             Epilogue epilogue,

@@ -6,7 +6,7 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
-import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -207,7 +207,7 @@ final class RowNormStep implements CpuStep, RangeTask {
             times *= rowScale;
             plus = plus * rowScale + workspace.get(Loops.F32, momentsAt + 4);
         }
-        Affine affine = new Affine(moments.about, times, plus);
+        NormFactors affine = new NormFactors(moments.about, times, plus);
         boolean direct = dtype == DType.F32;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
-import dev.tenon.cpu.machine.Affine;
+import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -111,7 +111,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
         boolean direct = dtype == DType.F32;
         Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
-        loops.normalise(source, target, n, new Affine(max, 1, minusLog), Place.NONE, Place.NONE);
+        loops.normalise(source, target, n, new NormFactors(max, 1, minusLog), Place.NONE, Place.NONE);
         if (!direct) {
             Convert.store(dtype, workspace, Y_AT, y, from, n);
         }

@@ -10,7 +10,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.cpu.matmul.MatMulLowering;
+import dev.tenon.cpu.matmul.CpuMatMulLowering;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import java.lang.foreign.MemorySegment;
@@ -94,7 +94,7 @@ public final class CpuPlanner implements CpuLoweringContext {
             Node node = nodes.get(step);
             for (int i = 0; i < node.inputs().size() && !MemoryPlanner.isView(node.op()); i++) {
                 boolean constant = slots.placementOf(step, i) instanceof Placement.Constant;
-                if (constant && !MatMulLowering.packs(node, i)) {
+                if (constant && !CpuMatMulLowering.packs(node, i)) {
                     read[slots.of(MemoryPlanner.shown(node.input(i)))] = true;
                 }
             }

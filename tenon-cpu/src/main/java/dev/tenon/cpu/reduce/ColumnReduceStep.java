@@ -23,8 +23,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
 
     private final ReduceFn fn;
     private final DType dtype;
-    private final ReductionLowering.Walk kept;
-    private final ReductionLowering.Walk reduced;
+    private final CpuReductionLowering.Walk kept;
+    private final CpuReductionLowering.Walk reduced;
     private final int input;
     private final int output;
     private final long count;
@@ -38,8 +38,8 @@ final class ColumnReduceStep implements CpuStep, RangeTask {
     ColumnReduceStep(
             ReduceFn fn,
             DType dtype,
-            ReductionLowering.Walk kept,
-            ReductionLowering.Walk reduced,
+            CpuReductionLowering.Walk kept,
+            CpuReductionLowering.Walk reduced,
             int input,
             int output) {
         this.fn = fn;

@@ -27,8 +27,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
 
     private final ReduceFn fn;
     private final DType dtype;
-    private final ReductionLowering.Walk kept;
-    private final ReductionLowering.Walk reduced;
+    private final CpuReductionLowering.Walk kept;
+    private final CpuReductionLowering.Walk reduced;
     private final int input;
     private final int output;
     private final long count;
@@ -36,8 +36,8 @@ final class RowReduceStep implements CpuStep, RangeTask {
     RowReduceStep(
             ReduceFn fn,
             DType dtype,
-            ReductionLowering.Walk kept,
-            ReductionLowering.Walk reduced,
+            CpuReductionLowering.Walk kept,
+            CpuReductionLowering.Walk reduced,
             int input,
             int output) {
         this.fn = fn;

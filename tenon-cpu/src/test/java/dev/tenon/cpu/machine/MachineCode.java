@@ -20,7 +20,7 @@ final class MachineCode {
     static List<Integer> widths() {
         int most;
         try {
-            most = Kernel.lanes();
+            most = CallableCode.lanes();
         } catch (IllegalStateException e) {
             most = 0;
         }
@@ -30,7 +30,7 @@ final class MachineCode {
     }
 
     static MemorySegment arguments() {
-        return Arena.ofAuto().allocate(Kernel.ARGUMENT_BYTES, 64);
+        return Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64);
     }
 
     /** Memory of which no float has been written, at an address that no vector is aligned to. */

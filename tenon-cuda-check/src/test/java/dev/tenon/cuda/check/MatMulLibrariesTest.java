@@ -15,7 +15,7 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.core.testkit.Await;
 import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.blas.ScratchMemory;
+import dev.tenon.cuda.blas.TrialMemory;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
@@ -61,9 +61,9 @@ class MatMulLibrariesTest {
         blas = Blas.of(context, this::scratch, resting::get);
     }
 
-    private ScratchMemory.Loan scratch(long bytes) {
+    private TrialMemory.Loan scratch(long bytes) {
         DeviceBuffer memory = context.allocate(bytes);
-        return new ScratchMemory.Loan() {
+        return new TrialMemory.Loan() {
             @Override
             public DeviceBuffer buffer() {
                 return memory;

@@ -2,12 +2,12 @@ package dev.tenon.cuda.backend;
 
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.OutOfMemoryException;
-import dev.tenon.cuda.blas.ScratchMemory;
+import dev.tenon.cuda.blas.TrialMemory;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 
 /** Device memory that is entered in the ledger for as long as it lives. Thread-safe. */
-final class DeviceMemory implements ScratchMemory.Loan {
+final class DeviceMemory implements TrialMemory.Loan {
     private final MemoryLedger ledger;
     private final MemoryLedger.Use use;
     private final DeviceBuffer buffer;

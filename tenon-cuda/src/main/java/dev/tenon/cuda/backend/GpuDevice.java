@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
 final class GpuDevice implements Device {
     /** Algorithms are timed in no more than this part of the memory that the limit leaves. */
-    private static final int SCRATCH_SHARE = 4;
+    private static final int TRIAL_SHARE = 4;
 
     private final DeviceInfo info;
     private final GpuContext context;
@@ -87,7 +87,7 @@ final class GpuDevice implements Device {
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
-                        ? Blas.of(context, bytes -> scratch(context, ledger, bytes), activity::idle)
+                        ? Blas.of(context, bytes -> forTrials(context, ledger, bytes), activity::idle)
                         : Blas.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger,
                 new HostBackend(options),
@@ -166,9 +166,9 @@ final class GpuDevice implements Device {
     }
 
     /** Memory for a moment; null where it does not fit. */
-    private static @Nullable DeviceMemory scratch(GpuContext context, MemoryLedger ledger, long bytes) {
+    private static @Nullable DeviceMemory forTrials(GpuContext context, MemoryLedger ledger, long bytes) {
         MemoryReport books = ledger.report();
-        if (bytes > (books.limit() - books.total()) / SCRATCH_SHARE) {
+        if (bytes > (books.limit() - books.total()) / TRIAL_SHARE) {
             return null; // runs come first
         }
         try {

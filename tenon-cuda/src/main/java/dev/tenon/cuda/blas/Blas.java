@@ -35,7 +35,7 @@ public final class Blas implements AutoCloseable {
     private record Started(long handle, String unavailable) {}
 
     private final @Nullable GpuContext context;
-    private final ScratchMemory memory;
+    private final TrialMemory memory;
     private final BooleanSupplier idle;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
@@ -54,7 +54,7 @@ public final class Blas implements AutoCloseable {
     /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
     private boolean spare;
 
-    private Blas(@Nullable GpuContext context, ScratchMemory memory, BooleanSupplier idle, String none) {
+    private Blas(@Nullable GpuContext context, TrialMemory memory, BooleanSupplier idle, String none) {
         this.context = context;
         this.memory = memory;
         this.idle = idle;
@@ -72,7 +72,7 @@ public final class Blas implements AutoCloseable {
      * @param memory where algorithms are tried
      * @param idle whether the device has nothing to do, so that algorithms may be timed
      */
-    public static Blas of(GpuContext context, ScratchMemory memory, BooleanSupplier idle) {
+    public static Blas of(GpuContext context, TrialMemory memory, BooleanSupplier idle) {
         return new Blas(context, memory, idle, "");
     }
 

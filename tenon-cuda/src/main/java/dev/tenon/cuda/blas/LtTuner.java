@@ -38,7 +38,7 @@ final class LtTuner {
     private static final byte FILLING = 0x3c;
 
     private final GpuContext context;
-    private final ScratchMemory memory;
+    private final TrialMemory memory;
     private final BooleanSupplier idle;
     private final TuningRecords records;
     private final Runnable changed;
@@ -56,7 +56,7 @@ final class LtTuner {
      */
     LtTuner(
             GpuContext context,
-            ScratchMemory memory,
+            TrialMemory memory,
             BooleanSupplier idle,
             TuningRecords records,
             Runnable changed,
@@ -186,7 +186,7 @@ final class LtTuner {
 
     private TuningRecords.@Nullable Choice time(LtProduct product) {
         Operands operands = Operands.of(product);
-        try (ScratchMemory.Loan loan = memory.borrow(operands.bytes())) {
+        try (TrialMemory.Loan loan = memory.borrow(operands.bytes())) {
             return loan == null ? null : fastest(product, operands, loan.buffer());
         }
     }

@@ -69,7 +69,7 @@ public final class GpuGroup implements AutoCloseable {
      * @throws dev.tenon.core.error.CollectiveTimeoutException when NCCL does not join them in time
      */
     public static GpuGroup open(List<Engine> runtimes, GpuCollectiveOptions options) {
-        return Places.open(runtimes, (platform, contexts) -> open(platform, contexts, options, true));
+        return RankDevices.open(runtimes, (platform, contexts) -> open(platform, contexts, options, true));
     }
 
     private static GpuGroup open(

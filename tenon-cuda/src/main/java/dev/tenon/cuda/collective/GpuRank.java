@@ -34,7 +34,7 @@ public final class GpuRank {
      *     before or after
      */
     public static GpuCommunicator open(Engine runtime, RankEnvironment here, GpuCollectiveOptions options) {
-        return Places.open(List.of(runtime), (_, contexts) -> {
+        return RankDevices.open(List.of(runtime), (_, contexts) -> {
             GpuContext context = contexts.getFirst();
             return open(context, here, options, context::close);
         });

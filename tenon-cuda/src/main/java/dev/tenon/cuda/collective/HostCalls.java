@@ -23,8 +23,8 @@ final class HostCalls implements AutoCloseable {
     private final RankState rank;
     private final GpuStream stream;
     private final int world;
-    private final Staging first;
-    private final Staging second;
+    private final DeviceStaging first;
+    private final DeviceStaging second;
     private final PinnedBuffer own;
     private final PinnedBuffer all;
 
@@ -32,8 +32,8 @@ final class HostCalls implements AutoCloseable {
         this.rank = rank;
         stream = rank.stream;
         world = rank.nccl.world;
-        first = new Staging(rank.nccl.context);
-        second = new Staging(rank.nccl.context);
+        first = new DeviceStaging(rank.nccl.context);
+        second = new DeviceStaging(rank.nccl.context);
         own = rank.nccl.context.allocatePinned((long) Request.NUMBERS * Long.BYTES);
         all = rank.nccl.context.allocatePinned((long) Request.NUMBERS * Long.BYTES * world);
     }
@@ -164,7 +164,7 @@ final class HostCalls implements AutoCloseable {
                 + DType.values()[(int) numbers[wanted]] + "; both must be the same (nothing was copied)");
     }
 
-    private DeviceSlice upload(Staging staging, HostBuffer source) {
+    private DeviceSlice upload(DeviceStaging staging, HostBuffer source) {
         DeviceSlice staged = staging.of(source.length(), source.dtype());
         stream.copyToDevice(source.memory(), staged.memory(), 0);
         return staged;

@@ -94,7 +94,7 @@ public final class RowKernels {
          * Enqueues it.
          *
          * @param affine of the norms
-         * @param state scratch of {@link RowPlan#stateBytes()}; anything where that is 0
+         * @param state workspace of {@link RowPlan#stateBytes()}; anything where that is 0
          * @param counters {@link RowPlan#counterBytes()} that are 0 before and after, used by one stream at a time;
          *     anything where that is 0
          */

@@ -79,12 +79,12 @@ final class AttentionMapping {
 
     /** [B,L,H*D] as [B,H,L,D]. */
     static Value heads(NodeContext n, Value x, long heads) {
-        return n.transpose(ShapeOps.reshape(n, x, List.of(0L, 0L, heads, -1L), false), 0, 2, 1, 3);
+        return n.transpose(ShapeChanges.reshape(n, x, List.of(0L, 0L, heads, -1L), false), 0, 2, 1, 3);
     }
 
     /** [B,H,L,D] as [B,L,H*D]. */
     static Value joined(NodeContext n, Value x) {
-        return ShapeOps.reshape(n, n.transpose(x, 0, 2, 1, 3), List.of(0L, 0L, -1L), false);
+        return ShapeChanges.reshape(n, n.transpose(x, 0, 2, 1, 3), List.of(0L, 0L, -1L), false);
     }
 
     /** Everything that hides a key, in one mask. */
@@ -97,7 +97,7 @@ final class AttentionMapping {
             mask = both(n, mask, causalMask(n, q, newKey, k));
         }
         if (n.has(LENGTHS)) {
-            Value lengths = ShapeOps.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
+            Value lengths = ShapeChanges.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
             mask = both(n, mask, n.compare(CompareFn.LT, MovementMapping.index(n, k, 2), lengths));
         }
         return mask;
@@ -129,13 +129,13 @@ final class AttentionMapping {
 
     /** Query i sees key j where j <= i + the number of keys before this block of queries. */
     private static Value causalMask(NodeContext n, Value q, Value newKey, Value k) {
-        Value row = ShapeOps.unsqueeze(n, MovementMapping.index(n, q, 2), List.of(1L));
+        Value row = ShapeChanges.unsqueeze(n, MovementMapping.index(n, q, 2), List.of(1L));
         Value before;
         if (n.has(LENGTHS) && !n.has(PAST_KEY)) {
-            Value lengths = ShapeOps.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
-            before = n.sub(lengths, ShapeOps.sizes(n, q, 2, 3));
+            Value lengths = ShapeChanges.unsqueeze(n, n.cast(n.in(LENGTHS), DType.I64), List.of(1L, 2L, 3L));
+            before = n.sub(lengths, ShapeChanges.sizes(n, q, 2, 3));
         } else {
-            before = n.sub(ShapeOps.sizes(n, k, 2, 3), ShapeOps.sizes(n, newKey, 2, 3));
+            before = n.sub(ShapeChanges.sizes(n, k, 2, 3), ShapeChanges.sizes(n, newKey, 2, 3));
         }
         return n.compare(CompareFn.LE, MovementMapping.index(n, k, 2), n.add(row, before));
     }
@@ -150,19 +150,20 @@ final class AttentionMapping {
             double scale = n.hasAttr("scale") ? n.attrFloat("scale", 1) : 1 / Math.sqrt((double) size.size());
             double cap = n.attrFloat("softcap", 0);
             Value keys = repeated(n, k, q);
-            Value raw = n.mul(n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeOps.scalarLike(n, q, scale));
+            Value raw =
+                    n.mul(n.add(new MatMul(false, true, Epilogue.NONE), q, keys), ShapeChanges.scalarLike(n, q, scale));
             Value capped = raw;
             if (cap > 0) {
-                Value limit = ShapeOps.scalarLike(n, q, cap);
+                Value limit = ShapeChanges.scalarLike(n, q, cap);
                 capped = n.mul(n.unary(UnaryFn.TANH, n.div(raw, limit)), limit);
             }
-            Value hidden = ShapeOps.scalarLike(n, q, Double.NEGATIVE_INFINITY);
+            Value hidden = ShapeChanges.scalarLike(n, q, Double.NEGATIVE_INFINITY);
             Value masked = mask == null
                     ? capped
                     : mask.dtype() == DType.BOOL ? n.where(mask, capped, hidden) : n.add(capped, mask);
             // a query that sees no key has no weights, rather than the formula's NaN
             Value blind = n.compare(CompareFn.EQ, n.reduce(ReduceFn.MAX, masked, true, 3), hidden);
-            Value weights = n.where(blind, ShapeOps.scalarLike(n, q, 0), n.add(new Softmax(3), masked));
+            Value weights = n.where(blind, ShapeChanges.scalarLike(n, q, 0), n.add(new Softmax(3), masked));
             Value scores = switch ((int) n.attrInt("qk_matmul_output_mode", 0)) {
                 case 0 -> raw;
                 case 1 -> capped;
@@ -207,6 +208,6 @@ final class AttentionMapping {
     /** [B,1,L,r/2]. */
     private static Value angles(NodeContext n, Value cache) {
         Value chosen = n.has(3) ? n.add(new Gather(0), cache, n.in(3)) : cache;
-        return ShapeOps.unsqueeze(n, chosen, List.of(1L));
+        return ShapeChanges.unsqueeze(n, chosen, List.of(1L));
     }
 }

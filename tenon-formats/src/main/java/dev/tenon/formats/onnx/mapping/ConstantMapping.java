@@ -77,7 +77,7 @@ final class ConstantMapping {
         DType dtype = n.attrType("dtype", n.in(0).dtype());
         long diagonal = n.attrInt("k", 0);
         ConstantData.Splat one = new ConstantData.Splat(TensorType.of(dtype), Elements.fromDouble(dtype, 1));
-        Value ones = MovementMapping.fill(n, one, ShapeOps.sizes(n, n.in(0)));
+        Value ones = MovementMapping.fill(n, one, ShapeChanges.sizes(n, n.in(0)));
         return n.add(new Trilu(false, diagonal), n.add(new Trilu(true, diagonal), ones));
     }
 

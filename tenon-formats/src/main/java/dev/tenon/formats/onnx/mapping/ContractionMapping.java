@@ -27,9 +27,10 @@ final class ContractionMapping {
         boolean row = a.shape().isRanked() && a.shape().rank() == 1;
         boolean column = b.shape().isRanked() && b.shape().rank() == 1;
         Value product = n.matmul(
-                row ? ShapeOps.unsqueeze(n, a, List.of(0L)) : a, column ? ShapeOps.unsqueeze(n, b, List.of(1L)) : b);
-        Value withoutColumn = column ? ShapeOps.squeeze(n, product, List.of(-1L)) : product;
-        return row ? ShapeOps.squeeze(n, withoutColumn, List.of(column ? -1L : -2L)) : withoutColumn;
+                row ? ShapeChanges.unsqueeze(n, a, List.of(0L)) : a,
+                column ? ShapeChanges.unsqueeze(n, b, List.of(1L)) : b);
+        Value withoutColumn = column ? ShapeChanges.squeeze(n, product, List.of(-1L)) : product;
+        return row ? ShapeChanges.squeeze(n, withoutColumn, List.of(column ? -1L : -2L)) : withoutColumn;
     }
 
     private static Value gemm(NodeContext n) {
@@ -37,12 +38,12 @@ final class ContractionMapping {
         double beta = n.attrFloat("beta", 1);
         MatMul op = new MatMul(n.attrFlag("transA", false), n.attrFlag("transB", false), Epilogue.NONE);
         Value product = n.add(op, n.in(0), n.in(1));
-        Value scaled = alpha == 1 ? product : n.mul(product, ShapeOps.scalarLike(n, product, alpha));
+        Value scaled = alpha == 1 ? product : n.mul(product, ShapeChanges.scalarLike(n, product, alpha));
         if (!n.has(2) || beta == 0) {
             return scaled;
         }
         Value bias = n.in(2);
-        Value sum = n.add(scaled, beta == 1 ? bias : n.mul(bias, ShapeOps.scalarLike(n, bias, beta)));
-        return ShapeOps.fitted(n, sum, product, "C " + bias.type());
+        Value sum = n.add(scaled, beta == 1 ? bias : n.mul(bias, ShapeChanges.scalarLike(n, bias, beta)));
+        return ShapeChanges.fitted(n, sum, product, "C " + bias.type());
     }
 }

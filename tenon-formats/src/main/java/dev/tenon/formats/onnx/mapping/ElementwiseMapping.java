@@ -177,7 +177,7 @@ final class ElementwiseMapping {
         for (int i = 1; i <= count; i++) {
             axes.add((long) -i);
         }
-        return ShapeOps.unsqueeze(n, b, axes);
+        return ShapeChanges.unsqueeze(n, b, axes);
     }
 
     private static BinaryFn shift(NodeContext n) {
@@ -205,7 +205,7 @@ final class ElementwiseMapping {
         boolean byChannel =
                 !n.since(7) && n.rank(slope) == 1 && !slope.shape().dim(0).is(1);
         Value fitting = byChannel ? trailingOnes(n, slope, n.rank(n.in(0)) - 2) : slope;
-        return ShapeOps.fitted(n, n.binary(BinaryFn.PRELU, n.in(0), fitting), n.in(0), "slope " + slope.type());
+        return ShapeChanges.fitted(n, n.binary(BinaryFn.PRELU, n.in(0), fitting), n.in(0), "slope " + slope.type());
     }
 
     private static Value fold(NodeContext n, BinaryOperator<Value> fn) {

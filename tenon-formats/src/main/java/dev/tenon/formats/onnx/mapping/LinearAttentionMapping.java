@@ -45,7 +45,7 @@ final class LinearAttentionMapping {
     /** One number for each head, or one for all, as [B,heads,T]. */
     private static Value beta(NodeContext n, int heads) {
         Value given = n.in(BETA);
-        Value first = ShapeOps.swap(n, given, 1, 2);
+        Value first = ShapeChanges.swap(n, given, 1, 2);
         return n.rank(given) == 3 && given.shape().dim(2).is(1) && heads > 1
                 ? n.concat(Collections.nCopies(heads, first), 1)
                 : first;

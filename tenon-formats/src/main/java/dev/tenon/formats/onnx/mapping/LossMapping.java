@@ -38,8 +38,8 @@ final class LossMapping {
                 ? n.compare(CompareFn.EQ, target, n.longScalar(n.attrInt("ignore_index")))
                 : null;
         Value known = ignored == null ? target : n.where(ignored, n.longScalar(0), target);
-        Value picked = n.add(new GatherElements(1), x, ShapeOps.unsqueeze(n, known, List.of(1L)));
-        Value loss = n.unary(UnaryFn.NEG, ShapeOps.squeeze(n, picked, List.of(1L)));
+        Value picked = n.add(new GatherElements(1), x, ShapeChanges.unsqueeze(n, known, List.of(1L)));
+        Value loss = n.unary(UnaryFn.NEG, ShapeChanges.squeeze(n, picked, List.of(1L)));
         Value weight = weight(n, x, known, ignored);
         Value weighted = weight == null ? loss : n.mul(loss, weight);
         return switch (n.attrString("reduction", "mean")) {
@@ -58,8 +58,8 @@ final class LossMapping {
         if (ignored == null) {
             return given;
         }
-        Value one = given == null ? ShapeOps.scalarLike(n, x, 1) : given;
-        return n.where(ignored, ShapeOps.scalarLike(n, x, 0), one);
+        Value one = given == null ? ShapeChanges.scalarLike(n, x, 1) : given;
+        return n.where(ignored, ShapeChanges.scalarLike(n, x, 0), one);
     }
 
     private static Value total(NodeContext n, Value x, ReduceFn fn) {

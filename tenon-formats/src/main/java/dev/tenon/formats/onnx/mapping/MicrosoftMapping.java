@@ -40,7 +40,7 @@ final class MicrosoftMapping {
     }
 
     private static Value biased(NodeContext n) {
-        return ShapeOps.fitted(
+        return ShapeChanges.fitted(
                 n, n.add(n.in(0), n.in(1)), n.in(0), "bias " + n.in(1).type());
     }
 
@@ -61,8 +61,8 @@ final class MicrosoftMapping {
         int bias = centred ? BETA + 1 : BETA;
         // the bias first: a product before it takes in a bias and then a residual
         Value biased = n.has(bias) ? n.add(x, n.in(bias)) : x;
-        Value sum =
-                ShapeOps.fitted(n, n.add(biased, n.in(1)), x, "skip " + n.in(1).type() + " and a bias");
+        Value sum = ShapeChanges.fitted(
+                n, n.add(biased, n.in(1)), x, "skip " + n.in(1).type() + " and a bias");
         int axis = n.rank(sum) - 1;
         double epsilon = n.attrFloat("epsilon", EPSILON);
         Value y = centred
@@ -109,7 +109,7 @@ final class MicrosoftMapping {
     private static Value ones(NodeContext n, Value ids) {
         if (!n.has(7)) {
             ConstantData.Splat zero = new ConstantData.Splat(TensorType.of(DType.I32), 0);
-            return MovementMapping.fill(n, zero, ShapeOps.sizes(n, ids, 0, 1));
+            return MovementMapping.fill(n, zero, ShapeChanges.sizes(n, ids, 0, 1));
         }
         Value mask = n.in(7);
         Value kept = n.cast(n.compare(CompareFn.EQ, mask, n.scalar(mask.dtype(), 1)), DType.I32);

@@ -38,7 +38,7 @@ final class MovementMapping {
         return List.of(
                 switch (n.op()) {
                     case "Reshape" ->
-                        n.since(5) ? reshape(n) : ShapeOps.reshape(n, n.in(0), n.attrInts("shape"), false);
+                        n.since(5) ? reshape(n) : ShapeChanges.reshape(n, n.in(0), n.attrInts("shape"), false);
                     case "Transpose" -> transpose(n);
                     case "Concat" -> concat(n);
                     case "Squeeze" -> squeeze(n, n.since(13) ? inputAxes(n) : n.attrInts("axes"));
@@ -63,7 +63,7 @@ final class MovementMapping {
         List<Long> sizes = n.knownLongs(1);
         boolean allowZero = n.attrFlag("allowzero", false);
         return sizes != null
-                ? ShapeOps.reshape(n, n.in(0), sizes, allowZero)
+                ? ShapeChanges.reshape(n, n.in(0), sizes, allowZero)
                 : n.add(new ReshapeTo(allowZero), n.in(0), n.in(1));
     }
 
@@ -110,7 +110,7 @@ final class MovementMapping {
             return n.add(new SqueezeAxes(), x, n.in(1));
         }
         if (!axes.isEmpty()) {
-            return ShapeOps.squeeze(n, x, axes);
+            return ShapeChanges.squeeze(n, x, axes);
         }
         if (!x.shape().isConcrete()) {
             return n.add(new SqueezeAxes(), x);
@@ -121,11 +121,11 @@ final class MovementMapping {
                 ones.add((long) axis);
             }
         }
-        return ones.isEmpty() ? x : ShapeOps.squeeze(n, x, ones);
+        return ones.isEmpty() ? x : ShapeChanges.squeeze(n, x, ones);
     }
 
     private static Value unsqueeze(NodeContext n, @Nullable List<Long> axes) {
-        return axes == null ? n.add(new UnsqueezeAxes(), n.in(0), n.in(1)) : ShapeOps.unsqueeze(n, n.in(0), axes);
+        return axes == null ? n.add(new UnsqueezeAxes(), n.in(0), n.in(1)) : ShapeChanges.unsqueeze(n, n.in(0), axes);
     }
 
     private static Value flatten(NodeContext n) {
@@ -133,7 +133,7 @@ final class MovementMapping {
         int rank = n.rank(x);
         long axis = n.attrInt("axis", 1);
         // unlike other axes, this one may stand behind the last dim
-        return ShapeOps.matrix(n, x, axis == rank ? rank : n.axis(x, axis));
+        return ShapeChanges.matrix(n, x, axis == rank ? rank : n.axis(x, axis));
     }
 
     /** Broadcasts a value to sizes given as another. */
@@ -177,15 +177,15 @@ final class MovementMapping {
         }
         // a diagonal that only a run knows: element by element, by its place
         int rank = n.rank(x);
-        Value offset = n.sub(index(n, x, rank - 1), ShapeOps.unsqueeze(n, index(n, x, rank - 2), List.of(1L)));
+        Value offset = n.sub(index(n, x, rank - 1), ShapeChanges.unsqueeze(n, index(n, x, rank - 2), List.of(1L)));
         Value wanted = n.cast(n.in(1), DType.I64);
         Value kept = n.compare(upper ? CompareFn.GE : CompareFn.LE, offset, wanted);
-        return n.where(kept, x, ShapeOps.scalarLike(n, x, 0));
+        return n.where(kept, x, ShapeChanges.scalarLike(n, x, 0));
     }
 
     /** 0, 1, ... along an axis. */
     static Value index(NodeContext n, Value x, int axis) {
-        Value size = n.reshape(ShapeOps.sizes(n, x, axis, axis + 1));
+        Value size = n.reshape(ShapeChanges.sizes(n, x, axis, axis + 1));
         return n.add(new RangeOf(), n.longScalar(0), size, n.longScalar(1));
     }
 

@@ -292,7 +292,7 @@ public final class NodeContext implements Ops {
         }
         return x.shape().isRanked()
                 ? Ops.super.reshape(x, sizes)
-                : ShapeOps.reshape(this, x, LongStream.of(sizes).boxed().toList(), true);
+                : ShapeChanges.reshape(this, x, LongStream.of(sizes).boxed().toList(), true);
     }
 
     /** Adds a node whose only result is known to be of a more precise type than the operation's rules can tell. */

@@ -59,7 +59,7 @@ final class NormalisationMapping {
         if (axis == n.rank(x) - 1) {
             return n.add(op.apply(axis), x);
         }
-        return ShapeOps.like(n, n.add(op.apply(1), ShapeOps.matrix(n, x, axis)), x);
+        return ShapeChanges.like(n, n.add(op.apply(1), ShapeChanges.matrix(n, x, axis)), x);
     }
 
     private static List<Value> batchNorm(NodeContext n) {
@@ -94,8 +94,8 @@ final class NormalisationMapping {
 
     private static Value moved(NodeContext n, Value running, Value now, double momentum) {
         return n.add(
-                n.mul(running, ShapeOps.scalarLike(n, running, momentum)),
-                n.mul(n.cast(now, running.dtype()), ShapeOps.scalarLike(n, running, 1 - momentum)));
+                n.mul(running, ShapeChanges.scalarLike(n, running, momentum)),
+                n.mul(n.cast(now, running.dtype()), ShapeChanges.scalarLike(n, running, 1 - momentum)));
     }
 
     private static Value groupNorm(NodeContext n) {
@@ -177,7 +177,7 @@ final class NormalisationMapping {
         for (int i = 0; i < parameters.size(); i++) {
             Value parameter = n.cast(parameters.get(i), wide);
             Value combined = i == 0 ? n.mul(y, parameter) : n.add(y, parameter);
-            y = ShapeOps.fitted(
+            y = ShapeChanges.fitted(
                     n,
                     combined,
                     y,
@@ -206,7 +206,7 @@ final class NormalisationMapping {
     /** 1 / sqrt(mean(x^2) + epsilon) over the dims from an axis on. */
     static Value reciprocalRoot(NodeContext n, Value x, int axis, double epsilon) {
         Value square = mean(n, n.mul(x, x), axis);
-        return n.unary(UnaryFn.RSQRT, n.add(square, ShapeOps.scalarLike(n, square, epsilon)));
+        return n.unary(UnaryFn.RSQRT, n.add(square, ShapeChanges.scalarLike(n, square, epsilon)));
     }
 
     private static Value lrn(NodeContext n) {
@@ -227,7 +227,7 @@ final class NormalisationMapping {
                 given.stream().map(axis -> n.axis(x, axis)).sorted().toList();
         Value centred = centred(n, n.cast(x, x.dtype().accumulator()), axes);
         Value variance = n.add(new Reduce(ReduceFn.MEAN, axes, true), n.mul(centred, centred));
-        Value deviation = n.add(n.unary(UnaryFn.SQRT, variance), ShapeOps.scalarLike(n, centred, 1e-9));
+        Value deviation = n.add(n.unary(UnaryFn.SQRT, variance), ShapeChanges.scalarLike(n, centred, 1e-9));
         return n.cast(n.div(centred, deviation), x.dtype());
     }
 
@@ -246,6 +246,6 @@ final class NormalisationMapping {
         ConstantData.Splat kept = new ConstantData.Splat(
                 TensorType.of(maskType),
                 maskType == DType.BOOL ? 1 : dev.tenon.core.ir.Elements.fromDouble(maskType, 1));
-        return List.of(x, MovementMapping.fill(n, kept, ShapeOps.sizes(n, x)));
+        return List.of(x, MovementMapping.fill(n, kept, ShapeChanges.sizes(n, x)));
     }
 }

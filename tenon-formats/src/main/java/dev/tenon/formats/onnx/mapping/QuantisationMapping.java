@@ -98,7 +98,7 @@ final class QuantisationMapping {
         Value product = n.add(new MatMulInteger(true, true), a, b, parameter(n, n.in(2)), parameter(n, n.in(5)));
         Value scaleA = parameter(n, n.cast(n.in(1), DType.F32));
         if (scaleA.shape().isRanked() && scaleA.shape().rank() == 1) {
-            scaleA = ShapeOps.unsqueeze(n, scaleA, List.of(1L));
+            scaleA = ShapeChanges.unsqueeze(n, scaleA, List.of(1L));
         }
         Value scale = n.mul(scaleA, parameter(n, n.cast(n.in(4), DType.F32)));
         return requantize(n, n.mul(n.cast(product, DType.F32), scale), n.in(6), n.in(7));
@@ -125,7 +125,7 @@ final class QuantisationMapping {
         for (long i = 1; i <= spatial; i++) {
             axes.add(i);
         }
-        return ShapeOps.unsqueeze(n, value, axes);
+        return ShapeChanges.unsqueeze(n, value, axes);
     }
 
     private static Value requantize(NodeContext n, Value x, Value scale, Value zeroPoint) {

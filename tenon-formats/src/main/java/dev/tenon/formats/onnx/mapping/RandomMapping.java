@@ -31,7 +31,7 @@ final class RandomMapping {
                     case "RandomUniformLike", "RandomNormalLike" -> {
                         Parameters p = Parameters.of(n);
                         DType dtype = n.attrType("dtype", n.in(0).dtype());
-                        yield n.add(new RandomTo(p.fn, dtype, p.a, p.b, seed(n)), ShapeOps.sizes(n, n.in(0)));
+                        yield n.add(new RandomTo(p.fn, dtype, p.a, p.b, seed(n)), ShapeChanges.sizes(n, n.in(0)));
                     }
                     case "Bernoulli" ->
                         n.add(new Bernoulli(n.attrType("dtype", n.in(0).dtype()), seed(n)), n.in(0));

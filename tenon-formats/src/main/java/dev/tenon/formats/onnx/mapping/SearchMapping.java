@@ -32,7 +32,7 @@ final class SearchMapping {
     }
 
     private static Value flat(NodeContext n, Value x) {
-        return ShapeOps.reshape(n, x, List.of(-1L), true);
+        return ShapeChanges.reshape(n, x, List.of(-1L), true);
     }
 
     /** Without a number of boxes none are asked for; without a score threshold every score will do. */

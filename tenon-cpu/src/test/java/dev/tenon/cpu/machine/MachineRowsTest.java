@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.cpu.machine.RowKernels.Arguments;
+import dev.tenon.cpu.machine.MachineRows.Arguments;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Rows of every length up to some vectors, with what floats have beside numbers, against float64. */
-class RowKernelsTest {
+class MachineRowsTest {
     private static final int MOST = 70;
     private static final float[] SPECIAL = {
         Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 0, -0f, 1e30f, -1e30f, Float.MIN_VALUE
@@ -54,7 +54,7 @@ class RowKernelsTest {
     @ParameterizedTest
     @MethodSource("widths")
     void gelu(int lanes) {
-        RowKernels kernels = RowKernels.make(lanes);
+        MachineRows kernels = MachineRows.make(lanes);
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, true);
             MemorySegment y = MachineCode.poisoned(n + 1L);
@@ -71,7 +71,7 @@ class RowKernelsTest {
     @ParameterizedTest
     @MethodSource("widths")
     void exponentials(int lanes) {
-        RowKernels kernels = RowKernels.make(lanes);
+        MachineRows kernels = MachineRows.make(lanes);
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, n % 2 == 1);
             MemorySegment y = MachineCode.poisoned(n + 1L);
@@ -91,7 +91,7 @@ class RowKernelsTest {
     @ParameterizedTest
     @MethodSource("widths")
     void moments(int lanes) {
-        RowKernels kernels = RowKernels.make(lanes);
+        MachineRows kernels = MachineRows.make(lanes);
         MemorySegment to = MachineCode.poisoned(4);
         for (int n = 0; n <= MOST; n++) {
             MemorySegment x = row(n, false);
@@ -111,7 +111,7 @@ class RowKernelsTest {
     @ParameterizedTest
     @MethodSource("widths")
     void normalise(int lanes) {
-        RowKernels kernels = RowKernels.make(lanes);
+        MachineRows kernels = MachineRows.make(lanes);
         for (int n = 0; n <= MOST; n++) {
             for (int parameters = 0; parameters <= 2; parameters++) {
                 MemorySegment x = row(n, false);
@@ -120,7 +120,7 @@ class RowKernelsTest {
                 MemorySegment y = MachineCode.poisoned(n + 1L);
                 Place times = parameters > 0 ? new Place(scale, 0) : Place.NONE;
                 Place plus = parameters > 1 ? new Place(bias, 0) : Place.NONE;
-                Affine affine = new Affine(0.1f, 1.3f, 0.2f);
+                NormFactors affine = new NormFactors(0.1f, 1.3f, 0.2f);
                 kernels.normalise(new Place(x, 0), new Place(y, 0), n, affine, times, plus, arguments);
                 for (int i = 0; i < n; i++) {
                     double wanted = (MachineCode.get(x, i) - (double) 0.1f) * 1.3f + 0.2f;
@@ -136,12 +136,13 @@ class RowKernelsTest {
     @ParameterizedTest
     @MethodSource("widths")
     void refusesWhatDoesNotFit(int lanes) {
-        RowKernels kernels = RowKernels.make(lanes);
+        MachineRows kernels = MachineRows.make(lanes);
         Place four = new Place(MachineCode.poisoned(4), 0);
         Place three = new Place(MachineCode.poisoned(3), 0);
         assertThatThrownBy(() -> kernels.gelu(four, three, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.gelu(three, four, 4, arguments)).isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> kernels.normalise(four, four, 4, new Affine(0, 1, 0), three, Place.NONE, arguments))
+        assertThatThrownBy(
+                        () -> kernels.normalise(four, four, 4, new NormFactors(0, 1, 0), three, Place.NONE, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> kernels.gelu(four, Place.NONE, 4, arguments))
                 .isInstanceOf(IndexOutOfBoundsException.class);

@@ -10,7 +10,7 @@ import java.util.Locale;
  * one signature, because each further one costs the JVM some milliseconds. A record, so that compiled Java calls the
  * code without looking it up.
  */
-public record Kernel(MethodHandle code) {
+public record CallableCode(MethodHandle code) {
     /** Of the memory for the arguments of any kernel. */
     public static final int ARGUMENT_BYTES = Math.max(ProductCode.ARGUMENT_BYTES, RowCode.ARGUMENT_BYTES);
 
@@ -43,15 +43,15 @@ public record Kernel(MethodHandle code) {
             throw new IllegalStateException(
                     "machine code is for Linux on x86-64; this is " + system + " on " + architecture);
         }
-        if (!Kernel.class.getModule().isNativeAccessEnabled()) {
+        if (!CallableCode.class.getModule().isNativeAccessEnabled()) {
             throw new IllegalStateException(
                     "machine code wants --enable-native-access=ALL-UNNAMED (or dev.tenon.cpu) at the start of Java");
         }
     }
 
     /** @throws IllegalStateException if the system gives no memory for code */
-    static Kernel of(byte[] code) {
-        return new Kernel(ExecutableMemory.function(
+    static CallableCode of(byte[] code) {
+        return new CallableCode(ExecutableMemory.function(
                 ExecutableMemory.place(code),
                 ValueLayout.ADDRESS,
                 ValueLayout.ADDRESS,

@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Operations that only move elements: all but padding and triangles are strided copies. */
-public final class MovementLowering {
-    private MovementLowering() {}
+public final class CpuMovementLowering {
+    private CpuMovementLowering() {}
 
     public static CpuStep lower(Copy op, Node node, CpuLoweringContext context) {
         return CopyStep.whole(node.input(0), node.output(), context);

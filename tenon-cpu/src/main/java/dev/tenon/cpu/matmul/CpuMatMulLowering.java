@@ -20,7 +20,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Matrix products. */
-public final class MatMulLowering {
+public final class CpuMatMulLowering {
     /** Multiply-adds that are worth a piece of work for another thread: some ten microseconds. */
     private static final long UNIT = 500_000;
 
@@ -32,7 +32,7 @@ public final class MatMulLowering {
 
     private static final String TRANSPOSED_PANELS = PANELS + " transposed";
 
-    private MatMulLowering() {}
+    private CpuMatMulLowering() {}
 
     /** The sizes of a batched product, and how its batches read the operands. */
     record Sizes(long batches, long m, int k, int n, Broadcast batch) {

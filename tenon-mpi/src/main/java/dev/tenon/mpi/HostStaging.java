@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * Memory outside the heap, where MPI may read and write while the garbage collector moves arrays about. Grows, never
  * shrinks; kept for the next operation. Not thread-safe.
  */
-final class Staging {
+final class HostStaging {
     private static final long ALIGNMENT = 64;
     private MemorySegment memory = MemorySegment.NULL;
 

@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Softmax and the norms. */
-public final class NormLowering {
-    private NormLowering() {}
+public final class CpuNormLowering {
+    private CpuNormLowering() {}
 
     public static CpuStep lower(Softmax op, Node node, CpuLoweringContext context) {
         return softmax(op.axis(), false, node, context);

@@ -11,7 +11,7 @@ import dev.tenon.cpu.step.Registers;
 import java.lang.foreign.MemorySegment;
 
 /** Runs a {@link TileProgram} over all elements, tile by tile, tiles in parallel. */
-final class ElementwiseStep implements CpuStep, RangeTask {
+final class CpuElementwiseStep implements CpuStep, RangeTask {
     /** Elements that are worth a piece of work for another thread: some microseconds of it. */
     private static final long GRAIN = 16_384;
 
@@ -21,7 +21,7 @@ final class ElementwiseStep implements CpuStep, RangeTask {
     private final long elements;
     private final long tilesPerRow;
 
-    ElementwiseStep(TileProgram program, int[] inputSlots, int[] outputSlots, long elements) {
+    CpuElementwiseStep(TileProgram program, int[] inputSlots, int[] outputSlots, long elements) {
         this.program = program;
         this.inputSlots = inputSlots;
         this.outputSlots = outputSlots;

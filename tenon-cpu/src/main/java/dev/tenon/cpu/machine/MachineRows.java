@@ -8,7 +8,8 @@ import java.lang.foreign.ValueLayout;
  *
  * @param lanes floats of a vector
  */
-public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel normalise, int lanes) {
+public record MachineRows(
+        CallableCode gelu, CallableCode expSum, CallableCode moments, CallableCode normalise, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
@@ -17,7 +18,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
         private final MemorySegment memory;
         private final float[] sums = new float[16];
 
-        /** @param memory {@link Kernel#ARGUMENT_BYTES} */
+        /** @param memory {@link CallableCode#ARGUMENT_BYTES} */
         public Arguments(MemorySegment memory) {
             this.memory = memory;
         }
@@ -32,13 +33,13 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
      *
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
-    public static RowKernels make(int lanes) {
-        Kernel.require(lanes);
-        return new RowKernels(
-                Kernel.of(new ExponentialCode.Gelu(lanes).make()),
-                Kernel.of(new ExponentialCode.ExpSum(lanes).make()),
-                Kernel.of(new NormCode.Moments(lanes).make()),
-                Kernel.of(new NormCode.Normalise(lanes).make()),
+    public static MachineRows make(int lanes) {
+        CallableCode.require(lanes);
+        return new MachineRows(
+                CallableCode.of(new ExponentialCode.Gelu(lanes).make()),
+                CallableCode.of(new ExponentialCode.ExpSum(lanes).make()),
+                CallableCode.of(new NormCode.Moments(lanes).make()),
+                CallableCode.of(new NormCode.Normalise(lanes).make()),
                 lanes);
     }
 
@@ -71,7 +72,7 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
     }
 
     /** y = affine(x) scale + bias; {@link Place#NONE} for no scale, and for no bias. A bias wants a scale. */
-    public void normalise(Place x, Place y, int n, Affine affine, Place scale, Place bias, Arguments arguments) {
+    public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias, Arguments arguments) {
         if (n <= 0) {
             return;
         }
@@ -84,13 +85,13 @@ public record RowKernels(Kernel gelu, Kernel expSum, Kernel moments, Kernel norm
     }
 
     /** Calls a kernel that writes y. */
-    private void write(Kernel kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
+    private void write(CallableCode kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
         y.matrix().checkWritable(1, 4L * n);
         call(kernel, x, y, n, scale, bias, arguments);
     }
 
     /** Checks all rows but y, which not every kernel writes, and calls. */
-    private void call(Kernel kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
+    private void call(CallableCode kernel, Place x, Place y, int n, Place scale, Place bias, Arguments arguments) {
         long bytes = 4L * n;
         x.matrix().check(1, bytes);
         if (!scale.isNone()) {

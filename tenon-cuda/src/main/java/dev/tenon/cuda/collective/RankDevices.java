@@ -14,8 +14,8 @@ import java.util.function.BiFunction;
  * The devices of runtimes, opened once more for their ranks: the runtime may be closed before the rank, and the rank
  * before the runtime.
  */
-final class Places {
-    private Places() {}
+final class RankDevices {
+    private RankDevices() {}
 
     /**
      * Opens rank {@code i} on the device of the {@code i}th runtime.

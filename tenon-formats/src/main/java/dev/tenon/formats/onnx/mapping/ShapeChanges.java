@@ -26,8 +26,8 @@ import java.util.TreeSet;
  * Changes of shape that mappings share: with static operations where all sizes are known, with deferred ones and the
  * most precise type that can be told where they are not.
  */
-final class ShapeOps {
-    private ShapeOps() {}
+final class ShapeChanges {
+    private ShapeChanges() {}
 
     /** The sizes of the axes [from, to) of a value of known rank, as a vector. */
     static Value sizes(NodeContext n, Value x, int from, int to) {

@@ -11,8 +11,8 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
-public final class ConvLowering {
-    private ConvLowering() {}
+public final class CpuConvLowering {
+    private CpuConvLowering() {}
 
     public static CpuStep lower(Conv op, Node node, CpuLoweringContext context) {
         Shape weights = node.input(1).shape();

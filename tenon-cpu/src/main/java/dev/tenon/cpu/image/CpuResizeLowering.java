@@ -12,16 +12,16 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** Resampling: nearest neighbours are a mapped copy, the other modes weighted sums. */
-public final class ResizeLowering {
-    private ResizeLowering() {}
+public final class CpuResizeLowering {
+    private CpuResizeLowering() {}
 
     public static CpuStep lower(Resize op, Node node, CpuLoweringContext context) {
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
-        Taps[] taps = new Taps[to.rank()];
+        AxisTaps[] taps = new AxisTaps[to.rank()];
         for (int axis = 0; axis < taps.length; axis++) {
             ResizeTaps source = op.taps(axis, from.size(axis));
-            Taps table = new Taps(source);
+            AxisTaps table = new AxisTaps(source);
             boolean same = from.size(axis) == to.size(axis) && table.isIdentity();
             taps[axis] = same ? null : table;
         }
@@ -32,7 +32,7 @@ public final class ResizeLowering {
         }
         int[][] maps = new int[taps.length][];
         for (int axis = 0; axis < maps.length; axis++) {
-            Taps table = taps[axis];
+            AxisTaps table = taps[axis];
             if (table != null) {
                 maps[axis] = MappedCopy.map(
                         to.size(axis),

@@ -3,13 +3,13 @@ package dev.tenon.cpu.image;
 import dev.tenon.core.ir.op.image.ResizeTaps;
 
 /** The taps of one axis as flat arrays; an element without any has the extrapolation value. */
-final class Taps {
+final class AxisTaps {
     private final int[] starts;
     private final int[] indices;
     private final double[] weights;
     private final float[] weightsF32;
 
-    Taps(ResizeTaps source) {
+    AxisTaps(ResizeTaps source) {
         starts = new int[source.size() + 1];
         for (int i = 0; i < source.size(); i++) {
             starts[i + 1] = starts[i] + source.indices(i).length;

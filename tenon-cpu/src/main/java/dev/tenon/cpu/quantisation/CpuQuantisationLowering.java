@@ -8,8 +8,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** Numbers to small integers and back. */
-public final class QuantisationLowering {
-    private QuantisationLowering() {}
+public final class CpuQuantisationLowering {
+    private CpuQuantisationLowering() {}
 
     public static CpuStep lower(Quantize op, Node node, CpuLoweringContext context) {
         return new QuantizeStep(op, node, context);

@@ -7,8 +7,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** Writes to places that indices name, in the order of the indices whatever the number of threads. */
-public final class ScatterLowering {
-    private ScatterLowering() {}
+public final class CpuScatterLowering {
+    private CpuScatterLowering() {}
 
     public static CpuStep lower(ScatterElements op, Node node, CpuLoweringContext context) {
         return new ScatterElementsStep(op, node, context);

@@ -13,11 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reductions. */
-public final class ReductionLowering {
+public final class CpuReductionLowering {
     /** From here on a run of reduced elements, or of columns, is worth a vector loop. */
     private static final long RUN = 16;
 
-    private ReductionLowering() {}
+    private CpuReductionLowering() {}
 
     public static CpuStep lower(Reduce op, Node node, CpuLoweringContext context) {
         Value x = node.input(0);

@@ -3,9 +3,9 @@ package dev.tenon.cuda.blas;
 import dev.tenon.cuda.port.DeviceBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Lends device memory for a moment, within the limits of whoever holds the books. Thread-safe. */
+/** Lends device memory for a moment, within the limits of the books that its maker keeps. Thread-safe. */
 @FunctionalInterface
-public interface ScratchMemory {
+public interface TrialMemory {
     /** So many bytes, until it is closed; null where they do not fit. */
     @Nullable
     Loan borrow(long bytes);

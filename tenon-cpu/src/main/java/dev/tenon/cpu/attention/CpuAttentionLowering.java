@@ -15,8 +15,8 @@ import dev.tenon.cpu.step.CpuStep;
 import java.util.List;
 
 /** Attention and rotary embedding. */
-public final class AttentionLowering {
-    private AttentionLowering() {}
+public final class CpuAttentionLowering {
+    private CpuAttentionLowering() {}
 
     public static CpuStep lower(Attention op, Node node, CpuLoweringContext context) {
         Shape q = node.input(0).shape();

@@ -10,8 +10,8 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Reductions over sliding windows. */
-public final class PoolLowering {
-    private PoolLowering() {}
+public final class CpuPoolLowering {
+    private CpuPoolLowering() {}
 
     public static CpuStep lower(Pool op, Node node, CpuLoweringContext context) {
         Windows3 windows = Windows3.of(

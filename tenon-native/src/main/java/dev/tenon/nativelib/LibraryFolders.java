@@ -13,22 +13,22 @@ import java.util.List;
 import java.util.Set;
 
 /** The folders where toolkits, Python packages and distributions put CUDA's libraries, in the order of the search. */
-final class Places {
+final class LibraryFolders {
     private final Machine machine;
     private final Set<Path> folders = new LinkedHashSet<>();
 
-    private Places(Machine machine) {
+    private LibraryFolders(Machine machine) {
         this.machine = machine;
     }
 
     /** Folders that were named by the user, which go before the loader's own path. */
     static List<Path> named(Machine machine) {
-        return new Places(machine).paths("TENON_LIBRARY_PATH").folders();
+        return new LibraryFolders(machine).paths("TENON_LIBRARY_PATH").folders();
     }
 
     /** Folders to look into after the loader's own path. Only those that exist. */
     static List<Path> usual(Machine machine) {
-        Places places = new Places(machine);
+        LibraryFolders places = new LibraryFolders(machine);
         switch (machine.system()) {
             case LINUX -> places.linux();
             case WINDOWS -> places.windows();
@@ -43,7 +43,7 @@ final class Places {
      */
     static List<Path> onLoaderPath(Machine machine, String file) {
         boolean windows = machine.system() == Machine.Os.WINDOWS;
-        Places places = new Places(machine).paths(windows ? "PATH" : "LD_LIBRARY_PATH");
+        LibraryFolders places = new LibraryFolders(machine).paths(windows ? "PATH" : "LD_LIBRARY_PATH");
         if (!windows) {
             places.cached(file);
         }
@@ -52,7 +52,7 @@ final class Places {
 
     /** The files that it meets last: in the folders that it knows by itself. They are among the {@link #usual} ones. */
     static List<Path> byDefault(Machine machine, String file) {
-        Places places = new Places(machine);
+        LibraryFolders places = new LibraryFolders(machine);
         for (String folder : List.of(
                 "lib/" + machine.multiarch(),
                 "usr/lib/" + machine.multiarch(),
@@ -144,7 +144,7 @@ final class Places {
                 prefixes.add(path(machine.variable(variable)));
             }
         }
-        for (Path folder : new Places(machine).paths("PATH").folders()) {
+        for (Path folder : new LibraryFolders(machine).paths("PATH").folders()) {
             if (folder.getParent() != null && Files.exists(folder.resolve("python3"))) {
                 prefixes.add(folder.getParent());
             }
@@ -171,7 +171,7 @@ final class Places {
         }
     }
 
-    private Places paths(String variable) {
+    private LibraryFolders paths(String variable) {
         String separator = machine.system() == Machine.Os.WINDOWS ? ";" : ":";
         for (String one : machine.variable(variable).split(separator)) {
             if (!one.isBlank()) {

@@ -6,11 +6,11 @@ import dev.tenon.cuda.port.GpuContext;
 import org.jspecify.annotations.Nullable;
 
 /** Device memory that host memory passes through. Grows, never shrinks. Not thread-safe. */
-final class Staging implements AutoCloseable {
+final class DeviceStaging implements AutoCloseable {
     private final GpuContext context;
     private @Nullable DeviceBuffer memory;
 
-    Staging(GpuContext context) {
+    DeviceStaging(GpuContext context) {
         this.context = context;
     }
 

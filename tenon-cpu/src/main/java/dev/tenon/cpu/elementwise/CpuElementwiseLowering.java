@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** Elementwise operations, single or fused: all become a list of {@link TileOp}s. */
-public final class ElementwiseLowering {
-    private ElementwiseLowering() {}
+public final class CpuElementwiseLowering {
+    private CpuElementwiseLowering() {}
 
     public static CpuStep lower(Node node, CpuLoweringContext context) {
         int inputs = node.inputs().size();
@@ -47,7 +47,7 @@ public final class ElementwiseLowering {
         int[] results = new int[region.results().size()];
         Arrays.setAll(results, i -> inputs + region.results().get(i));
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes);
-        return new ElementwiseStep(
+        return new CpuElementwiseStep(
                 new TileProgram(types, inputs, instructions, results, broadcast),
                 slots(node.inputs(), context),
                 slots(node.outputs(), context),

@@ -9,8 +9,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** Recurrent layers: one walk over time, three kinds of cell, two ways to multiply. */
-public final class RecurrentLowering {
-    private RecurrentLowering() {}
+public final class CpuRecurrentLowering {
+    private CpuRecurrentLowering() {}
 
     public static CpuStep lower(Lstm op, Node node, CpuLoweringContext context) {
         RecurrentShape shape = new RecurrentShape.Builder(node, context, op.direction(), op.hidden(), 4)

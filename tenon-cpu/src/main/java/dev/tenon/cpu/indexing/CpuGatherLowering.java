@@ -9,8 +9,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** Reads from places that indices name. */
-public final class GatherLowering {
-    private GatherLowering() {}
+public final class CpuGatherLowering {
+    private CpuGatherLowering() {}
 
     public static CpuStep lower(Gather op, Node node, CpuLoweringContext context) {
         return new GatherStep(op, node, context);

@@ -8,8 +8,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 
 /** What runs along the lanes of one axis in order: places of extremes, the largest few, running sums. */
-public final class SelectionLowering {
-    private SelectionLowering() {}
+public final class CpuSelectionLowering {
+    private CpuSelectionLowering() {}
 
     public static CpuStep lower(ArgReduce op, Node node, CpuLoweringContext context) {
         return new ArgReduceStep(op, node, context);
