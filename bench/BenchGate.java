@@ -16,12 +16,17 @@ import java.util.regex.Pattern;
  * slows down for a while slows both.
  *
  * <p>Arguments: the folder of the base, the folder of the head, pairs, the highest ratio, the commands separated by
- * semicolons. A command that prints JSON lines gives a row for each; each command also gives a row for its whole
- * process.
+ * semicolons. A command that prints JSON lines gives a row for each line, and rows for what is told of the process: the
+ * first result since the JVM started; of a stream of sizes loading and the first pass, a later pass, a new size. Any
+ * other command gives a row for its whole process.
  */
 class BenchGate {
     private static final Pattern ROW = Pattern.compile("\"params\":(\\{[^}]*})(.*?)\"median_us\":([0-9.eE+-]+)");
     private static final Pattern VARIANT = Pattern.compile("\"variant\":\"([^\"]*)\"");
+    private static final Pattern FIRST_RESULT = Pattern.compile("\"first_result_ms\":([0-9.eE+-]+)");
+    private static final Pattern LOAD = Pattern.compile("\"load_us\":([0-9.eE+-]+)");
+    private static final Pattern PASSES = Pattern.compile("\"pass_us\":\\[([^\\]]*)]");
+    private static final Pattern NEW_SIZE = Pattern.compile("\"plan_median_us\":([0-9.eE+-]+)");
 
     private record Pair(List<Double> base, List<Double> head) {}
 
@@ -63,13 +68,8 @@ class BenchGate {
         try (BufferedReader out = new BufferedReader(
                 new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = out.readLine(); line != null; line = out.readLine()) {
-                Matcher row = ROW.matcher(line);
-                if (json && row.find()) {
-                    Matcher variant = VARIANT.matcher(line);
-                    String params = row.group(1).replaceAll("[{}\"]", "").replaceAll("model:[^,]*,", "");
-                    times.put(
-                            name + " " + params + (variant.find() ? " " + variant.group(1) : ""),
-                            Double.parseDouble(row.group(3)));
+                if (json) {
+                    read(line, name, times);
                 }
             }
         }
@@ -80,6 +80,39 @@ class BenchGate {
             times.put(name + " (whole process)", (System.nanoTime() - start) / 1e3);
         }
         return times;
+    }
+
+    /** Puts down what a line of JSON tells. */
+    private static void read(String line, String name, Map<String, Double> times) {
+        Matcher row = ROW.matcher(line);
+        if (row.find()) {
+            Matcher variant = VARIANT.matcher(line);
+            String params = row.group(1).replaceAll("[{}\"]", "").replaceAll("model:[^,]*,", "");
+            times.put(
+                    name + " " + params + (variant.find() ? " " + variant.group(1) : ""),
+                    Double.parseDouble(row.group(3)));
+        }
+        Matcher first = FIRST_RESULT.matcher(line);
+        if (first.find()) { // the same in every line of a process
+            times.put(name + ", first result since the JVM's start", Double.parseDouble(first.group(1)) * 1e3);
+        }
+        Matcher passes = PASSES.matcher(line);
+        if (passes.find()) {
+            List<Double> each = new ArrayList<>();
+            for (String pass : passes.group(1).split(",")) {
+                each.add(Double.parseDouble(pass));
+            }
+            Matcher load = LOAD.matcher(line);
+            double loading = load.find() ? Double.parseDouble(load.group(1)) : 0;
+            times.put(name + ", load and first pass", loading + each.getFirst());
+            if (each.size() > 1) {
+                times.put(name + ", a later pass", median(each.subList(1, each.size())));
+            }
+            Matcher plan = NEW_SIZE.matcher(line);
+            if (plan.find()) {
+                times.put(name + ", a new size", Double.parseDouble(plan.group(1)));
+            }
+        }
     }
 
     private static boolean report(Map<String, Pair> rows, double limit) {
