@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -37,6 +38,14 @@ public final class Downcalls {
     @SuppressWarnings("restricted") // this module is the one that links
     private static MethodHandle link(MemorySegment function, FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(function, descriptor);
+    }
+
+    /** Makes what handles of those descriptors share, so that the first of each costs little. */
+    @SuppressWarnings("restricted") // no function is linked
+    public static void prepare(List<FunctionDescriptor> descriptors) {
+        for (FunctionDescriptor descriptor : descriptors) {
+            MethodHandle _ = Linker.nativeLinker().downcallHandle(descriptor);
+        }
     }
 
     /** The descriptor of a function that returns an {@code int}: most do, a status. */

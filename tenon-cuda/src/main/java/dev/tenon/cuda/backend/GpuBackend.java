@@ -5,7 +5,6 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
-import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuDriver;
@@ -85,7 +84,6 @@ public abstract class GpuBackend implements Backend {
 
     @Override
     public final Device open(int ordinal, EngineOptions options) {
-        KernelCatalog.prepare(); // here, where the heap is known to have room, and not in the middle of a plan
         return GpuDevice.open(platform.get(), ordinal, options);
     }
 }

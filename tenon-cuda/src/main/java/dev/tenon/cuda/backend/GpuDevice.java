@@ -14,12 +14,15 @@ import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.kernel.KernelSources;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.nativelib.cuda.CuLibrary;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -59,23 +62,43 @@ final class GpuDevice implements Device {
 
     static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
         if (platform.takesLibraries()) {
-            openLibraries();
+            aside(platform);
         }
         GpuContext context = platform.driver().open(ordinal);
         try {
-            return over(context, platform, ordinal, options);
+            // where the heap is known to have room, and not in the middle of a plan
+            KernelCatalog.prepare();
+            GpuDevice device = over(context, platform, ordinal, options);
+            device.blas.startAhead();
+            return device;
         } catch (RuntimeException | Error e) {
             Closing.after(e, context::close);
             throw e;
         }
     }
 
-    /** While the context is made, which takes a quarter of a second. */
-    private static void openLibraries() {
+    /** Does what need not wait for the context, while that is made, which takes a quarter of a second. */
+    private static void aside(GpuPlatform platform) {
+        aside("tenon-calls", CuLibrary::prepare);
+        aside("tenon-sources", () -> {
+            KernelCatalog.prepare();
+            KernelSources.prepare();
+            platform.compiler();
+        });
+        aside("tenon-libraries", Blas::open);
+    }
+
+    private static void aside(String name, Runnable work) {
         try {
-            Thread.ofPlatform().daemon().name("tenon-libraries").start(Blas::open);
+            Thread.ofPlatform().daemon().name(name).start(() -> {
+                try {
+                    work.run();
+                } catch (OutOfMemoryError e) {
+                    // what needs it meets the same
+                }
+            });
         } catch (OutOfMemoryError e) {
-            // no thread is to be had: the first product opens them
+            // no thread is to be had: it is done when it is needed
         }
     }
 
@@ -106,7 +129,7 @@ final class GpuDevice implements Device {
 
     @Override
     public Constants newConstants() {
-        return new GpuWeights(context, ledger, host);
+        return new GpuWeights(modules, ledger, host);
     }
 
     @Override

@@ -20,6 +20,7 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
+import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -62,7 +63,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
     private int lowering;
-    private String regionsRefused = "";
+    private String compilerRefused = "";
 
     private GpuPlanner(Plan plan, ProgramResources resources, GpuDevice device, CompileOptions options) {
         this.plan = plan;
@@ -135,7 +136,7 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     private GpuStep withoutCompiler(Node node, String refused) {
-        regionsRefused = refused;
+        compilerRefused = refused;
         StepKernels ahead = new StepKernels(device.modules());
         stepKernels.add(ahead);
         try {
@@ -148,7 +149,7 @@ final class GpuPlanner implements GpuLoweringContext {
             throw node.fault(e);
         } finally {
             stepKernels.removeLast();
-            regionsRefused = "";
+            compilerRefused = "";
         }
     }
 
@@ -181,7 +182,11 @@ final class GpuPlanner implements GpuLoweringContext {
     @Override
     public int transposedSlot(Value matrix) {
         return transposedSlots.computeIfAbsent(matrix, _ -> {
-            places.add(new Place(new Placement.Constant(), matrix.constant(), true));
+            ConstantData data = matrix.constant();
+            if (data != null && !resources.holds(data, true)) {
+                Transposition _ = new Transposition(kernels(), matrix.type()); // its code is loaded with the step's
+            }
+            places.add(new Place(new Placement.Constant(), data, true));
             return places.size() - 1;
         });
     }
@@ -192,8 +197,8 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
-    public String regionsRefused() {
-        return regionsRefused;
+    public String compilerRefused() {
+        return compilerRefused;
     }
 
     @Override

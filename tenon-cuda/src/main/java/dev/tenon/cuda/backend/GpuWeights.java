@@ -8,10 +8,16 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.cuda.kernel.KernelModules;
+import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.KernelArguments;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * as long as a plan reads it. Thread-safe.
  */
 final class GpuWeights implements Device.Constants {
+    private final KernelModules modules;
     private final GpuContext context;
     private final MemoryLedger ledger;
     private final HostBackend hostBackend;
@@ -52,8 +59,9 @@ final class GpuWeights implements Device.Constants {
     private final HostBytes hostBytes;
     private boolean closed;
 
-    GpuWeights(GpuContext context, MemoryLedger ledger, HostBackend hostBackend) {
-        this.context = context;
+    GpuWeights(KernelModules modules, MemoryLedger ledger, HostBackend hostBackend) {
+        this.modules = modules;
+        this.context = modules.context();
         this.ledger = ledger;
         this.hostBackend = hostBackend;
         this.hostBytes = new HostBytes(ledger);
@@ -82,6 +90,11 @@ final class GpuWeights implements Device.Constants {
             upload.users++;
         }
         return upload.memory.buffer().address();
+    }
+
+    /** Whether a constant is uploaded. */
+    synchronized boolean holds(Layout layout) {
+        return uploaded.containsKey(layout);
     }
 
     private Upload upload(Layout layout) {
@@ -170,16 +183,40 @@ final class GpuWeights implements Device.Constants {
     }
 
     private void fill(Layout layout, DeviceMemory memory) {
-        if (stream == null) {
-            stream = context.newStream();
+        GpuStream filling = stream;
+        if (filling == null) {
+            filling = context.newStream();
+            stream = filling;
         }
-        switch (layout.data()) {
-            case ConstantData.Dense dense ->
-                stream.copyToDevice(
-                        layout.transposed() ? TransposedMatrix.of(dense) : dense.segment(), memory.buffer(), 0);
-            case ConstantData.Splat splat -> stream.copyToDevice(splat.materialise(), memory.buffer(), 0);
+        MemorySegment elements = switch (layout.data()) {
+            case ConstantData.Dense dense -> dense.segment();
+            case ConstantData.Splat splat -> splat.materialise();
+        };
+        if (layout.transposed()) {
+            fillTransposed(layout.data().type(), elements, memory, filling);
+        } else {
+            filling.copyToDevice(elements, memory.buffer(), 0);
+            filling.synchronize();
         }
-        stream.synchronize();
+    }
+
+    private void fillTransposed(TensorType type, MemorySegment elements, DeviceMemory memory, GpuStream filling) {
+        Transposition transposition = new Transposition(modules, type);
+        try (Arena arena = Arena.ofConfined();
+                DeviceMemory passage = DeviceMemory.allocate(
+                        context,
+                        ledger,
+                        transposition.passageBytes(),
+                        MemoryLedger.Use.WORKSPACE,
+                        "transposing constant " + type)) {
+            transposition.enqueue(
+                    filling,
+                    new KernelArguments(arena),
+                    elements,
+                    passage.buffer(),
+                    memory.buffer().address());
+            filling.synchronize();
+        }
     }
 
     @Override

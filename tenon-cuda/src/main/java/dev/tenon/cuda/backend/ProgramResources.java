@@ -54,6 +54,11 @@ final class ProgramResources implements AutoCloseable {
         return weights.address(new GpuWeights.Layout(data, transposed), uploads);
     }
 
+    /** Whether some plan of the model has uploaded a constant so already. */
+    boolean holds(ConstantData data, boolean transposed) {
+        return weights.holds(new GpuWeights.Layout(data, transposed));
+    }
+
     /** Where the constants lie. */
     List<DeviceBuffer> buffers() {
         return weights.buffers(uploads);

@@ -2,6 +2,9 @@ package dev.tenon.cuda.blas;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.lazy.Uninterrupted;
+import dev.tenon.cuda.blas.GemmProblem.Activation;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.store.Store;
@@ -31,6 +34,10 @@ public final class Blas implements AutoCloseable {
     private static final long MIB = 1 << 20;
     private static final boolean AUTOTUNE = Switches.on("TENON_AUTOTUNE", true);
 
+    /** Like what models begin with; what the library answers is of no interest. */
+    private static final GemmProblem USUAL = new GemmProblem(
+            1, 128, 384, 384, false, true, 0, 0, DType.F32, DType.F32, false, true, Activation.NONE, true);
+
     /** A library on this device: its handle, 0 where there is none, and why. */
     private record Started(long handle, String unavailable) {}
 
@@ -47,6 +54,7 @@ public final class Blas implements AutoCloseable {
 
     private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
     private volatile @Nullable LtTuner tuner;
+    private volatile @Nullable Thread starting;
     private @Nullable TuningRecords records;
     private final AtomicInteger generation = new AtomicInteger();
     private @Nullable Started cublas;
@@ -131,6 +139,35 @@ public final class Blas implements AutoCloseable {
             CublasLibrary.searchLt();
         } catch (OutOfMemoryError e) {
             // the first product looks again
+        }
+    }
+
+    /** Starts cuBLASLt on a thread of its own: its first answer takes 70 ms, which the first product need not wait. */
+    public void startAhead() {
+        GpuContext device = context;
+        if (device == null) {
+            return;
+        }
+        Thread fresh = Thread.ofPlatform().daemon().name("tenon-libraries").unstarted(() -> startLt(device));
+        try {
+            device.start(fresh);
+            starting = fresh;
+        } catch (OutOfMemoryError e) {
+            // no thread is to be had: the first product starts it
+        }
+    }
+
+    private void startLt(GpuContext device) {
+        lock.lock();
+        try {
+            long library = lt().handle();
+            if (library != 0) {
+                device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null).destroy());
+            }
+        } catch (TenonException | OutOfMemoryError e) {
+            // the first product meets the same, and says so
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -299,6 +336,10 @@ public final class Blas implements AutoCloseable {
      */
     @Override
     public void close() {
+        Thread ahead = starting;
+        if (ahead != null) {
+            Uninterrupted.run(ahead::join); // the context must not be closed before
+        }
         LtTuner timing = tuner;
         if (timing != null) {
             timing.close();

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.compile;
 
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.kernel.KernelSources;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.KernelCompiler;
@@ -90,7 +91,7 @@ public final class CachingCompiler implements KernelCompiler {
                 .add(source.name())
                 .add(source.text());
         hash.add("headers " + source.headers().size());
-        source.headers().forEach((name, text) -> hash.add(name).add(text));
+        KernelSources.addTo(hash, source.headers());
         hash.add("defines " + source.defines().size());
         source.defines().forEach(hash::add);
         return hash.hex();

@@ -147,7 +147,7 @@ public final class Prebuilt implements KernelCompiler {
     /** What decides about code beside the architecture. */
     static String key(KernelSource source) {
         Hash hash = new Hash().add(source.name()).add(source.text());
-        DeviceHeader.headers(source).forEach((name, text) -> hash.add(name).add(text));
+        KernelSources.addTo(hash, DeviceHeader.headers(source));
         source.defines().forEach(hash::add);
         return hash.hex().substring(0, 32);
     }

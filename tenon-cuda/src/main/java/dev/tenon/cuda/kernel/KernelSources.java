@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.Hash;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -62,6 +63,22 @@ public final class KernelSources {
         }
     };
 
+    private static final Lazy<Map<String, String>> DIGESTS = new Lazy<>() {
+        @Override
+        protected Map<String, String> make() {
+            Map<String, String> digests = new TreeMap<>();
+            headers()
+                    .forEach((name, text) ->
+                            digests.put(name, new Hash().add(text).hex()));
+            return Map.copyOf(digests);
+        }
+    };
+
+    /** Reads the headers and works out their digests, which the first kernel would wait for. */
+    public static void prepare() {
+        DIGESTS.get();
+    }
+
     private static Map<String, String> load() {
         Map<String, String> headers = new TreeMap<>();
         HEADERS.forEach(name -> headers.put(name, text("include/" + name)));
@@ -71,6 +88,16 @@ public final class KernelSources {
     /** Every header, by the name that sources include. */
     public static Map<String, String> headers() {
         return TEXTS.get();
+    }
+
+    /** Adds headers to a hash: of ours, which nearly every source has, digests that are worked out once. */
+    public static void addTo(Hash hash, Map<String, String> headers) {
+        Map<String, String> ours = headers();
+        Map<String, String> digests = DIGESTS.get();
+        headers.forEach((name, text) -> {
+            String digest = text.equals(ours.get(name)) ? digests.get(name) : null;
+            hash.add(name).add(digest == null ? new Hash().add(text).hex() : digest);
+        });
     }
 
     static String text(String path) {

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.platform;
 
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.KernelCompilers;
 import dev.tenon.cuda.driver.CudaDriver;
@@ -10,7 +11,12 @@ import dev.tenon.cuda.port.KernelCompiler;
 /** libcuda; NVRTC, prebuilt PTX or nvcc, behind the cache. */
 public final class CudaPlatform implements GpuPlatform {
     private final CudaDriver driver = new CudaDriver();
-    private final KernelCompiler compiler = KernelCompilers.cuda(KernelCache.standard(), driver::version);
+    private final Lazy<KernelCompiler> compiler = new Lazy<>() {
+        @Override
+        protected KernelCompiler make() {
+            return KernelCompilers.cuda(KernelCache.standard(), driver::version);
+        }
+    };
 
     /** Loads nothing. */
     public CudaPlatform() {}
@@ -32,6 +38,6 @@ public final class CudaPlatform implements GpuPlatform {
 
     @Override
     public KernelCompiler compiler() {
-        return compiler;
+        return compiler.get();
     }
 }

@@ -1,5 +1,6 @@
 package dev.tenon.nativelib.cuda;
 
+import static dev.tenon.nativelib.Downcalls.ADDRESS;
 import static dev.tenon.nativelib.Downcalls.INT;
 import static dev.tenon.nativelib.Downcalls.LONG;
 import static dev.tenon.nativelib.Downcalls.handle;
@@ -9,6 +10,7 @@ import static dev.tenon.nativelib.Downcalls.status;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.nativelib.CudaLibraries;
+import dev.tenon.nativelib.Downcalls;
 import dev.tenon.nativelib.DriverVersion;
 import dev.tenon.nativelib.LibraryFinder;
 import dev.tenon.nativelib.LibrarySearch;
@@ -17,6 +19,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -44,6 +47,27 @@ public final class CuLibrary {
             MemorySegment version = arena.allocate(ValueLayout.JAVA_INT);
             return CuDevice.cuDriverGetVersion(version.address()) == 0 ? version.get(ValueLayout.JAVA_INT, 0) : 0;
         }
+    }
+
+    /** Makes what the handles of its most used functions share. A call that was not prepared for works as well. */
+    public static void prepare() {
+        // in the order in which a first run calls them: init, context, memory, modules, streams, launches, copies
+        Downcalls.prepare(List.of(
+                status(INT),
+                status(LONG, INT),
+                status(LONG, INT, INT),
+                status(LONG),
+                status(LONG, LONG),
+                status(LONG, LONG, LONG),
+                status(LONG, LONG, INT),
+                status(LONG, LONG, LONG, LONG),
+                status(INT, LONG, LONG),
+                status(LONG, ADDRESS, INT, LONG, LONG),
+                status(LONG, INT, LONG),
+                status(LONG, ADDRESS, LONG, LONG),
+                status(ADDRESS, LONG, LONG, LONG),
+                status(LONG, LONG, ADDRESS, LONG),
+                status(LONG, INT, INT, INT, INT, INT, INT, INT, LONG, ADDRESS, LONG)));
     }
 
     /** Whether the driver has this function as of this version. */

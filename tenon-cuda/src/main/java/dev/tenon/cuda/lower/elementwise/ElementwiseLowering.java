@@ -92,7 +92,7 @@ public final class ElementwiseLowering {
             reason = FusedRegion.misfit(region, shape, types);
         }
         if (reason.isEmpty()) {
-            reason = context.regionsRefused(); // kernels built ahead, and no compiler
+            reason = context.compilerRefused(); // kernels built ahead, and no compiler
         }
         if (reason.isEmpty()) {
             FusedRegion fused = new FusedRegion(region, shape, types, shapes(node.inputs()));

@@ -63,6 +63,7 @@ public final class MatMulLowering {
                 && node.output().dtype() == DType.F32
                 && context.precision() == Precision.FAST
                 && context.kernels().context().device().architecture().number() == 90
+                && context.compilerRefused().isEmpty() // a kernel transposes the weight
                 && node.input(1).shape().rank() == 2
                 && node.input(1).constant() instanceof ConstantData.Dense;
     }

@@ -53,8 +53,8 @@ public interface GpuLoweringContext {
         return RegionForm.asked();
     }
 
-    /** Why no region is compiled for the step that is being made, which was tried; empty where it may be. */
-    default String regionsRefused() {
+    /** Why nothing is compiled for the step that is being made, which was tried; empty where something may be. */
+    default String compilerRefused() {
         return "";
     }
 
