@@ -1,5 +1,6 @@
 package dev.tenon.core.backend;
 
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.List;
@@ -20,6 +21,21 @@ public interface Backend {
 
     /** One line that says why there is no device, and what would help; empty where there is one. Never throws. */
     String unavailable();
+
+    /**
+     * Whether its devices run this node whole, rather than the pieces that stand for it: a {@link
+     * dev.tenon.core.ir.Claimable} that would otherwise be decomposed, or a primitive (an attention) that a pass would
+     * put in the place of smaller ones. Its types may have dims without numbers; then whether they do whatever the
+     * numbers are. Asked without a device.
+     */
+    default boolean claims(Node whole) {
+        return false;
+    }
+
+    /** Whether {@link #claims} is true of any node. */
+    default boolean claimsAny() {
+        return false;
+    }
 
     /** Opens a device. @throws dev.tenon.core.error.UnsupportedException when there is none of that number */
     Device open(int ordinal, EngineOptions options);

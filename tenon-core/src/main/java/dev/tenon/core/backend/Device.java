@@ -1,7 +1,6 @@
 package dev.tenon.core.backend;
 
 import dev.tenon.core.compiler.Plan;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.DeviceInfo;
@@ -11,19 +10,6 @@ import dev.tenon.core.tensor.Tensor;
 /** An open device. Thread-safe. */
 public interface Device extends AutoCloseable {
     DeviceInfo info();
-
-    /**
-     * Whether the device runs this node whole, rather than the pieces that stand for it: a {@link
-     * dev.tenon.core.ir.Claimable} that would otherwise be decomposed, or a primitive (an attention) that a pass would
-     * put in the place of smaller ones. Its types may have dims without numbers; then whether it does whatever the
-     * numbers are.
-     */
-    boolean claims(Node whole);
-
-    /** Whether {@link #claims} is true of any node. */
-    default boolean claimsAny() {
-        return true;
-    }
 
     /**
      * A store for the constants of one model: each is prepared (uploaded, packed) once, whatever the number of plans.

@@ -4,21 +4,16 @@ import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
-import dev.tenon.core.compiler.rewrite.HalfStore;
-import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Require;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.ir.ConstantData;
-import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.lazy.Headroom;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
-import dev.tenon.core.options.WeightType;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.LeakWatch;
@@ -35,7 +30,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes
@@ -47,8 +41,8 @@ import org.jspecify.annotations.Nullable;
 public final class CompiledModel implements AutoCloseable {
     private final Engine engine;
     private final Device device;
+    private final Preparation preparation;
     private final Graph graph;
-    private final Weights given;
     /** The graph with all its defaults, prepared: what most runs run. */
     private final Variant base;
     /** What runs that replace defaults, or want some outputs alone, run. */
@@ -98,18 +92,14 @@ public final class CompiledModel implements AutoCloseable {
      * Without plans yet; once the engine knows the model, {@link #prepareAhead} makes those that are wanted ahead of
      * time.
      */
-    CompiledModel(Engine engine, Device device, Graph graph, Weights given, CompileOptions options) {
-        Headroom.require("compiling a model");
+    CompiledModel(Engine engine, Device device, Preparation preparation) {
         this.engine = engine;
         this.device = device;
-        this.options = options;
-        this.compiler = new Compiler(
-                options.compiler(),
-                device.claimsAny() ? device::claims : PassContext.CLAIMS_NOTHING,
-                halfStore(options.weightType()));
-        this.graph = graph;
-        this.given = given;
-        this.base = new Variant(compiler.prepare(graph, given.constants()), options);
+        this.preparation = preparation;
+        this.options = preparation.options();
+        this.compiler = preparation.compiler();
+        this.graph = preparation.graph();
+        this.base = new Variant(preparation.prepared(), options);
         this.others = new SharedCache<>(options);
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         try {
@@ -131,18 +121,9 @@ public final class CompiledModel implements AutoCloseable {
     }
 
     private Variant variant(Selection selection) {
-        Prepared prepared = selection.overridden.isEmpty()
-                ? base.prepared
-                : compiler.prepare(graph.overriding(selection.overridden), given.constants());
+        Prepared prepared =
+                selection.overridden.isEmpty() ? base.prepared : preparation.preparedOverriding(selection.overridden);
         return new Variant(selection.outputs.isEmpty() ? prepared : prepared.selecting(selection.outputs), options);
-    }
-
-    private static @Nullable HalfStore halfStore(WeightType type) {
-        return switch (type) {
-            case UNCHANGED -> null;
-            case F16 -> new HalfStore(DType.F16);
-            case BF16 -> new HalfStore(DType.BF16);
-        };
     }
 
     private Selection selection(Set<String> names, Collection<String> wanted) {

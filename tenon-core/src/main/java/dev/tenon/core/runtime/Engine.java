@@ -4,6 +4,7 @@ import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
@@ -30,6 +31,7 @@ public final class Engine implements AutoCloseable {
     private static final long PAUSE_NANOS = 10_000_000;
 
     private final Target target;
+    private final Backend backend;
     private final Device device;
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -41,6 +43,7 @@ public final class Engine implements AutoCloseable {
     /** Opens the device last: nothing after it fails. */
     private Engine(Target target, Backend backend, EngineOptions options) {
         this.target = target;
+        this.backend = backend;
         this.watch = LeakWatch.over(this, "Engine(" + target + ")");
         try {
             this.device = backend.open(target.ordinal(), options);
@@ -182,7 +185,22 @@ public final class Engine implements AutoCloseable {
         Require.nonNull(weights, "weights");
         Require.nonNull(options, "options");
         requireOpen();
-        CompiledModel model = new CompiledModel(this, device, graph, weights, options);
+        return compile(new Preparation(backend, graph, weights, options));
+    }
+
+    /**
+     * Makes a prepared graph ready to run.
+     *
+     * @throws dev.tenon.core.error.InputException when it was prepared for another kind of device
+     */
+    public CompiledModel compile(Preparation preparation) {
+        Require.nonNull(preparation, "preparation");
+        requireOpen();
+        if (!preparation.backend().equals(backend.name())) {
+            throw new InputException("the graph was prepared for " + preparation.backend() + ", the engine is for "
+                    + target + "; prepare it for that");
+        }
+        CompiledModel model = new CompiledModel(this, device, preparation);
         try {
             models.add(model);
             requireOpen(); // the engine may have been closed meanwhile

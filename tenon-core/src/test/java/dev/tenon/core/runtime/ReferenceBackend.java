@@ -7,7 +7,6 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
@@ -150,11 +149,6 @@ final class ReferenceBackend implements Backend {
         @Override
         public DeviceInfo info() {
             return devices().getFirst();
-        }
-
-        @Override
-        public boolean claims(Node whole) {
-            return false;
         }
 
         @Override

@@ -5,7 +5,6 @@ import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.InputException;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
@@ -46,17 +45,6 @@ public final class CpuDevice implements Device {
     @Override
     public DeviceInfo info() {
         return info;
-    }
-
-    /** None: decompositions fuse into regions, which run as fast. */
-    @Override
-    public boolean claims(Node whole) {
-        return false;
-    }
-
-    @Override
-    public boolean claimsAny() {
-        return false;
     }
 
     @Override

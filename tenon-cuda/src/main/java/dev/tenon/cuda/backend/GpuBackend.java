@@ -3,8 +3,10 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuDriver;
@@ -80,6 +82,16 @@ public abstract class GpuBackend implements Backend {
         } catch (InputException e) {
             return String.valueOf(e.getMessage());
         }
+    }
+
+    @Override
+    public final boolean claims(Node whole) {
+        return GpuLowering.claims(whole);
+    }
+
+    @Override
+    public final boolean claimsAny() {
+        return true;
     }
 
     @Override

@@ -6,7 +6,6 @@ import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.OutOfMemoryException;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
@@ -17,7 +16,6 @@ import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.KernelSources;
-import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
@@ -120,11 +118,6 @@ final class GpuDevice implements Device {
     @Override
     public DeviceInfo info() {
         return info;
-    }
-
-    @Override
-    public boolean claims(Node whole) {
-        return GpuLowering.claims(whole);
     }
 
     @Override

@@ -143,7 +143,7 @@ public final class GpuLowering {
         return HostStep.of(node, context, reason);
     }
 
-    /** Whether a node is run whole: see {@link dev.tenon.core.backend.Device#claims}. */
+    /** Whether a node is run whole: see {@link dev.tenon.core.backend.Backend#claims}. */
     public static boolean claims(Node whole) {
         if (!(whole.op() instanceof Claimable claimable)) {
             return false;

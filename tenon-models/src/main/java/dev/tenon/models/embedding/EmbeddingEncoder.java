@@ -10,8 +10,10 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Preparation;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
+import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.formats.onnx.OnnxModel;
 import dev.tenon.models.serving.BatcherOptions;
@@ -145,8 +147,9 @@ public final class EmbeddingEncoder implements AutoCloseable {
             EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
             boolean split = options.longTexts() != LongTexts.CUT;
             Graph body = EncoderGraph.body(onnx.graph(), setup, options.dimensions(), !split);
+            Preparation ready = Preparation.of(target, body, Weights.none(), options.compile());
             Engine engine = ParallelTasks.result(opening);
-            CompiledModel compiled = engine.compile(body, options.compile());
+            CompiledModel compiled = engine.compile(ready);
             CompiledModel head = split ? head(engine, body, setup, options) : null;
             return new EmbeddingEncoder(words, setup, options, compiled, head);
         } catch (RuntimeException | Error e) {

@@ -1,0 +1,92 @@
+package dev.tenon.core.runtime;
+
+import dev.tenon.core.backend.Backend;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.Prepared;
+import dev.tenon.core.compiler.rewrite.HalfStore;
+import dev.tenon.core.compiler.rewrite.PassContext;
+import dev.tenon.core.error.Require;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.lazy.Headroom;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.WeightType;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A graph made ready for a kind of device: checked, its parameters bound, what is constant computed. That takes no open
+ * device, so it can be done while one is opened; {@link Engine#compile(Preparation)} takes it from there.
+ *
+ * <p>Immutable and thread-safe; several engines may compile it.
+ */
+public final class Preparation {
+    private final Backend backend;
+    private final Compiler compiler;
+    private final CompileOptions options;
+    private final Graph graph;
+    private final Weights weights;
+    private final Prepared prepared;
+
+    Preparation(Backend backend, Graph graph, Weights weights, CompileOptions options) {
+        Headroom.require("compiling a model");
+        this.backend = backend;
+        this.compiler = new Compiler(
+                options.compiler(),
+                backend.claimsAny() ? backend::claims : PassContext.CLAIMS_NOTHING,
+                halfStore(options.weightType()));
+        this.options = options;
+        this.graph = graph;
+        this.weights = weights;
+        this.prepared = compiler.prepare(graph, weights.constants());
+    }
+
+    /**
+     * Prepares a graph for devices of a target's backend.
+     *
+     * @throws dev.tenon.core.error.InputException when weights are missing or of another type
+     * @throws dev.tenon.core.error.UnsupportedException when the backend is not on the path
+     */
+    public static Preparation of(Target target, Graph graph, Weights weights, CompileOptions options) {
+        Require.nonNull(target, "target");
+        Require.nonNull(graph, "graph");
+        Require.nonNull(weights, "weights");
+        Require.nonNull(options, "options");
+        return new Preparation(Backends.named(target.backend()), graph, weights, options);
+    }
+
+    private static @Nullable HalfStore halfStore(WeightType type) {
+        return switch (type) {
+            case UNCHANGED -> null;
+            case F16 -> new HalfStore(DType.F16);
+            case BF16 -> new HalfStore(DType.BF16);
+        };
+    }
+
+    /** The name of the backend whose devices it is for. */
+    String backend() {
+        return backend.name();
+    }
+
+    Compiler compiler() {
+        return compiler;
+    }
+
+    CompileOptions options() {
+        return options;
+    }
+
+    Graph graph() {
+        return graph;
+    }
+
+    /** The graph with all its defaults, prepared. */
+    Prepared prepared() {
+        return prepared;
+    }
+
+    /** The graph without some of its defaults, prepared anew. */
+    Prepared preparedOverriding(Set<String> names) {
+        return compiler.prepare(graph.overriding(names), weights.constants());
+    }
+}
