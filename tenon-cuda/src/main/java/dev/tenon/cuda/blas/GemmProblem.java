@@ -104,4 +104,10 @@ public record GemmProblem(
     long rowB() {
         return transposeB ? k : n;
     }
+
+    /** Of the sizes alone: a record's own goes through every component, for each product of each plan. */
+    @Override
+    public int hashCode() {
+        return Long.hashCode(((batches * 31 + m) * 31 + n) * 31 + k);
+    }
 }
