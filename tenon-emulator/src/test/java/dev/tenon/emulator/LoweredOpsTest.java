@@ -47,7 +47,6 @@ class LoweredOpsTest {
             "Dft",
             "DynamicQuantize",
             "GatedDeltaNet",
-            "GatherNd",
             "GridSample",
             "GroupedMatMul",
             "Gru",
@@ -58,8 +57,6 @@ class LoweredOpsTest {
             "MaxPoolIndices",
             "MaxRoiPool",
             "NonZeroIndices",
-            "OneHot",
-            "Pad",
             "Pool",
             "Quantize",
             "Random",
@@ -72,12 +69,22 @@ class LoweredOpsTest {
             "ScatterNd",
             "SelectiveScan",
             "TopK",
-            "Trilu",
             "UniqueIndices");
 
     /** Operations that move elements by their size, whatever they mean. */
     private static final Set<String> MOVES =
-            Set.of("Copy", "Transpose", "Slice", "Expand", "Concat", "Gather", "GatherElements");
+            Set.of(
+                    "Copy",
+                    "Transpose",
+                    "Slice",
+                    "Expand",
+                    "Concat",
+                    "Gather",
+                    "GatherElements",
+                    "GatherNd",
+                    "OneHot",
+                    "Pad",
+                    "Trilu");
 
     /** Views, which have no step, and what has cases of its own sizes. */
     private static final Set<String> ELSEWHERE = Set.of("Reshape", "BitCast", "MatMul", "Attention");

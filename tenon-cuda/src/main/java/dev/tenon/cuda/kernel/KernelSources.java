@@ -30,6 +30,7 @@ public final class KernelSources {
             "row_strided.cuh",
             "unary_fn.cuh",
             "types.cuh",
+            "indices.cuh",
             "walk.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",

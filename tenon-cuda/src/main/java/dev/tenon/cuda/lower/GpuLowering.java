@@ -55,8 +55,10 @@ import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
+import dev.tenon.cuda.lower.indexing.TupleLowering;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.PadLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -96,17 +98,13 @@ public final class GpuLowering {
                     Pool _,
                     MaxPoolIndices _,
                     Resize _,
-                    Pad _,
                     InstanceNorm _,
                     LocalResponseNorm _,
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
-                    GatherNd _,
                     ScatterElements _,
                     ScatterNd _,
-                    Trilu _,
-                    OneHot _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -131,6 +129,10 @@ public final class GpuLowering {
             case Reduce op -> ReductionLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
+            case GatherNd op -> TupleLowering.lower(op, node, context);
+            case OneHot op -> TupleLowering.lower(op, node, context);
+            case Pad op -> PadLowering.lower(op, node, context);
+            case Trilu op -> PadLowering.lower(op, node, context);
         };
     }
 

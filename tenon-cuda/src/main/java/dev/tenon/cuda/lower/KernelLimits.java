@@ -10,10 +10,14 @@ import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
+import dev.tenon.core.ir.op.indexing.GatherNd;
+import dev.tenon.core.ir.op.indexing.OneHot;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.movement.Trilu;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
@@ -65,12 +69,18 @@ final class KernelLimits {
                 || op instanceof Concat
                 || op instanceof Expand
                 || op instanceof Gather
-                || op instanceof GatherElements;
+                || op instanceof GatherElements
+                || indexes(op);
+    }
+
+    /** Whether elements are only bytes to it, and dims are not walked, or are as its lowering says. */
+    private static boolean indexes(Op op) {
+        return op instanceof GatherNd || op instanceof OneHot || op instanceof Pad || op instanceof Trilu;
     }
 
     /** Whether it goes through its operands dim by dim. */
     private static boolean walks(Node node) {
-        return moves(node)
+        return (moves(node) && !indexes(node.op()))
                 || node.op() instanceof Elementwise
                 || node.op() instanceof Region
                 || node.op() instanceof Reduce;
