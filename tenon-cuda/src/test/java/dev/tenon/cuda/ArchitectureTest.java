@@ -21,6 +21,7 @@ class ArchitectureTest {
                         "lower.step",
                         "lower.movement",
                         "lower.elementwise",
+                        "lower.sorting",
                         "lower.indexing",
                         "lower.reduce",
                         "lower.norm",

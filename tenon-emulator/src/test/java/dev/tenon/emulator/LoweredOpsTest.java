@@ -65,26 +65,25 @@ class LoweredOpsTest {
             "RoiAlign",
             "Rope",
             "Sample",
-            "ScatterElements",
-            "ScatterNd",
             "SelectiveScan",
             "TopK",
             "UniqueIndices");
 
     /** Operations that move elements by their size, whatever they mean. */
-    private static final Set<String> MOVES =
-            Set.of(
-                    "Copy",
-                    "Transpose",
-                    "Slice",
-                    "Expand",
-                    "Concat",
-                    "Gather",
-                    "GatherElements",
-                    "GatherNd",
-                    "OneHot",
-                    "Pad",
-                    "Trilu");
+    private static final Set<String> MOVES = Set.of(
+            "Copy",
+            "Transpose",
+            "Slice",
+            "Expand",
+            "Concat",
+            "Gather",
+            "GatherElements",
+            "GatherNd",
+            "OneHot",
+            "Pad",
+            "ScatterElements",
+            "ScatterNd",
+            "Trilu");
 
     /** Views, which have no step, and what has cases of its own sizes. */
     private static final Set<String> ELSEWHERE = Set.of("Reshape", "BitCast", "MatMul", "Attention");

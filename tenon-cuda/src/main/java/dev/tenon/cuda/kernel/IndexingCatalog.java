@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.KernelFiles.file;
+import static dev.tenon.cuda.kernel.KernelFiles.typed;
 import static dev.tenon.cuda.kernel.KernelFiles.widths;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
@@ -12,13 +13,10 @@ import java.util.List;
 /** The kernel files of padding, indexing, sorting and searching. */
 public final class IndexingCatalog {
     public static final KernelFile PAD = file(
-            "movement/pad.cu",
-            List.of("pad"),
-            widths(16),
-            List.of(POINTER, POINTER, POINTER, I32, I32, I64, STRUCT));
+            "movement/pad.cu", List.of("pad"), widths(16), List.of(POINTER, POINTER, POINTER, I32, I32, I64, STRUCT));
 
-    public static final KernelFile TRILU = file(
-            "movement/trilu.cu", List.of("trilu"), widths(8), List.of(POINTER, POINTER, I64, I64, I64, I32, I64));
+    public static final KernelFile TRILU =
+            file("movement/trilu.cu", List.of("trilu"), widths(8), List.of(POINTER, POINTER, I64, I64, I64, I32, I64));
 
     public static final KernelFile ONE_HOT = file(
             "indexing/one_hot.cu",
@@ -32,9 +30,58 @@ public final class IndexingCatalog {
             widths(16),
             List.of(POINTER, POINTER, POINTER, I64, I64, I64, I64, STRUCT, POINTER, I32));
 
+    public static final KernelFile SCATTER = new KernelFile(
+            "indexing/scatter.cu",
+            List.of(
+                    scatter(
+                            "scatter_elements_places",
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            I32,
+                            I64,
+                            I64,
+                            I64,
+                            I64,
+                            STRUCT,
+                            POINTER,
+                            I32),
+                    scatter("scatter_tuples_places", POINTER, POINTER, POINTER, I64, I64, STRUCT, POINTER, I32),
+                    scatter("scatter_claim", POINTER, POINTER, I64, I64),
+                    scatter("scatter_write", POINTER, POINTER, POINTER, POINTER, I64, I64, I64)),
+            widths(16));
+
+    public static final KernelFile SCATTER_COMBINE = new KernelFile(
+            "indexing/scatter_combine.cu",
+            List.of(
+                    combine("scatter_keys", POINTER, POINTER, I32, I64),
+                    combine("scatter_sorted", POINTER, POINTER, POINTER, POINTER, I32, I32, I32, I64, I64, I64),
+                    combine("scatter_plain", POINTER, POINTER, POINTER, I32, I32, I64, I64, I64)),
+            typed());
+
+    public static final KernelFile RADIX_SORT = new KernelFile(
+            "sorting/radix_sort.cu",
+            List.of(
+                    sort("radix_count", POINTER, POINTER, I64, I64, I64, I64, I32),
+                    sort("radix_offsets", POINTER, I64, I64),
+                    sort("radix_place", POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, I32)),
+            List.of(KernelFiles.width(4), KernelFiles.width(8)));
+
     private IndexingCatalog() {}
 
+    private static KernelSpec scatter(String entry, ParameterType... parameters) {
+        return new KernelSpec("indexing/scatter.cu", entry, List.of(parameters));
+    }
+
+    private static KernelSpec combine(String entry, ParameterType... parameters) {
+        return new KernelSpec("indexing/scatter_combine.cu", entry, List.of(parameters));
+    }
+
+    private static KernelSpec sort(String entry, ParameterType... parameters) {
+        return new KernelSpec("sorting/radix_sort.cu", entry, List.of(parameters));
+    }
+
     static List<KernelFile> all() {
-        return List.of(PAD, TRILU, ONE_HOT, GATHER_ND);
+        return List.of(PAD, TRILU, ONE_HOT, GATHER_ND, SCATTER, SCATTER_COMBINE, RADIX_SORT);
     }
 }

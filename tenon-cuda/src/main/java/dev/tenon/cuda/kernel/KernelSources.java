@@ -32,6 +32,7 @@ public final class KernelSources {
             "types.cuh",
             "indices.cuh",
             "walk.cuh",
+            "sort_key.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",
             "region.cuh");

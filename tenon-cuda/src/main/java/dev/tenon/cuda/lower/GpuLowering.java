@@ -55,6 +55,7 @@ import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
+import dev.tenon.cuda.lower.indexing.ScatterLowering;
 import dev.tenon.cuda.lower.indexing.TupleLowering;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
@@ -103,8 +104,6 @@ public final class GpuLowering {
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
-                    ScatterElements _,
-                    ScatterNd _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -130,6 +129,8 @@ public final class GpuLowering {
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
             case GatherNd op -> TupleLowering.lower(op, node, context);
+            case ScatterElements op -> ScatterLowering.lower(op, node, context);
+            case ScatterNd op -> ScatterLowering.lower(op, node, context);
             case OneHot op -> TupleLowering.lower(op, node, context);
             case Pad op -> PadLowering.lower(op, node, context);
             case Trilu op -> PadLowering.lower(op, node, context);

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
@@ -12,6 +13,8 @@ import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
 import dev.tenon.core.ir.op.indexing.GatherNd;
 import dev.tenon.core.ir.op.indexing.OneHot;
+import dev.tenon.core.ir.op.indexing.ScatterElements;
+import dev.tenon.core.ir.op.indexing.ScatterNd;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
 import dev.tenon.core.ir.op.movement.Pad;
@@ -70,17 +73,23 @@ final class KernelLimits {
                 || op instanceof Expand
                 || op instanceof Gather
                 || op instanceof GatherElements
+                || (op instanceof ScatterElements scatter && scatter.fn() == ScatterFn.REPLACE)
                 || indexes(op);
     }
 
     /** Whether elements are only bytes to it, and dims are not walked, or are as its lowering says. */
     private static boolean indexes(Op op) {
-        return op instanceof GatherNd || op instanceof OneHot || op instanceof Pad || op instanceof Trilu;
+        return op instanceof GatherNd
+                || (op instanceof ScatterNd scatter && scatter.fn() == ScatterFn.REPLACE)
+                || op instanceof OneHot
+                || op instanceof Pad
+                || op instanceof Trilu;
     }
 
     /** Whether it goes through its operands dim by dim. */
     private static boolean walks(Node node) {
         return (moves(node) && !indexes(node.op()))
+                || node.op() instanceof ScatterElements
                 || node.op() instanceof Elementwise
                 || node.op() instanceof Region
                 || node.op() instanceof Reduce;

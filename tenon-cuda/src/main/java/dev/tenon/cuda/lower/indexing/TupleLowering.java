@@ -49,17 +49,20 @@ public final class TupleLowering {
         int places = context.slot(node.input(1));
         int output = context.slot(node.output());
         int number = context.stepNumber();
-        LaunchStep.Work work = LaunchStep.launch(kernel, Grids.of(elements), (arguments, frame) -> arguments
-                .add(frame.at(from))
-                .add(frame.at(places))
-                .add(frame.at(output))
-                .add(elements)
-                .add(runs)
-                .add(tuples)
-                .add(slices.count())
-                .add(slices.walk(), WalkStruct.ALIGNMENT)
-                .add(frame.faults())
-                .add(number));
+        LaunchStep.Work work = LaunchStep.launch(
+                kernel,
+                Grids.of(elements),
+                (arguments, frame) -> arguments
+                        .add(frame.at(from))
+                        .add(frame.at(places))
+                        .add(frame.at(output))
+                        .add(elements)
+                        .add(runs)
+                        .add(tuples)
+                        .add(slices.count())
+                        .add(slices.walk(), WalkStruct.ALIGNMENT)
+                        .add(frame.faults())
+                        .add(number));
         return new LaunchStep(
                 "gather_nd, " + unit + (unit == 1 ? " byte" : " bytes") + " an access",
                 List.of(work),
@@ -121,13 +124,16 @@ public final class TupleLowering {
         int output = context.slot(node.output());
         return new LaunchStep(
                 "one_hot, " + pack * bytes + " bytes an access",
-                LaunchStep.launch(kernel, Grids.of(elements / pack), (arguments, frame) -> arguments
-                        .add(frame.at(indices))
-                        .add(frame.at(values))
-                        .add(frame.at(output))
-                        .add(wide)
-                        .add(elements)
-                        .add(op.depth())
-                        .add(inner)));
+                LaunchStep.launch(
+                        kernel,
+                        Grids.of(elements / pack),
+                        (arguments, frame) -> arguments
+                                .add(frame.at(indices))
+                                .add(frame.at(values))
+                                .add(frame.at(output))
+                                .add(wide)
+                                .add(elements)
+                                .add(op.depth())
+                                .add(inner)));
     }
 }

@@ -70,14 +70,17 @@ public final class PadLowering {
         int mode = code(op.mode());
         return new LaunchStep(
                 "pad, " + unit + (unit == 1 ? " byte" : " bytes") + " an access",
-                LaunchStep.launch(kernel, Grids.of(elements), (arguments, frame) -> arguments
-                        .add(frame.at(input))
-                        .add(fill < 0 ? 0 : frame.at(fill))
-                        .add(frame.at(output))
-                        .add(bytes)
-                        .add(mode)
-                        .add(elements)
-                        .add(walk, WalkStruct.ALIGNMENT)));
+                LaunchStep.launch(
+                        kernel,
+                        Grids.of(elements),
+                        (arguments, frame) -> arguments
+                                .add(frame.at(input))
+                                .add(fill < 0 ? 0 : frame.at(fill))
+                                .add(frame.at(output))
+                                .add(bytes)
+                                .add(mode)
+                                .add(elements)
+                                .add(walk, WalkStruct.ALIGNMENT)));
     }
 
     /** The dims of the result; those without padding are one with the dim outside of them, where that has none. */
@@ -121,13 +124,16 @@ public final class PadLowering {
         int output = context.slot(node.output());
         return new LaunchStep(
                 "trilu, " + pack * bytes + " bytes an access",
-                LaunchStep.launch(kernel, Grids.of(elements / pack), (arguments, frame) -> arguments
-                        .add(frame.at(input))
-                        .add(frame.at(output))
-                        .add(elements)
-                        .add(rows)
-                        .add(columns)
-                        .add(op.upper() ? 1 : 0)
-                        .add(op.diagonal())));
+                LaunchStep.launch(
+                        kernel,
+                        Grids.of(elements / pack),
+                        (arguments, frame) -> arguments
+                                .add(frame.at(input))
+                                .add(frame.at(output))
+                                .add(elements)
+                                .add(rows)
+                                .add(columns)
+                                .add(op.upper() ? 1 : 0)
+                                .add(op.diagonal())));
     }
 }

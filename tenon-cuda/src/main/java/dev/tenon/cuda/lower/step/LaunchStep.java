@@ -38,7 +38,10 @@ public record LaunchStep(String tier, List<Work> works, long workspaceBytes, Lon
     /** A launch of a kernel. */
     public static Work launch(Kernel kernel, LaunchShape shape, Arguments arguments) {
         return frame -> frame.stream()
-                .launch(kernel.function(), shape, arguments.fill(frame.arguments().clear(), frame));
+                .launch(
+                        kernel.function(),
+                        shape,
+                        arguments.fill(frame.arguments().clear(), frame));
     }
 
     /** A copy of a value's bytes, at least one, over another value. */
