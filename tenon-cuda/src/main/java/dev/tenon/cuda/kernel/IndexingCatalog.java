@@ -67,7 +67,61 @@ public final class IndexingCatalog {
                     sort("radix_place", POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, I32)),
             List.of(KernelFiles.width(4), KernelFiles.width(8)));
 
+    private static final List<ParameterType> TOP_K_PARAMETERS =
+            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I64, I64, I64, I64, I32);
+
+    public static final KernelFile TOP_K = new KernelFile(
+            "sorting/top_k.cu",
+            List.of(
+                    new KernelSpec("sorting/top_k.cu", "top_k_small", TOP_K_PARAMETERS),
+                    new KernelSpec("sorting/top_k.cu", "top_k_select", TOP_K_PARAMETERS),
+                    topK("top_k_keys", POINTER, POINTER, I32, I64, I32, I64, I64, I64),
+                    topK("top_k_take", POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64)),
+            widths(8));
+
+    public static final KernelFile ARG_REDUCE = new KernelFile(
+            "reduce/arg_reduce.cu",
+            List.of(
+                    new KernelSpec(
+                            "reduce/arg_reduce.cu",
+                            "arg_reduce",
+                            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I32, I64, I64, I64, I64, I32)),
+                    new KernelSpec(
+                            "reduce/arg_reduce.cu", "arg_reduce_parts", List.of(POINTER, POINTER, I32, I64, I64))),
+            widths(8));
+
+    public static final KernelFile CUMULATIVE = new KernelFile(
+            "reduce/cumulative.cu",
+            List.of(
+                    cumulative("cumulative_warp", POINTER, POINTER, I32, I32, I32, I32, I64, I64),
+                    cumulative(
+                            "cumulative_rows", POINTER, POINTER, POINTER, I32, I32, I32, I32, I32, I64, I64, I64, I64),
+                    cumulative(
+                            "cumulative_lanes",
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            I32,
+                            I32,
+                            I32,
+                            I32,
+                            I32,
+                            I64,
+                            I64,
+                            I64,
+                            I64,
+                            I64)),
+            typed());
+
     private IndexingCatalog() {}
+
+    private static KernelSpec topK(String entry, ParameterType... parameters) {
+        return new KernelSpec("sorting/top_k.cu", entry, List.of(parameters));
+    }
+
+    private static KernelSpec cumulative(String entry, ParameterType... parameters) {
+        return new KernelSpec("reduce/cumulative.cu", entry, List.of(parameters));
+    }
 
     private static KernelSpec scatter(String entry, ParameterType... parameters) {
         return new KernelSpec("indexing/scatter.cu", entry, List.of(parameters));
@@ -82,6 +136,7 @@ public final class IndexingCatalog {
     }
 
     static List<KernelFile> all() {
-        return List.of(PAD, TRILU, ONE_HOT, GATHER_ND, SCATTER, SCATTER_COMBINE, RADIX_SORT);
+        return List.of(
+                PAD, TRILU, ONE_HOT, GATHER_ND, SCATTER, SCATTER_COMBINE, RADIX_SORT, TOP_K, ARG_REDUCE, CUMULATIVE);
     }
 }

@@ -61,7 +61,10 @@ import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.movement.PadLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
+import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
+import dev.tenon.cuda.lower.reduce.CumulativeLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.sorting.TopKLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -101,9 +104,6 @@ public final class GpuLowering {
                     Resize _,
                     InstanceNorm _,
                     LocalResponseNorm _,
-                    ArgReduce _,
-                    Cumulative _,
-                    TopK _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -126,6 +126,9 @@ public final class GpuLowering {
             case Concat op -> MovementLowering.lower(op, node, context);
             case Expand op -> MovementLowering.lower(op, node, context);
             case Reduce op -> ReductionLowering.lower(op, node, context);
+            case ArgReduce op -> ArgReduceLowering.lower(op, node, context);
+            case Cumulative op -> CumulativeLowering.lower(op, node, context);
+            case TopK op -> TopKLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
             case GatherNd op -> TupleLowering.lower(op, node, context);

@@ -21,7 +21,9 @@ import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.movement.Trilu;
+import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
 import java.util.List;
@@ -77,9 +79,11 @@ final class KernelLimits {
                 || indexes(op);
     }
 
-    /** Whether elements are only bytes to it, and dims are not walked, or are as its lowering says. */
+    /** Whether elements are only bytes or keys to it, and dims are not walked, or are as its lowering says. */
     private static boolean indexes(Op op) {
-        return op instanceof GatherNd
+        return op instanceof ArgReduce
+                || op instanceof TopK
+                || op instanceof GatherNd
                 || (op instanceof ScatterNd scatter && scatter.fn() == ScatterFn.REPLACE)
                 || op instanceof OneHot
                 || op instanceof Pad
