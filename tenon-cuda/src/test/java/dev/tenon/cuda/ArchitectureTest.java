@@ -23,6 +23,7 @@ class ArchitectureTest {
                         "lower.elementwise",
                         "lower.sorting",
                         "lower.indexing",
+                        "lower.searching",
                         "lower.reduce",
                         "lower.norm",
                         "lower.matmul",

@@ -113,7 +113,54 @@ public final class IndexingCatalog {
                             I64)),
             typed());
 
+    public static final KernelFile NON_ZERO = new KernelFile(
+            "searching/non_zero.cu",
+            List.of(
+                    new KernelSpec("searching/non_zero.cu", "non_zero_count", List.of(POINTER, POINTER, I64, I64, I64)),
+                    new KernelSpec(
+                            "searching/non_zero.cu",
+                            "non_zero_fill",
+                            List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, STRUCT))),
+            widths(8));
+
+    public static final KernelFile UNIQUE = new KernelFile(
+            "searching/unique.cu",
+            List.of(
+                    unique("unique_merge", POINTER, POINTER, POINTER, I32, I64, I64, I64, I64, I64),
+                    unique("unique_heads", POINTER, POINTER, POINTER, I32, I64, I64, I64, I64),
+                    unique("unique_groups", POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64),
+                    unique("unique_firsts", POINTER, POINTER, POINTER, I64),
+                    unique("unique_ranks", POINTER, POINTER, POINTER, I64, I64, I64),
+                    unique(
+                            "unique_write",
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            I64)),
+            widths(8));
+
+    public static final KernelFile BOX_SELECTION = new KernelFile(
+            "searching/box_selection.cu",
+            List.of(
+                    boxes("box_keys", POINTER, POINTER, POINTER, I64),
+                    boxes("box_select", POINTER, POINTER, POINTER, POINTER, POINTER, POINTER, I32, I64, I64, I64, I64),
+                    boxes("box_write", POINTER, POINTER, POINTER, POINTER, I64, I64, I64)),
+            KernelFiles.FLOATS.stream().map(KernelFiles::typed).toList());
+
     private IndexingCatalog() {}
+
+    private static KernelSpec unique(String entry, ParameterType... parameters) {
+        return new KernelSpec("searching/unique.cu", entry, List.of(parameters));
+    }
+
+    private static KernelSpec boxes(String entry, ParameterType... parameters) {
+        return new KernelSpec("searching/box_selection.cu", entry, List.of(parameters));
+    }
 
     private static KernelSpec topK(String entry, ParameterType... parameters) {
         return new KernelSpec("sorting/top_k.cu", entry, List.of(parameters));
@@ -137,6 +184,18 @@ public final class IndexingCatalog {
 
     static List<KernelFile> all() {
         return List.of(
-                PAD, TRILU, ONE_HOT, GATHER_ND, SCATTER, SCATTER_COMBINE, RADIX_SORT, TOP_K, ARG_REDUCE, CUMULATIVE);
+                PAD,
+                TRILU,
+                ONE_HOT,
+                GATHER_ND,
+                SCATTER,
+                SCATTER_COMBINE,
+                RADIX_SORT,
+                TOP_K,
+                ARG_REDUCE,
+                CUMULATIVE,
+                NON_ZERO,
+                UNIQUE,
+                BOX_SELECTION);
     }
 }

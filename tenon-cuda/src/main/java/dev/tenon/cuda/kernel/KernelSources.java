@@ -33,6 +33,7 @@ public final class KernelSources {
             "indices.cuh",
             "walk.cuh",
             "sort_key.cuh",
+            "compact.cuh",
             "block_sort.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",

@@ -49,6 +49,9 @@ import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.searching.BoxSelection;
+import dev.tenon.core.ir.op.searching.NonZeroIndices;
+import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
@@ -64,6 +67,8 @@ import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
 import dev.tenon.cuda.lower.reduce.CumulativeLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.searching.SearchLowering;
+import dev.tenon.cuda.lower.searching.UniqueLowering;
 import dev.tenon.cuda.lower.sorting.TopKLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -94,6 +99,9 @@ public final class GpuLowering {
             return unsupported(node);
         }
         return switch (primitive) {
+            case NonZeroIndices op -> SearchLowering.lower(op, node, context);
+            case UniqueIndices op -> UniqueLowering.lower(op, node, context);
+            case BoxSelection op -> SearchLowering.lower(op, node, context);
             case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,

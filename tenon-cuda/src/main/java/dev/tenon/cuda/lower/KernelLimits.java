@@ -24,6 +24,8 @@ import dev.tenon.core.ir.op.movement.Trilu;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.searching.NonZeroIndices;
+import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
 import java.util.List;
@@ -83,6 +85,8 @@ final class KernelLimits {
     private static boolean indexes(Op op) {
         return op instanceof ArgReduce
                 || op instanceof TopK
+                || op instanceof NonZeroIndices
+                || op instanceof UniqueIndices
                 || op instanceof GatherNd
                 || (op instanceof ScatterNd scatter && scatter.fn() == ScatterFn.REPLACE)
                 || op instanceof OneHot
