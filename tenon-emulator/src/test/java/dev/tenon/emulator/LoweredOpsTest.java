@@ -65,6 +65,7 @@ class LoweredOpsTest {
 
     /** Operations that move elements by their size, whatever they mean. */
     private static final Set<String> MOVES = Set.of(
+            "Where",
             "ArgReduce",
             "TopK",
             "Copy",
@@ -82,6 +83,9 @@ class LoweredOpsTest {
             "ScatterElements",
             "ScatterNd",
             "Trilu");
+
+    /** Operations that take every type, packed ones too. */
+    private static final Set<String> ANY = Set.of("Cast", "Copy");
 
     /** Views, which have no step, and what has cases of its own sizes. */
     private static final Set<String> ELSEWHERE = Set.of("Reshape", "BitCast", "MatMul", "Attention");
@@ -126,7 +130,8 @@ class LoweredOpsTest {
     private static boolean typesAreKnown(String kind, OpCase one) {
         List<DType> inputs = one.inputs().stream().map(NdArray::dtype).toList();
         return Stream.concat(inputs.stream(), one.op().dtypes(inputs).stream())
-                .allMatch(dtype -> TypeCodes.has(dtype) || (MOVES.contains(kind) && dtype.bits() == 8));
+                .allMatch(dtype ->
+                        TypeCodes.has(dtype) || ANY.contains(kind) || (MOVES.contains(kind) && dtype.bits() == 8));
     }
 
     /**

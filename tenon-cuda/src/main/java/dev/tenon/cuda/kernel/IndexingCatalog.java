@@ -152,6 +152,13 @@ public final class IndexingCatalog {
                     boxes("box_write", POINTER, POINTER, POINTER, POINTER, I64, I64, I64)),
             KernelFiles.FLOATS.stream().map(KernelFiles::typed).toList());
 
+    /** Its types are arguments. */
+    public static final KernelFile CAST_NARROW = file(
+            "elementwise/cast_narrow.cu",
+            List.of("cast_narrow"),
+            List.of(KernelCatalog.BYTES),
+            List.of(POINTER, POINTER, I64, STRUCT, STRUCT, POINTER, I32));
+
     private IndexingCatalog() {}
 
     private static KernelSpec unique(String entry, ParameterType... parameters) {
@@ -196,6 +203,7 @@ public final class IndexingCatalog {
                 CUMULATIVE,
                 NON_ZERO,
                 UNIQUE,
-                BOX_SELECTION);
+                BOX_SELECTION,
+                CAST_NARROW);
     }
 }

@@ -30,6 +30,7 @@ public final class KernelSources {
             "row_strided.cuh",
             "unary_fn.cuh",
             "types.cuh",
+            "narrow_types.cuh",
             "indices.cuh",
             "walk.cuh",
             "sort_key.cuh",

@@ -95,9 +95,10 @@ public final class GpuLowering {
                 case ResidualNorm op -> NormLowering.lower(op, node, context);
             };
         }
-        if (!(node.op() instanceof Primitive primitive)) {
-            return unsupported(node);
-        }
+        return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
+    }
+
+    private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
             case NonZeroIndices op -> SearchLowering.lower(op, node, context);
             case UniqueIndices op -> UniqueLowering.lower(op, node, context);

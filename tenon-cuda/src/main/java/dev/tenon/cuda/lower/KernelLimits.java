@@ -7,8 +7,10 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
 import dev.tenon.core.ir.op.indexing.GatherNd;
@@ -51,7 +53,7 @@ final class KernelLimits {
 
     private static String refusal(Node node, Value operand) {
         DType dtype = operand.dtype();
-        if (dtype.bits() < 8) {
+        if (dtype.bits() < 8 && !(node.op() instanceof Cast) && !(node.op() instanceof Copy)) {
             return dtype + ", whose elements share bytes";
         }
         if (!TypeCodes.has(dtype) && !moves(node)) {
@@ -67,10 +69,12 @@ final class KernelLimits {
                 : "";
     }
 
-    /** Whether elements are only bytes to it. */
+    /** Whether elements are only bytes to it, or it knows all types. */
     private static boolean moves(Node node) {
         Op op = node.op();
-        return op instanceof Copy
+        return op instanceof Cast
+                || op instanceof Where
+                || op instanceof Copy
                 || op instanceof Transpose
                 || op instanceof Slice
                 || op instanceof Concat

@@ -84,21 +84,25 @@ public final class ArgReduceLowering {
                         .add(along ? 1 : 0)));
         if (parts > 1) {
             Kernel joining = context.kernels().kernel(IndexingCatalog.ARG_REDUCE, "arg_reduce_parts", variant);
-            LaunchShape second = LaunchShape.of((int) Math.min(results, Integer.MAX_VALUE), WARP)
-                    .withSharedBytes(WARP * STATE_BYTES);
-            works.add(LaunchStep.launch(
-                    joining,
-                    second,
-                    (arguments, frame) -> arguments
-                            .add(frame.workspace())
-                            .add(frame.at(output))
-                            .add(last)
-                            .add(results)
-                            .add(parts)));
+            works.add(join(joining, output, last, results, parts));
         }
         String tier = "arg_reduce, " + lanes + (along ? " lanes along" : " lanes, columns")
                 + (parts > 1 ? ", " + parts + " parts" : "");
         long workspace = parts > 1 ? SizeMath.product("arg_reduce", results, parts, STATE_BYTES) : 0;
         return new LaunchStep(tier, works, workspace, value -> "the value " + value + " has no result");
+    }
+
+    private static LaunchStep.Work join(Kernel kernel, int output, int last, long results, long parts) {
+        LaunchShape shape =
+                LaunchShape.of((int) Math.min(results, Integer.MAX_VALUE), WARP).withSharedBytes(WARP * STATE_BYTES);
+        return LaunchStep.launch(
+                kernel,
+                shape,
+                (arguments, frame) -> arguments
+                        .add(frame.workspace())
+                        .add(frame.at(output))
+                        .add(last)
+                        .add(results)
+                        .add(parts));
     }
 }
