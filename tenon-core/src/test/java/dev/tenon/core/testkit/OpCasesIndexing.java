@@ -26,6 +26,7 @@ final class OpCasesIndexing {
     static List<OpCase> all() {
         OpCasesIndexing all = new OpCasesIndexing();
         OpCases.wholeBytes().forEach(all::everyType);
+        List.of(DType.I4, DType.U4).forEach(all::packed);
         all.gather();
         all.scatter();
         all.manyUpdates();
@@ -56,6 +57,22 @@ final class OpCasesIndexing {
                 OpCases.i64(new long[] {2, 1}, 2, -4),
                 random.array(type, 2, 5, 3));
         add(name, new OneHot(5, 1), random.integers(DType.I64, -6, 6, 3, 4), random.array(type, 2));
+    }
+
+    /** Elements that share bytes. */
+    private void packed(DType type) {
+        NdArray data = random.array(type, 3, 5, 3);
+        String name = type.toString();
+        add(name, new Gather(1), data, random.integers(DType.I64, -5, 4, 2, 7));
+        add(name, new GatherElements(1), data, random.integers(DType.I32, -5, 4, 3, 7, 2));
+        add(name, new GatherNd(0), data, random.integers(DType.I64, -3, 2, 6, 2));
+        add(
+                name,
+                new ScatterNd(ScatterFn.REPLACE),
+                data,
+                OpCases.i64(new long[] {2, 1}, 2, -3),
+                random.array(type, 2, 5, 3));
+        add(name, new OneHot(5, 1), random.integers(DType.I64, -6, 6, 3, 3), random.array(type, 2));
     }
 
     private void gather() {

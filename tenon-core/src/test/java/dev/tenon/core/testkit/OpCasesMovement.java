@@ -29,6 +29,7 @@ final class OpCasesMovement {
     static List<OpCase> all() {
         OpCasesMovement all = new OpCasesMovement();
         OpCases.wholeBytes().forEach(all::everyType);
+        List.of(DType.I4, DType.U4).forEach(all::packed);
         all.sizes();
         all.concat();
         all.pad();
@@ -53,6 +54,19 @@ final class OpCasesMovement {
         add(name, new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x, random.array(type));
         add(name, new Tile(OpCases.sizes(2, 1, 3)), x);
         add(name, new Split(2, OpCases.sizes(3, 0, 4)), x);
+    }
+
+    /** Elements that share bytes, an odd number of them. */
+    private void packed(DType type) {
+        NdArray x = random.array(type, 3, 5, 7);
+        String name = type.toString();
+        add(name, new Transpose(List.of(2, 0, 1)), x);
+        add(name, new Slice(OpCases.sizes(1, 4, 0), OpCases.sizes(2, 3, 4), OpCases.sizes(1, -2, 2)), x);
+        add(name, new Expand(OpCases.sizes(2, 3, 5, 7)), x);
+        add(name, new Concat(1), x, random.array(type, 3, 2, 7), random.array(type, 3, 1, 7));
+        add("upper " + name, new Trilu(true, 1), x);
+        add(name, new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x, random.array(type));
+        add(name, new Pad(PadMode.WRAP, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x);
     }
 
     private void sizes() {

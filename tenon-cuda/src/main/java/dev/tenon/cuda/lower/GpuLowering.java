@@ -89,6 +89,9 @@ public final class GpuLowering {
         if (!refusal.isEmpty()) {
             return new NoKernel(refusal);
         }
+        if (KernelLimits.unpacks(node)) {
+            return PackedStep.lower(node, context);
+        }
         if (node.op() instanceof Claimable whole) {
             return switch (whole) {
                 case PlainAttention op -> AttentionLowering.lower(op, node, context);

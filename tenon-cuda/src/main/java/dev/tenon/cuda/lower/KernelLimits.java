@@ -53,7 +53,7 @@ final class KernelLimits {
 
     private static String refusal(Node node, Value operand) {
         DType dtype = operand.dtype();
-        if (dtype.bits() < 8 && !(node.op() instanceof Cast) && !(node.op() instanceof Copy)) {
+        if (dtype.bits() < 8 && !moves(node)) {
             return dtype + ", whose elements share bytes";
         }
         if (!TypeCodes.has(dtype) && !moves(node)) {
@@ -67,6 +67,11 @@ final class KernelLimits {
         return dims > MovementKernels.MOST_DIMS && walks(node)
                 ? dims + " dims; kernels walk at most " + MovementKernels.MOST_DIMS
                 : "";
+    }
+
+    /** Whether its elements of 4 bits are unpacked to bytes first: casts and copies take them as they are. */
+    static boolean unpacks(Node node) {
+        return moves(node) && !(node.op() instanceof Cast) && !(node.op() instanceof Copy) && PackedStep.takes(node);
     }
 
     /** Whether elements are only bytes to it, or it knows all types. */
