@@ -88,7 +88,7 @@ class LoweredOpsTest {
     /** Views, which have no step, and what has cases of its own sizes. */
     private static final Set<String> ELSEWHERE = Set.of("Reshape", "BitCast", "MatMul", "Attention");
 
-    private static final Set<String> OWN = Set.of("elementwise", "movement", "gather", "reduce");
+    private static final Set<String> OWN = Set.of("elementwise", "indexing", "movement", "gather", "reduce");
 
     @Test
     void operationsAgreeWithTheReferenceOrAreListed() {

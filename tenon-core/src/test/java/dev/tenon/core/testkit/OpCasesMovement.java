@@ -66,7 +66,7 @@ final class OpCasesMovement {
         add(name, new Concat(1), x, random.array(type, 3, 2, 7), random.array(type, 3, 1, 7));
         add("upper " + name, new Trilu(true, 1), x);
         add(name, new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x, random.array(type));
-        add(name, new Pad(PadMode.WRAP, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x);
+        add("wrap " + name, new Pad(PadMode.WRAP, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x);
     }
 
     private void sizes() {
