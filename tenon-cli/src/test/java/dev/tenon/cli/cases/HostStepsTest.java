@@ -40,8 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class HostStepsTest {
     /** Padding of more dims than kernels walk. */
-    private static final Pad PAD =
-            new Pad(PadMode.CONSTANT, Collections.nCopies(9, 1L), Collections.nCopies(9, 0L));
+    private static final Pad PAD = new Pad(PadMode.CONSTANT, Collections.nCopies(9, 1L), Collections.nCopies(9, 0L));
 
     private static final Dim[] EMPTY = Stream.concat(Stream.of(Dim.of(0)), Collections.nCopies(8, Dim.of(1)).stream())
             .toArray(Dim[]::new);
@@ -68,8 +67,7 @@ class HostStepsTest {
     @ParameterizedTest
     @EnumSource
     void emptyInput(Execution execution) {
-        Graph graph = GraphBuilder.build(
-                "empty", g -> g.output("y", g.add(PAD, g.input("x", DType.F32, EMPTY))));
+        Graph graph = GraphBuilder.build("empty", g -> g.output("y", g.add(PAD, g.input("x", DType.F32, EMPTY))));
         Tensor y = only(graph, execution, Map.of("x", Tensor.zeros(DType.F32, 0, 1, 1, 1, 1, 1, 1, 1, 1)));
         assertThat(y.toFloats()).hasSize(256).containsOnly(0);
     }

@@ -15,6 +15,7 @@ __device__ __forceinline__ void load_some(const void* x, i64 at, int count, U (&
 #pragma unroll
         for (int i = 0; i < EACH; i++) v[i] = pack.at[i];
     } else {
+#pragma unroll
         for (int i = 0; i < EACH; i++) v[i] = i < count ? static_cast<const U*>(x)[at + i] : U();
     }
 }
@@ -27,7 +28,10 @@ __device__ __forceinline__ void store_some(void* y, i64 at, int count, const U (
         for (int i = 0; i < EACH; i++) pack.at[i] = v[i];
         *reinterpret_cast<Pack<U, EACH>*>(static_cast<U*>(y) + at) = pack;
     } else {
-        for (int i = 0; i < count; i++) static_cast<U*>(y)[at + i] = v[i];
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            if (i < count) static_cast<U*>(y)[at + i] = v[i];
+        }
     }
 }
 
@@ -39,13 +43,30 @@ __device__ __forceinline__ void store_wrapped(void* y, i64 at, int count, const 
     store_some(y, at, count, r);
 }
 
+// Bytes of two elements each.
+__device__ __forceinline__ void store_halves(u8* y, int count, const u8 (&v)[EACH / 2]) {
+    if (count == EACH / 2) {
+        Pack<u8, EACH / 2> pack;
+#pragma unroll
+        for (int i = 0; i < EACH / 2; i++) pack.at[i] = v[i];
+        *reinterpret_cast<Pack<u8, EACH / 2>*>(y) = pack;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < EACH / 2; i++) {
+        if (i < count) y[i] = v[i];
+    }
+}
+
 __device__ __forceinline__ void store_whole(int to, void* y, i64 at, int count, i64 (&v)[EACH]) {
     if (to >= NARROW_I4) {
-        u8* bytes = static_cast<u8*>(y) + at / 2;
-        for (int i = 0; i < count; i += 2) {
+        u8 bytes[EACH / 2];
+#pragma unroll
+        for (int i = 0; i < EACH; i += 2) {
             i64 high = i + 1 < count ? v[i + 1] : 0;
             bytes[i / 2] = static_cast<u8>((v[i] & 15) | (high & 15) << 4);
         }
+        store_halves(static_cast<u8*>(y) + at / 2, (count + 1) / 2, bytes);
         return;
     }
     switch (to) {
