@@ -30,6 +30,7 @@ import dev.tenon.core.ir.op.searching.NonZeroIndices;
 import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
+import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -53,11 +54,8 @@ final class KernelLimits {
 
     private static String refusal(Node node, Value operand) {
         DType dtype = operand.dtype();
-        if (dtype.bits() < 8 && !moves(node)) {
-            return dtype + ", whose elements share bytes";
-        }
-        if (!TypeCodes.has(dtype) && !moves(node)) {
-            return dtype.toString();
+        if (!TypeCodes.has(dtype) && !moves(node) && !computes(node, dtype)) {
+            return dtype.bits() < 8 ? dtype + ", whose elements share bytes" : dtype.toString();
         }
         if (node.op() instanceof MatMul && !dtype.isFloat()) {
             return dtype.toString();
@@ -72,6 +70,13 @@ final class KernelLimits {
     /** Whether its elements of 4 bits are unpacked to bytes first: casts and copies take them as they are. */
     static boolean unpacks(Node node) {
         return moves(node) && !(node.op() instanceof Cast) && !(node.op() instanceof Copy) && PackedStep.takes(node);
+    }
+
+    /** Whether it computes with 8-bit floats or integers of 4 bits. */
+    private static boolean computes(Node node, DType dtype) {
+        return node.op() instanceof Region region
+                ? ElementwiseLowering.takesTypes(region, node)
+                : node.op() instanceof Elementwise && dtype.bits() == 8;
     }
 
     /** Whether elements are only bytes to it, or it knows all types. */
