@@ -7,7 +7,10 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.fn.ScatterFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.indexing.GatherNd;
 import dev.tenon.core.ir.op.indexing.OneHot;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
@@ -155,6 +158,12 @@ final class IndexingCases {
                 add(new Cast(narrow, true), 1, integers(type, least, most, 4099));
                 add(new Cast(type, true), 1, integers(narrow, narrow == DType.U4 ? 0 : -7, 7, 4099));
             }
+            Region.Step relu = new Region.Step(Unary.of(UnaryFn.RELU), List.of(0));
+            Region to = new Region(List.of(relu, new Region.Step(new Cast(narrow, true), List.of(1))), List.of(1));
+            add(to, 1, integers(DType.F32, -20, 20, 33, 31));
+            Region.Step wide = new Region.Step(new Cast(DType.F32, true), List.of(0));
+            Region from = new Region(List.of(wide, new Region.Step(Unary.of(UnaryFn.RELU), List.of(1))), List.of(1));
+            add(from, 1, integers(narrow, narrow == DType.U4 ? 0 : -7, 7, 33, 31));
             add(new Cast(narrow, false), 1, integers(DType.F32, -999, 999, 1023));
             add(new Transpose(List.of(1, 0)), 1, integers(narrow, narrow == DType.U4 ? 0 : -7, 7, 33, 67));
         }
