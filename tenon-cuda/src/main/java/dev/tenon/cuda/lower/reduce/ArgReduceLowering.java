@@ -41,9 +41,8 @@ public final class ArgReduceLowering {
         long n = x.size(op.axis());
         long inner = x.elements(op.axis() + 1, x.rank());
         boolean along = inner == 1;
-        int lanes = along && n >= LONG_LANE
-                ? THREADS
-                : (int) Math.clamp(Long.highestOneBit(n), 1, along ? WARP : THREADS / WARP);
+        int lanes =
+                along && n >= LONG_LANE ? THREADS : Math.clamp(Long.highestOneBit(n), 1, along ? WARP : THREADS / WARP);
         int across = along ? THREADS / lanes : WARP;
         long groups = Math.ceilDiv(results, (long) across);
         long wanted = (long) WAVES * context.kernels().context().device().multiprocessors();
