@@ -9,8 +9,8 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.fn.CumulativeFn;
-import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.core.ir.op.indexing.GatherNd;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.searching.NonZero;
 import dev.tenon.core.tensor.Tensor;
 import java.util.HashMap;
@@ -50,12 +50,17 @@ public final class FaultModel {
         }));
     }
 
-    /** A running sum, which a GPU leaves to the CPU backend, between kernels. */
+    /** A gather by tuples of nine indices, which a GPU leaves to the CPU backend, between kernels. */
     private static FaultModel hosted() {
         return new FaultModel(GraphBuilder.build("hosted", g -> {
             Value h = g.mul(input(g), weight(g, WIDTH));
-            Value sums = g.add(new Cumulative(CumulativeFn.SUM, 0, false, false), h);
-            g.output("y", g.add(g.matmul(sums, weight(g, WIDTH, 2)), weight(g, 2)));
+            Value deep = g.add(new Reshape(List.of(-1L, (long) WIDTH, 1L, 1L, 1L, 1L, 1L, 1L, 1L)), h);
+            NdArray tuples = NdArray.zeros(TensorType.of(DType.I64, WIDTH, 9));
+            for (int i = 0; i < WIDTH; i++) {
+                tuples.set(9 * i + 1, (long) (WIDTH - 1 - i));
+            }
+            Value first = g.add(new GatherNd(0), deep, g.constant(tuples.toConstant()));
+            g.output("y", g.add(g.matmul(g.add(h, first), weight(g, WIDTH, 2)), weight(g, 2)));
         }));
     }
 

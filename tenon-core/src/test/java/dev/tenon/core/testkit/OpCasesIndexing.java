@@ -3,6 +3,7 @@ package dev.tenon.core.testkit;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.op.indexing.Gather;
@@ -25,8 +26,10 @@ final class OpCasesIndexing {
     static List<OpCase> all() {
         OpCasesIndexing all = new OpCasesIndexing();
         OpCases.wholeBytes().forEach(all::everyType);
+        List.of(DType.I4, DType.U4).forEach(all::packed);
         all.gather();
         all.scatter();
+        all.manyUpdates();
         all.oneHot();
         return List.copyOf(all.cases);
     }
@@ -56,6 +59,22 @@ final class OpCasesIndexing {
         add(name, new OneHot(5, 1), random.integers(DType.I64, -6, 6, 3, 4), random.array(type, 2));
     }
 
+    /** Elements that share bytes. */
+    private void packed(DType type) {
+        NdArray data = random.array(type, 3, 5, 3);
+        String name = type.toString();
+        add(name, new Gather(1), data, random.integers(DType.I64, -5, 4, 2, 7));
+        add(name, new GatherElements(1), data, random.integers(DType.I32, -5, 4, 3, 7, 2));
+        add(name, new GatherNd(0), data, random.integers(DType.I64, -3, 2, 6, 2));
+        add(
+                name,
+                new ScatterNd(ScatterFn.REPLACE),
+                data,
+                OpCases.i64(new long[] {2, 1}, 2, -3),
+                random.array(type, 2, 5, 3));
+        add(name, new OneHot(5, 1), random.integers(DType.I64, -6, 6, 3, 3), random.array(type, 2));
+    }
+
     private void gather() {
         NdArray data = OpCases.f32(10, 20, 30);
         add("negative", new Gather(0), data, OpCases.i32(-1, -3, 1));
@@ -72,6 +91,11 @@ final class OpCasesIndexing {
                 random.array(DType.F32, 5, 3),
                 OpCases.i64(new long[] {3, 2}, 0, 0, 4, -1, -5, 1));
         add("by nothing", new GatherNd(0), random.array(DType.F32, 5, 3), NdArray.zeros(DType.I64, 0, 2));
+        add(
+                "long slices",
+                new GatherNd(1),
+                random.array(DType.F32, 2, 9, 64),
+                random.integers(DType.I64, -9, 8, 2, 11, 1));
         add("empty tuples", new GatherNd(0), random.array(DType.F32, 2, 3), NdArray.zeros(DType.I64, 4, 0));
     }
 
@@ -126,12 +150,55 @@ final class OpCasesIndexing {
         add("NaN", new ScatterElements(0, ScatterFn.MAX), bad, OpCases.i32(0, 1), OpCases.f32(5, Double.NaN));
     }
 
+    /** More updates than are compared with one another. */
+    private void manyUpdates() {
+        for (ScatterFn fn : ScatterFn.values()) {
+            String word = fn.name().toLowerCase(Locale.ROOT) + " many ";
+            for (DType type : List.of(DType.F32, DType.I64, DType.I8)) {
+                boolean product = fn == ScatterFn.MUL && type.isFloat();
+                NdArray data = product ? random.floats(type, 0.75, 1.25, 40, 70) : random.array(type, 40, 70);
+                NdArray updates = product ? random.floats(type, 0.75, 1.25, 40, 75) : random.array(type, 40, 75);
+                NdArray to = random.integers(DType.I64, -70, 69, 40, 75);
+                cases.add(OpCase.sums(
+                        "scatter_elements " + word + type, 9, new ScatterElements(1, fn), data, to, updates));
+                NdArray slices = product ? random.floats(type, 0.75, 1.25, 1500, 8) : random.array(type, 1500, 8);
+                cases.add(OpCase.sums(
+                        "scatter_nd " + word + type,
+                        64,
+                        new ScatterNd(fn),
+                        data.reshaped(Shape.of(5, 70, 8)),
+                        random.integers(DType.I64, -5, 4, 1500, 2),
+                        slices));
+            }
+        }
+        NdArray one = NdArray.zeros(DType.I64, 1500);
+        add(
+                "many to one",
+                new ScatterElements(0, ScatterFn.ADD),
+                OpCases.f32(1, 2),
+                one,
+                random.integers(DType.F32, -9, 9, 1500));
+        add(
+                "the last of many",
+                new ScatterElements(0, ScatterFn.REPLACE),
+                OpCases.f32(1, 2),
+                one,
+                random.integers(DType.F32, -9, 9, 1500));
+        add(
+                "empty tuples",
+                new ScatterNd(ScatterFn.ADD),
+                OpCases.f32(1, 2),
+                NdArray.zeros(DType.I64, 3, 0),
+                random.integers(DType.F32, -9, 9, 3, 2));
+    }
+
     private void oneHot() {
         NdArray values = OpCases.f32(-1, 2);
         add("scalar", new OneHot(3, 0), OpCases.i64(new long[0], -1), values);
         add("first axis", new OneHot(33, 0), OpCases.i32(0, 32, 33, -33, -34), values);
         add("last axis", new OneHot(4, 1), OpCases.i32(0, 3, 4), values);
         add("of nothing", new OneHot(4, 1), NdArray.zeros(DType.I64, 0), values);
+        add("in packs", new OneHot(32, 1), random.integers(DType.I32, -40, 40, 21), random.array(DType.F16, 2));
         add("no depth", new OneHot(0, 1), OpCases.i32(0, 1), values);
     }
 }

@@ -29,6 +29,7 @@ final class OpCasesMovement {
     static List<OpCase> all() {
         OpCasesMovement all = new OpCasesMovement();
         OpCases.wholeBytes().forEach(all::everyType);
+        List.of(DType.I4, DType.U4).forEach(all::packed);
         all.sizes();
         all.concat();
         all.pad();
@@ -53,6 +54,19 @@ final class OpCasesMovement {
         add(name, new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x, random.array(type));
         add(name, new Tile(OpCases.sizes(2, 1, 3)), x);
         add(name, new Split(2, OpCases.sizes(3, 0, 4)), x);
+    }
+
+    /** Elements that share bytes, an odd number of them. */
+    private void packed(DType type) {
+        NdArray x = random.array(type, 3, 5, 7);
+        String name = type.toString();
+        add(name, new Transpose(List.of(2, 0, 1)), x);
+        add(name, new Slice(OpCases.sizes(1, 4, 0), OpCases.sizes(2, 3, 4), OpCases.sizes(1, -2, 2)), x);
+        add(name, new Expand(OpCases.sizes(2, 3, 5, 7)), x);
+        add(name, new Concat(1), x, random.array(type, 3, 2, 7), random.array(type, 3, 1, 7));
+        add("upper " + name, new Trilu(true, 1), x);
+        add(name, new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x, random.array(type));
+        add("wrap " + name, new Pad(PadMode.WRAP, OpCases.sizes(1, 0, 2), OpCases.sizes(0, 3, 1)), x);
     }
 
     private void sizes() {
@@ -88,6 +102,7 @@ final class OpCasesMovement {
         add("square", new Trilu(false, 0), random.array(DType.F32, 2, 33, 33));
         add("far off", new Trilu(true, 40), random.array(DType.F32, 33, 31));
         add("empty", new Trilu(true, 0), empty);
+        add("in packs", new Trilu(false, 3), random.array(DType.F16, 2, 19, 32));
         add("scalar", new Tile(List.of()), scalar);
         add("by 0", new Tile(OpCases.sizes(0, 2)), random.array(DType.F32, 3, 2));
         add("by 1", new Tile(OpCases.sizes(1, 1)), random.array(DType.F32, 3, 2));
@@ -126,6 +141,29 @@ final class OpCasesMovement {
                 NdArray.zeros(DType.F32, 0, 3),
                 random.array(DType.F32, 1));
         add("scalar", new Pad(PadMode.CONSTANT, List.of(), List.of()), random.array(DType.F32));
+        for (PadMode mode : PadMode.values()) {
+            for (DType type : List.of(DType.U8, DType.F16, DType.F64)) {
+                String name = mode.name().toLowerCase(Locale.ROOT) + " outer dims " + type;
+                NdArray rows = random.array(type, 2, 3, 5, 4);
+                add(name, new Pad(mode, OpCases.sizes(0, 1, 2, 0), OpCases.sizes(0, 2, 1, 0)), rows);
+            }
+        }
+        add(
+                "outer dims with a fill",
+                new Pad(PadMode.CONSTANT, OpCases.sizes(1, 0, 0), OpCases.sizes(2, 0, 0)),
+                random.array(DType.F16, 3, 2, 8),
+                random.array(DType.F16));
+        add(
+                "many dims",
+                new Pad(
+                        PadMode.EDGE,
+                        OpCases.sizes(0, 1, 0, 0, 1, 0, 1, 0, 1),
+                        OpCases.sizes(0, 0, 1, 0, 0, 0, 0, 1, 0)),
+                random.array(DType.I16, 1, 2, 1, 2, 1, 3, 1, 2, 2));
+        add(
+                "of more than a block",
+                new Pad(PadMode.REFLECT, OpCases.sizes(1, 2), OpCases.sizes(0, 3)),
+                random.array(DType.F32, 37, 29));
     }
 
     private void pixels() {

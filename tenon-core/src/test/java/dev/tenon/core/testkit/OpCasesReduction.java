@@ -121,6 +121,14 @@ final class OpCasesReduction {
                 for (long width : new long[] {1, 31, 32, 33, 1025}) {
                     cases.add(OpCase.exact(word + "of " + width, row, random.shuffled(DType.F32, 3, width)));
                 }
+                cases.add(OpCase.exact(word + "of a long row", row, random.integers(DType.F32, -999, 999, 1, 20011)));
+                cases.add(OpCase.exact(
+                        word + "of long columns",
+                        new ArgReduce(max, 0, false, last),
+                        random.integers(DType.I16, -999, 999, 10007, 3)));
+                for (DType type : List.of(DType.F8E4M3, DType.F8E5M2)) {
+                    cases.add(OpCase.exact(word + type, row, random.array(type, 3, 33)));
+                }
                 cases.add(OpCase.exact(word + "of no rows", row, NdArray.zeros(DType.F32, 0, 3)));
             }
         }
@@ -149,6 +157,15 @@ final class OpCasesReduction {
                 cases.add(OpCase.exact(word + " of one", first, OpCases.f32(new long[] {1, 2}, 1, 2)));
                 cases.add(OpCase.exact(
                         word + " of two tiles and one", second, random.integers(DType.I64, 1, 1, 2, 513, 3)));
+                boolean sum = fn == CumulativeFn.SUM;
+                for (DType type : List.of(DType.F32, DType.F64, DType.I64, DType.U8)) {
+                    boolean exact = sum || !type.isFloat();
+                    for (long[] sizes : new long[][] {{1, 20011}, {3, 1500}, {301, 35}, {1, 5003, 3}}) {
+                        NdArray x = exact ? random.integers(type, 0, 9, sizes) : random.floats(type, 0.99, 1.01, sizes);
+                        String name = word + " of long lanes " + x.type();
+                        cases.add(exact ? OpCase.exact(name, second, x) : OpCase.sums(name, sizes[1], second, x));
+                    }
+                }
                 cases.add(OpCase.exact(word + " of nothing", second, NdArray.zeros(DType.F32, 2, 0)));
             }
         }
@@ -168,6 +185,22 @@ final class OpCasesReduction {
                 cases.add(OpCase.exact(word, new TopK(3, 1, largest, true), random.shuffled(type, 2, 7, 3)));
                 cases.add(OpCase.exact(word + " rows", new TopK(5, 1, largest, true), random.shuffled(type, 3, 33)));
             }
+        }
+        for (boolean largest : new boolean[] {true, false}) {
+            String word = "top_k " + (largest ? "largest" : "smallest");
+            for (DType type : List.of(DType.F32, DType.F16, DType.F64, DType.I64, DType.U8)) {
+                NdArray rows = random.integers(type, type.isUnsigned() ? 0 : -99, 99, 2, 3001);
+                cases.add(OpCase.exact(word + " of many ties " + type, new TopK(100, 1, largest, true), rows));
+                cases.add(OpCase.exact(word + " of all " + type, new TopK(3001, 1, largest, true), rows));
+            }
+            NdArray columns = random.shuffled(DType.F32, 2500, 2);
+            cases.add(OpCase.exact(word + " of long columns", new TopK(7, 0, largest, true), columns));
+            cases.add(OpCase.exact(word + " of all columns", new TopK(2500, 0, largest, true), columns));
+            cases.add(OpCase.exact(
+                    word + " one of a long row", new TopK(1, 0, largest, true), random.shuffled(DType.I32, 5003)));
+            cases.add(OpCase.exact(word + " f8", new TopK(5, 1, largest, true), random.array(DType.F8E4M3, 3, 33)));
+            cases.add(OpCase.exact(
+                    word + " of many rows", new TopK(3, 1, largest, true), random.integers(DType.F32, -9, 9, 301, 13)));
         }
         cases.add(OpCase.exact("top_k of NaN", new TopK(3, 0, true, true), OpCases.f32(1, NAN, 7, NAN, 3)));
         cases.add(OpCase.exact("top_k smallest of NaN", new TopK(4, 0, false, true), OpCases.f32(1, NAN, 7, NAN, 3)));

@@ -27,6 +27,7 @@ final class OpCasesSearch {
         OpCases.wholeBytes().forEach(all::everyType);
         all.sizes();
         all.slices();
+        all.large();
         all.boxes();
         return List.copyOf(all.cases);
     }
@@ -74,6 +75,37 @@ final class OpCasesSearch {
         add("no condition", new Compress(0), OpCases.f32(1, 2, 3), NdArray.zeros(DType.BOOL, 0));
         add("none", new FirstOf(0), OpCases.f32(1, 2), OpCases.i64(new long[] {1}, 0));
         add("all", new FirstOf(0), OpCases.f32(1, 2), OpCases.i64(new long[0], 2));
+    }
+
+    /** More than a chunk of a device. */
+    private void large() {
+        add("scalar", new NonZeroIndices(), OpCases.f32(new long[0], -0.0));
+        add("empty", new NonZeroIndices(), NdArray.zeros(DType.F32, 3, 0));
+        add("negative zero", new NonZeroIndices(), OpCases.f32(-0.0, 0.0, 1e-40, Double.NaN));
+        add("large", new NonZeroIndices(), repeated(DType.F16, 7, 1, 1001, 3));
+        for (boolean sorted : List.of(true, false)) {
+            String name = sorted ? " sorted" : " as met";
+            add("large" + name, new UniqueIndices(0, sorted), random.integers(DType.F32, -999, 999, 5003));
+            add("large i64" + name, new UniqueIndices(0, sorted), random.integers(DType.I64, -9, 9, 2500));
+            add("large slices" + name, new UniqueIndices(1, sorted), random.integers(DType.I8, 0, 2, 2, 1500, 3));
+            add("one" + name, new UniqueIndices(0, sorted), OpCases.f32(3));
+            add("empty" + name, new UniqueIndices(0, sorted), NdArray.zeros(DType.F32, 0));
+            add("empty slices" + name, new UniqueIndices(0, sorted), NdArray.zeros(DType.F32, 3, 0));
+            add("NaN" + name, new UniqueIndices(0, sorted), OpCases.f32(Double.NaN, 1, -0.0, Double.NaN, 0, 1, -1));
+        }
+        NdArray overlap = OpCases.f32(new long[0], 0.5);
+        NdArray least = OpCases.f32(new long[0], 0.25);
+        NdArray boxes = random.floats(DType.F32, 0.0625, 1, 2, 700, 4);
+        NdArray scores = random.floats(DType.F32, 0.0625, 1, 2, 2, 700);
+        add("many", new BoxSelection(Long.MAX_VALUE, false), boxes, scores, overlap, least);
+        add("none asked for", new BoxSelection(0, false), boxes, scores, overlap, least);
+        add(
+                "no boxes",
+                new BoxSelection(9, false),
+                NdArray.zeros(DType.F32, 1, 0, 4),
+                NdArray.zeros(DType.F32, 1, 2, 0),
+                overlap,
+                least);
     }
 
     private void slices() {

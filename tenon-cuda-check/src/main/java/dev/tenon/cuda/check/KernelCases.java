@@ -15,9 +15,4 @@ public final class KernelCases {
         all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
-        all.addAll(TranspositionCases.all());
-        all.addAll(RegionCases.all());
-        all.addAll(UnaryCases.all());
-        return List.copyOf(all);
-    }
-}
+        all.addAll(IndexingCases.all());

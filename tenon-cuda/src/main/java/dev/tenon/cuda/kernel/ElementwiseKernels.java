@@ -17,6 +17,9 @@ import java.util.List;
 
 /** Elementwise operations, one or several in a launch: prepares launches over at least one element. Thread-safe. */
 public final class ElementwiseKernels {
+    /** Elements that a thread of cast_narrow.cu takes, whatever the shape. */
+    private static final int NARROW = 8;
+
     private final Kernels kernels;
 
     public ElementwiseKernels(Kernels kernels) {
@@ -57,13 +60,27 @@ public final class ElementwiseKernels {
                         elements,
                         Options.of(compare.fn().code(), type));
             case Where _ -> {
-                Options options = Options.of(0, type); // refuses the types that have no width
+                Options options = new Options(0, 0, 0, 0, 0, 0); // elements are bytes to it
                 yield launch(
                         KernelCatalog.WHERE_SELECT,
                         "where_select",
                         KernelFiles.width(type.bytes()),
                         16 / type.bytes(),
                         3,
+                        broadcast,
+                        elements,
+                        options);
+            }
+            case Cast cast
+            when !TypeCodes.has(type) || !TypeCodes.has(cast.to()) -> {
+                double saturate = cast.saturate() ? 1 : 0;
+                Options options = new Options(0, 0, TypeCodes.ofAny(type), TypeCodes.ofAny(cast.to()), saturate, 0);
+                yield launch(
+                        IndexingCatalog.CAST_NARROW,
+                        "cast_narrow",
+                        KernelCatalog.BYTES,
+                        NARROW,
+                        1,
                         broadcast,
                         elements,
                         options);

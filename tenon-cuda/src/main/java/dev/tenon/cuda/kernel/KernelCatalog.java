@@ -209,7 +209,7 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
-        return List.of(
+        List<KernelFile> own = List.of(
                 SOFTMAX_THREE_PASS,
                 SOFTMAX_WARP,
                 SOFTMAX_TEAM,
@@ -240,6 +240,7 @@ public final class KernelCatalog {
                 ATTENTION_MMA,
                 ONESHOT,
                 ONESHOT_FLAGS);
+        return Stream.of(own, IndexingCatalog.all()).flatMap(List::stream).toList();
     }
 
     private static List<KernelVariant> logs() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** What catalogs of kernel files are written with: the usual sets of variants, and entries of one signature. */
-final class KernelFiles {
+public final class KernelFiles {
     static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
 
     /** Integers and booleans, their type an argument. */
@@ -26,7 +26,7 @@ final class KernelFiles {
     }
 
     /** The variant for a type. @throws dev.tenon.core.error.UnsupportedException for f8 and the packed types */
-    static KernelVariant typed(DType dtype) {
+    public static KernelVariant typed(DType dtype) {
         return TypeCodes.isFloat(TypeCodes.of(dtype)) ? KernelVariant.of(dtype).with("", "TENON_INTEGERS=0") : INTEGERS;
     }
 
@@ -38,7 +38,7 @@ final class KernelFiles {
     }
 
     /** Elements of that many bytes, 1 to 16, moved as bits. */
-    static KernelVariant width(int bytes) {
+    public static KernelVariant width(int bytes) {
         String type = bytes == 16 ? "uint4" : "u" + 8 * bytes;
         return new KernelVariant("_b" + bytes, DType.U8, List.of("TENON_T=" + type));
     }

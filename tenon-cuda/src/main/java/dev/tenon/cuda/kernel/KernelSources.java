@@ -31,7 +31,12 @@ public final class KernelSources {
             "row_strided.cuh",
             "unary_fn.cuh",
             "types.cuh",
+            "narrow_types.cuh",
+            "indices.cuh",
             "walk.cuh",
+            "sort_key.cuh",
+            "compact.cuh",
+            "block_sort.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",
             "region.cuh");

@@ -29,11 +29,22 @@ public final class TypeCodes {
         };
     }
 
+    /** Of any type: those that only casts know go on from the others, {@code narrow_types.cuh}. */
+    public static int ofAny(DType dtype) {
+        return switch (dtype) {
+            case F8E4M3 -> 13;
+            case F8E5M2 -> 14;
+            case I4 -> 15;
+            case U4 -> 16;
+            case F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL -> of(dtype);
+        };
+    }
+
     static boolean isFloat(int code) {
         return code <= 3;
     }
 
-    /** Whether kernels know the type. */
+    /** Whether kernels know the type; casts know all. */
     public static boolean has(DType dtype) {
         return switch (dtype) {
             case F8E4M3, F8E5M2, I4, U4 -> false;

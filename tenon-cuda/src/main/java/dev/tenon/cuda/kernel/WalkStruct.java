@@ -4,9 +4,9 @@ import dev.tenon.core.ir.Broadcast;
 import java.lang.foreign.MemorySegment;
 
 /** The struct {@code Walk} of walk.cuh: where the elements of operands lie that are read under one shape. */
-final class WalkStruct {
-    static final int DIMS = MovementKernels.MOST_DIMS;
-    static final int ALIGNMENT = 8;
+public final class WalkStruct {
+    public static final int DIMS = MovementKernels.MOST_DIMS;
+    public static final int ALIGNMENT = 8;
 
     private WalkStruct() {}
 
@@ -15,7 +15,7 @@ final class WalkStruct {
      * @param sizes outermost first, at most {@link #DIMS} of them
      * @param strides of each operand, in elements, one a dim
      */
-    static MemorySegment of(int operands, long[] sizes, long[]... strides) {
+    public static MemorySegment of(int operands, long[] sizes, long[]... strides) {
         long[] words = new long[1 + DIMS + operands * DIMS];
         words[0] = sizes.length;
         System.arraycopy(sizes, 0, words, 1, sizes.length);
@@ -25,7 +25,7 @@ final class WalkStruct {
         return MemorySegment.ofArray(words).asReadOnly();
     }
 
-    static MemorySegment of(int operands, Broadcast broadcast, int count) {
+    public static MemorySegment of(int operands, Broadcast broadcast, int count) {
         long[][] strides = new long[count][];
         for (int i = 0; i < count; i++) {
             strides[i] = broadcast.strides(i);

@@ -49,16 +49,27 @@ import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.searching.BoxSelection;
+import dev.tenon.core.ir.op.searching.NonZeroIndices;
+import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
+import dev.tenon.cuda.lower.indexing.ScatterLowering;
+import dev.tenon.cuda.lower.indexing.TupleLowering;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.PadLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
+import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
+import dev.tenon.cuda.lower.reduce.CumulativeLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.searching.SearchLowering;
+import dev.tenon.cuda.lower.searching.UniqueLowering;
+import dev.tenon.cuda.lower.sorting.TopKLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -78,16 +89,23 @@ public final class GpuLowering {
         if (!refusal.isEmpty()) {
             return new NoKernel(refusal);
         }
+        if (KernelLimits.unpacks(node)) {
+            return PackedStep.lower(node, context);
+        }
         if (node.op() instanceof Claimable whole) {
             return switch (whole) {
                 case PlainAttention op -> AttentionLowering.lower(op, node, context);
                 case ResidualNorm op -> NormLowering.lower(op, node, context);
             };
         }
-        if (!(node.op() instanceof Primitive primitive)) {
-            return unsupported(node);
-        }
+        return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
+    }
+
+    private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
+            case NonZeroIndices op -> SearchLowering.lower(op, node, context);
+            case UniqueIndices op -> UniqueLowering.lower(op, node, context);
+            case BoxSelection op -> SearchLowering.lower(op, node, context);
             case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
@@ -96,17 +114,8 @@ public final class GpuLowering {
                     Pool _,
                     MaxPoolIndices _,
                     Resize _,
-                    Pad _,
                     InstanceNorm _,
                     LocalResponseNorm _,
-                    ArgReduce _,
-                    Cumulative _,
-                    TopK _,
-                    GatherNd _,
-                    ScatterElements _,
-                    ScatterNd _,
-                    Trilu _,
-                    OneHot _,
                     Rope _,
                     Lstm _,
                     Gru _,
@@ -129,8 +138,17 @@ public final class GpuLowering {
             case Concat op -> MovementLowering.lower(op, node, context);
             case Expand op -> MovementLowering.lower(op, node, context);
             case Reduce op -> ReductionLowering.lower(op, node, context);
+            case ArgReduce op -> ArgReduceLowering.lower(op, node, context);
+            case Cumulative op -> CumulativeLowering.lower(op, node, context);
+            case TopK op -> TopKLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
+            case GatherNd op -> TupleLowering.lower(op, node, context);
+            case ScatterElements op -> ScatterLowering.lower(op, node, context);
+            case ScatterNd op -> ScatterLowering.lower(op, node, context);
+            case OneHot op -> TupleLowering.lower(op, node, context);
+            case Pad op -> PadLowering.lower(op, node, context);
+            case Trilu op -> PadLowering.lower(op, node, context);
         };
     }
 

@@ -41,6 +41,14 @@ class CodesTest {
     }
 
     @Test
+    void narrowTypesHaveTheNumbersOfTheHeader() {
+        Map<String, Integer> types = Arrays.stream(DType.values())
+                .filter(dtype -> !TypeCodes.has(dtype))
+                .collect(Collectors.toMap(DType::name, TypeCodes::ofAny, (a, _) -> a, TreeMap::new));
+        assertThat(stated(header("narrow_types.cuh"), "NARROW_")).isEqualTo(types);
+    }
+
+    @Test
     void unaryFunctionsHaveTheNumbersOfTheHeader() {
         assertThat(stated(UNARY, "FN_")).isEqualTo(numbered(OF_FLOATS, UnaryFn::code));
         assertThat(UnaryFn.values())

@@ -14,6 +14,7 @@ import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.RegionProgram;
+import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
@@ -45,16 +46,44 @@ public final class ElementwiseLowering {
                 : single((Elementwise) node.op(), identity(node.inputs().size()), node, elements, context);
     }
 
+    /**
+     * Whether kernels take all types of a region: 8-bit floats are worked on in f32, integers of 4 bits are cast from
+     * and to, and the last step alone may give some.
+     */
+    public static boolean takesTypes(Region region, Node node) {
+        List<DType> types = RegionProgram.types(region, types(node.inputs()));
+        int inputs = node.inputs().size();
+        for (int i = 0; i < region.steps().size(); i++) {
+            Region.Step step = region.steps().get(i);
+            boolean packed = isPacked(types.get(inputs + i))
+                    || step.arguments().stream().anyMatch(argument -> isPacked(types.get(argument)));
+            if (packed && !(step.op() instanceof Cast)) {
+                return false;
+            }
+        }
+        return node.outputs().stream().noneMatch(output -> isPacked(output.dtype()))
+                || PiecewiseRegion.writesOutput(region, node);
+    }
+
+    private static boolean isPacked(DType dtype) {
+        return dtype.bits() < 8;
+    }
+
+    /** Whether there are 8-bit floats or integers of 4 bits in it. */
+    private static boolean hasNarrow(Region region, Node node) {
+        return !RegionProgram.types(region, types(node.inputs())).stream().allMatch(TypeCodes::has);
+    }
+
     private static GpuStep region(Region region, Node node, long elements, GpuLoweringContext context) {
         if (region.steps().size() == 1 && region.results().size() == 1 && coversInputs(region, node)) {
             Region.Step only = region.steps().getFirst();
             return single(only.op(), only.arguments(), node, elements, context);
         }
-        GpuStep pair = pair(region, node, elements, context);
+        List<String> passedOver = new ArrayList<>();
+        GpuStep pair = hasNarrow(region, node) ? null : pair(region, node, elements, context);
         if (pair != null) {
             return pair;
         }
-        List<String> passedOver = new ArrayList<>();
         List<DType> types = types(node.inputs());
         String misfit = RegionProgram.misfit(region, types);
         GpuStep fused = fused(region, node, context, misfit.isEmpty(), passedOver);
@@ -114,9 +143,12 @@ public final class ElementwiseLowering {
             Elementwise op, List<Integer> arguments, Node node, long elements, GpuLoweringContext context) {
         List<Value> operands = arguments.stream().map(node::input).toList();
         List<String> passedOver = new ArrayList<>();
+        Region alone = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
+        if (!(op instanceof Cast) && !(op instanceof Where) && hasNarrow(alone, node)) {
+            return new PiecewiseRegion(alone, node, context, passedOver);
+        }
         if (hasIntegers(op, node, operands)) {
-            Region region = new Region(List.of(new Region.Step(op, arguments)), List.of(0));
-            GpuStep fused = fused(region, node, context, true, passedOver);
+            GpuStep fused = fused(alone, node, context, true, passedOver);
             if (fused != null) {
                 return fused;
             }

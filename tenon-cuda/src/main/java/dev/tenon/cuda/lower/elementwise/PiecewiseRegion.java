@@ -98,6 +98,13 @@ final class PiecewiseRegion implements GpuStep {
         }
     }
 
+    /** Whether its last launch writes the node's only output, so that no copy of elements follows. */
+    static boolean writesOutput(Region given, Node node) {
+        int inputs = node.inputs().size();
+        WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
+        return direct(region, node, inputs, RegionUses.last(region.steps(), region.results(), inputs)) >= 0;
+    }
+
     /** The step that may write the node's only output itself: the last one, in the output's shape; -1 for none. */
     private static int direct(WideRegion region, Node node, int inputs, int[] lastUse) {
         int last = region.steps().size() - 1;

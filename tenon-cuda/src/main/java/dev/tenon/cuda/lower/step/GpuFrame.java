@@ -65,6 +65,16 @@ public final class GpuFrame {
         this.host = host;
     }
 
+    /**
+     * This frame with other values, for a step that is part of another.
+     *
+     * @param values addresses of every slot
+     * @param workspace of workspace memory, on a 256-byte boundary
+     */
+    public GpuFrame over(long[] values, long workspace) {
+        return new GpuFrame(stream, arguments, new Addresses(values, workspace, counters, faults), blas, buffers, host);
+    }
+
     /** Copies a value's elements to the host; they are there once the stream has been waited for. */
     public void download(int slot, MemorySegment to) {
         if (to.byteSize() == 0) { // lies nowhere

@@ -3,19 +3,9 @@
 //
 // Launch: 256 threads, any number of blocks; values on boundaries of an element. Where runs of `inner` are long, they are told as fewer, wider
 // elements, up to 16 bytes. Variants: TENON_T an unsigned integer as wide as the elements, or uint4.
-#include "walk.cuh"
+#include "indices.cuh"
 
 typedef TENON_T T;
-
-__device__ __forceinline__ i64 index_at(const void* indices, i32 wide, i64 at) {
-    return wide ? static_cast<const i64*>(indices)[at] : static_cast<const i32*>(indices)[at];
-}
-
-// The index from the front, or -1 where there is none.
-__device__ __forceinline__ i64 from_front(i64 index, i64 n) {
-    i64 front = index < 0 ? index + n : index;
-    return front < 0 || front >= n ? -1 : front;
-}
 
 template <typename I>
 __device__ __forceinline__ void gather_all(const T* data, const void* indices, i32 wide, T* y, I elements, i64 n, I m, I inner, void* faults, i32 step) {

@@ -1,0 +1,64 @@
+package dev.tenon.cuda.lower.step;
+
+import dev.tenon.cuda.kernel.CopyKernel;
+import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.port.KernelArguments;
+import dev.tenon.cuda.port.LaunchShape;
+import java.util.List;
+import java.util.function.LongFunction;
+
+/**
+ * A step of launches one after another, all prepared when the plan is made. Immutable.
+ *
+ * @param faults what a reported value means, in words
+ */
+public record LaunchStep(String tier, List<Work> works, long workspaceBytes, LongFunction<String> faults)
+        implements GpuStep {
+    public LaunchStep {
+        works = List.copyOf(works);
+    }
+
+    /** A step that uses no workspace and reports nothing. */
+    public LaunchStep(String tier, Work... works) {
+        this(tier, List.of(works), 0, value -> "the value " + value + " has no result");
+    }
+
+    /** Something that a step enqueues. */
+    @FunctionalInterface
+    public interface Work {
+        void enqueue(GpuFrame frame);
+    }
+
+    /** Adds the arguments of a launch to an empty slab, in the order of the kernel's parameters. */
+    @FunctionalInterface
+    public interface Arguments {
+        KernelArguments fill(KernelArguments empty, GpuFrame frame);
+    }
+
+    /** A launch of a kernel. */
+    public static Work launch(Kernel kernel, LaunchShape shape, Arguments arguments) {
+        return frame -> frame.stream()
+                .launch(
+                        kernel.function(),
+                        shape,
+                        arguments.fill(frame.arguments().clear(), frame));
+    }
+
+    /** A copy of a value's bytes, at least one, over another value. */
+    public static Work copy(GpuLoweringContext context, int from, int to, long bytes) {
+        CopyKernel kernel = new CopyKernel(context.kernels());
+        return frame -> kernel.enqueue(frame.stream(), frame.arguments(), frame.at(from), frame.at(to), bytes);
+    }
+
+    @Override
+    public void enqueue(GpuFrame frame) {
+        for (Work work : works) {
+            work.enqueue(frame);
+        }
+    }
+
+    @Override
+    public String fault(long value) {
+        return faults.apply(value);
+    }
+}

@@ -1,0 +1,96 @@
+// y[o][i] = the index of the largest (or smallest) x[o][.][i], the first or the last on ties; NaN wins, whichever is looked for. Elements are
+// compared by their keys (sort_key.cuh). Where results are few and long, each is cut into parts, whose bests `arg_reduce` leaves in the
+// workspace and `arg_reduce_parts` joins.
+//
+//   arg_reduce        lanes along the axis (inner is 1: neighbours in memory) or across results
+//   arg_reduce_parts  a warp a result
+//
+// Launch: block (lanes, results) along, (results, lanes) across, the product at most 256; grid (results, parts); dynamic shared memory of 16
+// bytes a thread. The lanes are a power of two. Variants: TENON_T an unsigned integer as wide as the elements.
+#include "sort_key.cuh"
+
+typedef TENON_T T;
+typedef KeyOf<sizeof(T)>::type K;
+
+struct alignas(16) Best {
+    u64 key;  // K, wide enough to leave no gap
+    i64 at;  // below 0 for none
+};
+
+__device__ __forceinline__ Best better(Best a, Best b, i32 last) {
+    if (a.at < 0) return b;
+    if (b.at < 0) return a;
+    if (a.key != b.key) return a.key > b.key ? a : b;
+    return (a.at < b.at) != (last != 0) ? a : b;
+}
+
+// The larger the better: all bits for NaN, which no other number has either way round.
+__device__ __forceinline__ K rank_of(Order order, T bits, i32 max) {
+    constexpr K SIGN = static_cast<K>(1) << (8 * sizeof(T) - 1);
+    constexpr K ALL = SIGN | (SIGN - 1);
+    K key = sort_key(order, bits);
+    return max || (order.kind == ORDER_FLOAT && key == ALL) ? key : ALL - key;
+}
+
+__device__ __forceinline__ Best meet_lanes(Best* bests, int lane, int lanes, int stride, i32 last) {
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (lane < half) bests[0] = better(bests[0], bests[half * stride], last);
+    }
+    return bests[0];
+}
+
+// Where parts is 1 y gets the results, else `partial` the bests, [result][part].
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(arg_reduce)(const void* x, void* y, void* partial, i32 kind, i64 largest, i32 max, i32 last, i64 results, i64 n, i64 inner, i64 parts, i32 along) {
+    TENON_DYNAMIC_SHARED(Best, all);
+    release_successor();
+    await_predecessor();
+    Order order = {kind, static_cast<u64>(largest)};
+    int lane = along ? threadIdx.x : threadIdx.y;
+    int lanes = along ? blockDim.x : blockDim.y;
+    int column = along ? threadIdx.y : threadIdx.x;
+    int across = along ? blockDim.y : blockDim.x;
+    int stride = along ? 1 : blockDim.x;
+    Best* mine = all + threadIdx.y * blockDim.x + threadIdx.x;
+    i64 part_size = (n + parts - 1) / parts;
+    for (i64 part = blockIdx.y; part < parts; part += gridDim.y) {
+        for (i64 first = static_cast<i64>(blockIdx.x) * across; first < results; first += static_cast<i64>(gridDim.x) * across) {
+            i64 result = first + column;
+            Best best = {0, -1};
+            if (result < results) {
+                i64 outer = result / inner;
+                const T* from = static_cast<const T*>(x) + outer * n * inner + (result - outer * inner);
+                i64 end = (part + 1) * part_size;
+                end = end < n ? end : n;
+#pragma unroll 4
+                for (i64 j = part * part_size + lane; j < end; j += lanes) best = better(best, Best{rank_of(order, from[j * inner], max), j}, last);
+            }
+            *mine = best;
+            Best whole = meet_lanes(mine, lane, lanes, stride, last);
+            if (lane == 0 && result < results) {
+                if (parts == 1) {
+                    static_cast<i64*>(y)[result] = whole.at;
+                } else {
+                    static_cast<Best*>(partial)[result * parts + part] = whole;
+                }
+            }
+            __syncthreads();
+        }
+    }
+}
+TENON_ENTRY(arg_reduce)
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(arg_reduce_parts)(const void* partial, void* y, i32 last, i64 results, i64 parts) {
+    TENON_DYNAMIC_SHARED(Best, all);
+    release_successor();
+    await_predecessor();
+    for (i64 result = blockIdx.x; result < results; result += gridDim.x) {
+        Best best = {0, -1};
+        for (i64 part = threadIdx.x; part < parts; part += blockDim.x) best = better(best, static_cast<const Best*>(partial)[result * parts + part], last);
+        all[threadIdx.x] = best;
+        Best whole = meet_lanes(all + threadIdx.x, threadIdx.x, blockDim.x, 1, last);
+        if (threadIdx.x == 0) static_cast<i64*>(y)[result] = whole.at;
+        __syncthreads();
+    }
+}
+TENON_ENTRY(arg_reduce_parts)
