@@ -26,6 +26,7 @@ class ArchitectureTest {
                         "lower.norm",
                         "lower.matmul",
                         "lower.attention",
+                        "lower.window",
                         "lower",
                         "platform",
                         "backend",

@@ -63,6 +63,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.window.PoolLowering;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -93,8 +94,6 @@ public final class GpuLowering {
                     Conv _,
                     ConvTranspose _,
                     ConvInteger _,
-                    Pool _,
-                    MaxPoolIndices _,
                     Resize _,
                     Pad _,
                     InstanceNorm _,
@@ -131,6 +130,8 @@ public final class GpuLowering {
             case Reduce op -> ReductionLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
+            case Pool op -> PoolLowering.lower(op, node, context);
+            case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
         };
     }
 
