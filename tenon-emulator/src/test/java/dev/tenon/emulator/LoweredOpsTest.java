@@ -61,7 +61,6 @@ class LoweredOpsTest {
             "Pad",
             "Quantize",
             "Random",
-            "Resize",
             "Rnn",
             "RoiAlign",
             "Rope",

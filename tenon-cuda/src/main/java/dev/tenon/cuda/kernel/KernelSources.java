@@ -33,7 +33,8 @@ public final class KernelSources {
             "walk.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",
-            "region.cuh");
+            "region.cuh",
+            "resize.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

@@ -2,6 +2,10 @@ package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.KernelFiles.file;
 import static dev.tenon.cuda.kernel.KernelFiles.typed;
+import static dev.tenon.cuda.kernel.KernelFiles.widths;
+import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.I32;
+import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
@@ -17,10 +21,34 @@ public final class WindowCatalog {
             typed(),
             List.of(POINTER, POINTER, POINTER, STRUCT, STRUCT));
 
+    public static final KernelFile RESIZE = new KernelFile(
+            "window/resize.cu",
+            List.of(
+                    new KernelSpec("window/resize.cu", "resize_taps", List.of(POINTER, STRUCT)),
+                    new KernelSpec(
+                            "window/resize.cu",
+                            "resize",
+                            List.of(POINTER, POINTER, POINTER, I64, STRUCT, STRUCT, I32, COMPUTE)),
+                    new KernelSpec(
+                            "window/resize.cu",
+                            "resize_axis",
+                            List.of(POINTER, POINTER, POINTER, I64, I64, STRUCT, I32, I32, I32, I32, COMPUTE))),
+            typed());
+
+    public static final KernelFile RESIZE_NEAREST = new KernelFile(
+            "window/resize_nearest.cu",
+            List.of(
+                    new KernelSpec("window/resize_nearest.cu", "resize_places", List.of(POINTER, STRUCT)),
+                    new KernelSpec(
+                            "window/resize_nearest.cu",
+                            "resize_nearest",
+                            List.of(POINTER, POINTER, POINTER, I64, STRUCT, STRUCT, I64))),
+            widths(16));
+
     private WindowCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(POOL);
+        return List.of(POOL, RESIZE, RESIZE_NEAREST);
     }
 
     /** The variant for a type, integers by argument. */

@@ -64,6 +64,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.window.PoolLowering;
+import dev.tenon.cuda.lower.window.ResizeLowering;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -94,7 +95,6 @@ public final class GpuLowering {
                     Conv _,
                     ConvTranspose _,
                     ConvInteger _,
-                    Resize _,
                     Pad _,
                     InstanceNorm _,
                     LocalResponseNorm _,
@@ -130,6 +130,7 @@ public final class GpuLowering {
             case Reduce op -> ReductionLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
+            case Resize op -> ResizeLowering.lower(op, node, context);
             case Pool op -> PoolLowering.lower(op, node, context);
             case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
         };

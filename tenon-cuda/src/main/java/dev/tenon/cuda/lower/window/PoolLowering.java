@@ -7,17 +7,15 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
-import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WindowCatalog;
-import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
-import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** Pooling over windows: a thread a result, or a row of lanes where windows are large and results few. */
@@ -40,7 +38,7 @@ public final class PoolLowering {
     private record Windows(
             List<Long> kernel, List<Long> strides, List<Long> padsBefore, List<Long> padsAfter, List<Long> dilations) {
         /** The struct PoolWindows of pool.cu. */
-        MemorySegment struct(Shape x, Shape y) {
+        long[] struct(Shape x, Shape y) {
             long[] words = new long[1 + 7 * MOST_DIMS];
             words[0] = kernel.size();
             for (int axis = 0; axis < kernel.size(); axis++) {
@@ -57,48 +55,20 @@ public final class PoolLowering {
                     words[1 + i * MOST_DIMS + axis] = values[i];
                 }
             }
-            return MemorySegment.ofArray(words).asReadOnly();
+            return words;
         }
     }
 
     /** What is made of a window. */
     private record Options(PoolFn fn, boolean countPadding, boolean columnMajor, long p) {
         /** The struct PoolOptions of pool.cu. */
-        MemorySegment struct(DType dtype, long results) {
-            long[] words = {
+        long[] struct(DType dtype, long results) {
+            return new long[] {
                 fn.ordinal() | (long) TypeCodes.of(dtype) << 32,
                 (countPadding ? 1 : 0) | (columnMajor ? 1L : 0L) << 32,
                 p,
                 results
             };
-            return MemorySegment.ofArray(words).asReadOnly();
-        }
-    }
-
-    /** @param indices the slot of the maxima's places, -1 for none */
-    private record Step(
-            Kernel kernel,
-            String tier,
-            LaunchShape shape,
-            MemorySegment windows,
-            MemorySegment options,
-            int x,
-            int y,
-            int indices)
-            implements GpuStep {
-        @Override
-        public void enqueue(GpuFrame frame) {
-            frame.stream()
-                    .launch(
-                            kernel.function(),
-                            shape,
-                            frame.arguments()
-                                    .clear()
-                                    .add(frame.at(x))
-                                    .add(frame.at(y))
-                                    .add(indices < 0 ? 0 : frame.at(indices))
-                                    .add(windows, Long.BYTES)
-                                    .add(options, Long.BYTES));
         }
     }
 
@@ -134,15 +104,21 @@ public final class PoolLowering {
         boolean wide = cells >= LARGE_WINDOW && few;
         int lanes = cells >= HUGE_WINDOW ? THREADS : WARP;
         String entry = wide ? "pool_wide" : dims <= 3 ? "pool" + dims + "d" : "pool";
-        return new Step(
-                context.kernels().kernel(WindowCatalog.POOL, entry, WindowCatalog.variant(dtype)),
-                wide ? entry + ", " + lanes + " lanes a result" : entry + ", a thread a result",
-                wide ? rows(results, lanes) : WindowCatalog.grid(results),
-                windows.struct(x, y),
-                options.struct(dtype, results),
-                context.slot(node.input(0)),
-                context.slot(node.outputs().getFirst()),
-                node.outputs().size() > 1 ? context.slot(node.outputs().getLast()) : -1);
+        PreparedLaunch.Builder launch = PreparedLaunch.of(
+                        context.kernels().kernel(WindowCatalog.POOL, entry, WindowCatalog.variant(dtype)),
+                        wide ? rows(results, lanes) : WindowCatalog.grid(results))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.outputs().getFirst()));
+        if (node.outputs().size() > 1) {
+            launch.value(context.slot(node.outputs().getLast()));
+        } else {
+            launch.none();
+        }
+        return LaunchStep.of(
+                entry + (wide ? ", " + lanes + " lanes a result" : ", a thread a result"),
+                launch.struct(windows.struct(x, y))
+                        .struct(options.struct(dtype, results))
+                        .build());
     }
 
     /** The cells that a window has in the input at most. */

@@ -12,8 +12,6 @@
 #include "walk.cuh"
 
 constexpr int POOL_DIMS = 8;
-constexpr int POOL_MAX = 0;
-constexpr int POOL_AVERAGE = 1;
 
 // Filled by PoolLowering.java.
 struct PoolWindows {
@@ -105,6 +103,9 @@ struct MaxFold {
 };
 
 #if !TENON_INTEGERS
+constexpr int POOL_MAX = 0;
+constexpr int POOL_AVERAGE = 1;
+
 struct AverageFold {
     V sum;
 
@@ -176,16 +177,21 @@ struct Cells<D, D, F> {
     static __device__ __forceinline__ void fold(const PoolWindows&, const Span*, i64, const Elements&, const PoolOptions&, F&) {}
 };
 
+template <int D>
 __device__ __forceinline__ i64 cells_inside(const PoolWindows& w, const Span* spans) {
     i64 inside = 1;
-    for (int d = 0; d < static_cast<int>(w.dims); d++) inside *= spans[d].count;
+#pragma unroll
+    for (int d = 0; d < (D == 0 ? static_cast<int>(w.dims) : D); d++) inside *= spans[d].count;
     return inside;
 }
 
-__device__ __forceinline__ i64 cells_padded(const PoolWindows& w, const Span* spans) {
-    i64 padded = 1;
-    for (int d = 0; d < static_cast<int>(w.dims); d++) padded *= spans[d].padded;
-    return padded;
+// The cells that an average divides by.
+template <int D>
+__device__ __forceinline__ i64 cells_counted(const PoolWindows& w, const PoolOptions& options, const Span* spans) {
+    i64 counted = 1;
+#pragma unroll
+    for (int d = 0; d < (D == 0 ? static_cast<int>(w.dims) : D); d++) counted *= options.count_padding ? spans[d].padded : spans[d].count;
+    return counted;
 }
 
 // The place in x of a cell inside the input, by its number.
@@ -225,12 +231,12 @@ __device__ __forceinline__ void each_result(const Elements& x, void* y, i64* ind
         F f;
         f.none();
         if (D == 0) {
-            i64 count = cells_inside(w, spans);
+            i64 count = cells_inside<0>(w, spans);
             for (i64 cell = 0; cell < count; cell++) f.add(x, options, cell_at(w, spans, plane * area, cell));
         } else {
             Cells<D == 0 ? 1 : D, 0, F>::fold(w, spans, plane, x, options, f);
         }
-        f.finish(x, options, options.count_padding ? cells_padded(w, spans) : cells_inside(w, spans), y, result);
+        f.finish(x, options, cells_counted<D>(w, options, spans), y, result);
         if (indices != nullptr) indices[result] = index_of(w, options, plane, area, place_of(f));
     }
 }
@@ -250,7 +256,7 @@ __device__ __forceinline__ void each_row(const Elements& x, void* y, i64* indice
         f.none();
         if (result < options.results) {
             plane = spans_of<0>(w, result, small, spans);
-            i64 count = cells_inside(w, spans);
+            i64 count = cells_inside<0>(w, spans);
             for (i64 cell = lane; cell < count; cell += lanes) f.add(x, options, cell_at(w, spans, plane * area, cell));
         }
         *mine = f;
@@ -259,7 +265,7 @@ __device__ __forceinline__ void each_row(const Elements& x, void* y, i64* indice
             if (lane < half) mine->join(x, mine[half]);
         }
         if (lane == 0 && result < options.results) {
-            mine->finish(x, options, options.count_padding ? cells_padded(w, spans) : cells_inside(w, spans), y, result);
+            mine->finish(x, options, cells_counted<0>(w, options, spans), y, result);
             if (indices != nullptr) indices[result] = index_of(w, options, plane, area, place_of(*mine));
         }
         __syncthreads();
