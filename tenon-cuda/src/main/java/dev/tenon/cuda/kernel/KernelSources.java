@@ -34,7 +34,8 @@ public final class KernelSources {
             "elementwise.cuh",
             "binary_fn.cuh",
             "region.cuh",
-            "resize.cuh");
+            "resize.cuh",
+            "sample.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

@@ -16,8 +16,10 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.convolution.DeformColumns;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -41,7 +43,9 @@ import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
@@ -53,10 +57,12 @@ import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
+import dev.tenon.cuda.lower.attention.RopeLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.norm.ChannelNormLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -65,6 +71,7 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.window.PoolLowering;
 import dev.tenon.cuda.lower.window.ResizeLowering;
+import dev.tenon.cuda.lower.window.SampleLowering;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -90,14 +97,16 @@ public final class GpuLowering {
             return unsupported(node);
         }
         return switch (primitive) {
+            case GridSample op -> SampleLowering.lower(op, node, context);
+            case RoiAlign op -> SampleLowering.lower(op, node, context);
+            case MaxRoiPool op -> SampleLowering.lower(op, node, context);
+            case DeformColumns op -> SampleLowering.lower(op, node, context);
             case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
                     ConvInteger _,
                     Pad _,
-                    InstanceNorm _,
-                    LocalResponseNorm _,
                     ArgReduce _,
                     Cumulative _,
                     TopK _,
@@ -106,7 +115,6 @@ public final class GpuLowering {
                     ScatterNd _,
                     Trilu _,
                     OneHot _,
-                    Rope _,
                     Lstm _,
                     Gru _,
                     Rnn _,
@@ -131,6 +139,9 @@ public final class GpuLowering {
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
             case Resize op -> ResizeLowering.lower(op, node, context);
+            case InstanceNorm op -> ChannelNormLowering.lower(op, node, context);
+            case LocalResponseNorm op -> ChannelNormLowering.lower(op, node, context);
+            case Rope op -> RopeLowering.lower(op, node, context);
             case Pool op -> PoolLowering.lower(op, node, context);
             case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
         };

@@ -103,8 +103,8 @@ public final class ResizeLowering {
         }
         ResizeTables tables = new ResizeTables(op, x, numberBytes(node.output().dtype()));
         if (tables.axes().size() > ResizeTables.MOST_AXES) {
-            return new NoKernel("kernels resample at most " + ResizeTables.MOST_AXES + " axes; x is " + x
-                    + ", the result " + y);
+            return new NoKernel(
+                    "kernels resample at most " + ResizeTables.MOST_AXES + " axes; x is " + x + ", the result " + y);
         }
         Walk walk = Walk.of(x, y, tables.axes());
         boolean walks = walk.dims().size() <= MOST_DIMS;
