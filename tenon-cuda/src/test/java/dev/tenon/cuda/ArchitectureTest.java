@@ -27,6 +27,7 @@ class ArchitectureTest {
                         "lower.matmul",
                         "lower.attention",
                         "lower.window",
+                        "lower.signal",
                         "lower",
                         "platform",
                         "backend",

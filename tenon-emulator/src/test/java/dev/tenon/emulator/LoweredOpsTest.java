@@ -43,7 +43,6 @@ class LoweredOpsTest {
             "DecodeBlocks",
             "DequantMatMul",
             "Dequantize",
-            "Dft",
             "DynamicQuantize",
             "GatedDeltaNet",
             "GatherNd",

@@ -98,7 +98,24 @@ public final class WindowCatalog {
             floats(),
             List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I32, STRUCT));
 
+    public static final KernelFile DFT = new KernelFile(
+            "signal/dft.cu",
+            List.of(
+                    dft("dft_tables", POINTER, I64, I32),
+                    dft("dft_block", POINTER, POINTER, POINTER, STRUCT),
+                    dft("dft_load", POINTER, POINTER, STRUCT),
+                    dft("dft_store", POINTER, POINTER, STRUCT),
+                    dft("dft_pass", POINTER, POINTER, POINTER, I64, I64, I64, I32),
+                    dft("dft_chirp_load", POINTER, POINTER, POINTER, I64, STRUCT),
+                    dft("dft_chirp_multiply", POINTER, I64, I64),
+                    dft("dft_chirp_store", POINTER, POINTER, POINTER, I64, STRUCT)),
+            floats());
+
     private WindowCatalog() {}
+
+    private static KernelSpec dft(String entry, ParameterType... parameters) {
+        return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
+    }
 
     static List<KernelFile> all() {
         return List.of(
@@ -110,7 +127,8 @@ public final class WindowCatalog {
                 DEFORM_COLUMNS,
                 INSTANCE_NORM,
                 LOCAL_RESPONSE_NORM,
-                ROPE);
+                ROPE,
+                DFT);
     }
 
     /** The variant for a type, integers by argument. */

@@ -53,6 +53,7 @@ import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.signal.Dft;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
@@ -65,6 +66,7 @@ import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.norm.ChannelNormLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.signal.DftLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -97,6 +99,7 @@ public final class GpuLowering {
             return unsupported(node);
         }
         return switch (primitive) {
+            case Dft op -> DftLowering.lower(op, node, context);
             case GridSample op -> SampleLowering.lower(op, node, context);
             case RoiAlign op -> SampleLowering.lower(op, node, context);
             case MaxRoiPool op -> SampleLowering.lower(op, node, context);
