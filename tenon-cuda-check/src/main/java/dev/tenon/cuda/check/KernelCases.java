@@ -15,6 +15,7 @@ public final class KernelCases {
         all.addAll(AttentionCases.all());
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
+        all.addAll(WindowCases.all());
         all.addAll(RegionCases.all());
         all.addAll(UnaryCases.all());
         return List.copyOf(all);

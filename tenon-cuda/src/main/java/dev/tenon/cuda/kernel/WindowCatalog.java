@@ -111,6 +111,15 @@ public final class WindowCatalog {
                     dft("dft_chirp_store", POINTER, POINTER, POINTER, I64, STRUCT)),
             floats());
 
+    /** For bytes, whatever their sign. */
+    public static final KernelVariant BYTES = KernelCatalog.BYTES;
+
+    public static final KernelFile CONV_INTEGER = file(
+            "window/conv_integer.cu",
+            List.of("conv_integer"),
+            List.of(BYTES),
+            List.of(POINTER, POINTER, POINTER, POINTER, POINTER, STRUCT));
+
     private WindowCatalog() {}
 
     private static KernelSpec dft(String entry, ParameterType... parameters) {
@@ -128,7 +137,8 @@ public final class WindowCatalog {
                 INSTANCE_NORM,
                 LOCAL_RESPONSE_NORM,
                 ROPE,
-                DFT);
+                DFT,
+                CONV_INTEGER);
     }
 
     /** The variant for a type, integers by argument. */

@@ -10,6 +10,8 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
@@ -49,14 +51,21 @@ import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.Sample;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.searching.BoxSelection;
+import dev.tenon.core.ir.op.searching.NonZeroIndices;
+import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.core.ir.op.signal.Dft;
+import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
 import dev.tenon.cuda.lower.attention.RopeLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
@@ -71,6 +80,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.window.ConvIntegerLowering;
 import dev.tenon.cuda.lower.window.PoolLowering;
 import dev.tenon.cuda.lower.window.ResizeLowering;
 import dev.tenon.cuda.lower.window.SampleLowering;
@@ -99,16 +109,10 @@ public final class GpuLowering {
             return unsupported(node);
         }
         return switch (primitive) {
-            case Dft op -> DftLowering.lower(op, node, context);
-            case GridSample op -> SampleLowering.lower(op, node, context);
-            case RoiAlign op -> SampleLowering.lower(op, node, context);
-            case MaxRoiPool op -> SampleLowering.lower(op, node, context);
-            case DeformColumns op -> SampleLowering.lower(op, node, context);
             case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
-                    ConvInteger _,
                     Pad _,
                     ArgReduce _,
                     Cumulative _,
@@ -123,8 +127,8 @@ public final class GpuLowering {
                     Rnn _,
                     Quantize _,
                     Dequantize _,
-                    DynamicQuantize _,
-                    InUnits _ -> unsupported(node);
+                    DynamicQuantize _ -> unsupported(node);
+            case InUnits op -> lower(op, node, context);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
@@ -145,8 +149,28 @@ public final class GpuLowering {
             case InstanceNorm op -> ChannelNormLowering.lower(op, node, context);
             case LocalResponseNorm op -> ChannelNormLowering.lower(op, node, context);
             case Rope op -> RopeLowering.lower(op, node, context);
+            case ConvInteger op -> ConvIntegerLowering.lower(op, node, context);
             case Pool op -> PoolLowering.lower(op, node, context);
             case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
+        };
+    }
+
+    private static Lowered lower(InUnits units, Node node, GpuLoweringContext context) {
+        return switch (units) {
+            case NonZeroIndices _,
+                    UniqueIndices _,
+                    BoxSelection _,
+                    Random _,
+                    Sample _,
+                    SelectiveScan _,
+                    GatedDeltaNet _,
+                    DecodeBlocks _,
+                    DequantMatMul _ -> unsupported(node);
+            case GridSample op -> SampleLowering.lower(op, node, context);
+            case RoiAlign op -> SampleLowering.lower(op, node, context);
+            case MaxRoiPool op -> SampleLowering.lower(op, node, context);
+            case DeformColumns op -> SampleLowering.lower(op, node, context);
+            case Dft op -> DftLowering.lower(op, node, context);
         };
     }
 
