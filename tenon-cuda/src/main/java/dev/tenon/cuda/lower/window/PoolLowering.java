@@ -64,7 +64,7 @@ public final class PoolLowering {
         /** The struct PoolOptions of pool.cu. */
         long[] struct(DType dtype, long results) {
             return new long[] {
-                fn.ordinal() | (long) TypeCodes.of(dtype) << 32,
+                WindowCodes.of(fn) | (long) TypeCodes.of(dtype) << 32,
                 (countPadding ? 1 : 0) | (columnMajor ? 1L : 0L) << 32,
                 p,
                 results

@@ -119,9 +119,9 @@ final class ResizeTables {
     /** The struct's words. */
     long[] struct() {
         long[] words = new long[6 + 9 * MOST_AXES];
-        words[0] = op.mode().ordinal();
-        words[1] = op.coordinates().ordinal();
-        words[2] = op.nearest().ordinal();
+        words[0] = WindowCodes.of(op.mode());
+        words[1] = WindowCodes.of(op.coordinates());
+        words[2] = WindowCodes.of(op.nearest());
         words[3] = op.excludeOutside() ? 1 : 0;
         words[4] = op.antialias() && op.mode() != ResizeMode.NEAREST ? 1 : 0;
         words[5] = Double.doubleToRawLongBits(op.cubicCoefficient());

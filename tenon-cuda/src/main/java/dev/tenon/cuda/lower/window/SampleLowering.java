@@ -70,8 +70,8 @@ public final class SampleLowering {
                         padded(space.strides()),
                         chunks.words(),
                         LongStream.of(
-                                op.mode().ordinal(),
-                                op.padding().ordinal(),
+                                WindowCodes.of(op.mode()),
+                                WindowCodes.of(op.padding()),
                                 op.alignCorners() ? 1 : 0,
                                 TypeCodes.of(node.input(1).dtype())))
                 .flatMapToLong(part -> part)

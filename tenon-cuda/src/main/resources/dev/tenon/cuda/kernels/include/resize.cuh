@@ -9,7 +9,7 @@ constexpr i32 RESIZE_NOTHING = static_cast<i32>(0x80000000u);  // no element: th
 constexpr int RESIZE_NEAREST = 0;
 constexpr int RESIZE_LINEAR = 1;
 
-// In the order of CoordinateMode.java.
+// As WindowCodes.java numbers them.
 constexpr int RESIZE_HALF_PIXEL = 0;
 constexpr int RESIZE_HALF_PIXEL_SYMMETRIC = 1;
 constexpr int RESIZE_PYTORCH_HALF_PIXEL = 2;
@@ -17,7 +17,7 @@ constexpr int RESIZE_ALIGN_CORNERS = 3;
 constexpr int RESIZE_ASYMMETRIC = 4;
 constexpr int RESIZE_TF_HALF_PIXEL_FOR_NN = 5;
 
-// In the order of NearestMode.java.
+// As WindowCodes.java numbers them.
 constexpr int RESIZE_PREFER_FLOOR = 0;
 constexpr int RESIZE_PREFER_CEIL = 1;
 constexpr int RESIZE_FLOOR = 2;
