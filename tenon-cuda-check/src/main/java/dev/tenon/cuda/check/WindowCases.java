@@ -44,6 +44,7 @@ final class WindowCases {
         }
         all.add("resize", resize(ResizeMode.NEAREST, 3, 29, 31, 7), 0, DType.U8, 3, 17, 13, 7);
         all.add("resize", resize(ResizeMode.NEAREST, 3, 29, 31, 16), 0, DType.F16, 3, 17, 13, 16);
+        all.add("resize", infinite(), 16, DType.F32, 3, 4, 16);
         all.cases.add(new KernelCase("sample", "roi_align of no image", WindowCases::noImage));
         all.cases.add(new KernelCase("sample", "max_roi_pool of no image", WindowCases::noImageForMaximum));
         all.cases.add(new KernelCase("sample", "roi_align of an infinite region", WindowCases::infiniteRegion));
@@ -61,6 +62,8 @@ final class WindowCases {
             Pool global =
                     new Pool(fn, List.of(13L, 17L), each(2, 1), each(2, 0), each(2, 0), each(2, 1), false, true, 2);
             add("pool", global, 221, type, 3, 31, 13, 17);
+            Pool deep = new Pool(fn, each(4, 2), each(4, 1), each(4, 1), each(4, 0), each(4, 1), false, false, 3);
+            add("pool", deep, 16, type, 1, 2, 3, 4, 3, 5);
         }
         add(
                 "pool",
@@ -149,6 +152,21 @@ final class WindowCases {
                 scales,
                 results,
                 List.of());
+    }
+
+    /** An infinite extrapolation value under weights of both signs. */
+    private static Resize infinite() {
+        return new Resize(
+                ResizeMode.CUBIC,
+                CoordinateMode.TF_CROP_AND_RESIZE,
+                NearestMode.CEIL,
+                -0.5,
+                false,
+                Double.NEGATIVE_INFINITY,
+                false,
+                List.of(2.0, 1.0, 1.0),
+                List.of(6L, 4L, 16L),
+                List.of(-0.25, 0.5, 0.0, 1.25, 1.5, 1.0));
     }
 
     private static NdArray f32(long[] sizes, double... values) {
