@@ -28,6 +28,8 @@ class ArchitectureTest {
                         "lower.norm",
                         "lower.matmul",
                         "lower.attention",
+                        "lower.window",
+                        "lower.signal",
                         "lower",
                         "platform",
                         "backend",

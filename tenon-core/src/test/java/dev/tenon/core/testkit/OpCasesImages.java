@@ -56,6 +56,12 @@ final class OpCasesImages {
             }
         }
         GridSample linear = new GridSample(ResizeMode.LINEAR, SamplePadding.ZEROS, false);
+        NdArray deep = random.array(DType.F32, 1, 2, 3, 2, 4, 3);
+        for (ResizeMode mode : ResizeMode.values()) {
+            GridSample op = new GridSample(mode, SamplePadding.REFLECTION, false);
+            add(mode + " four dims", op, deep, random.floats(DType.F32, -2, 2, 1, 2, 1, 3, 2, 4));
+            add(mode + " other types", op, plane, random.floats(DType.F16, -2, 2, 2, 4, 3, 2));
+        }
         for (DType type : OpCases.FLOATS) {
             add(
                     type.toString(),
@@ -112,6 +118,7 @@ final class OpCasesImages {
                 x,
                 NdArray.zeros(DType.F32, 0, 4),
                 NdArray.zeros(DType.I64, 0));
+        add("i32", new RoiAlign(2, 2, 1, 1, true, false), x, rois, random.integers(DType.I32, 0, 1, 4));
         NdArray bad = OpCases.f32(new long[] {1, 1, 2, 2}, Double.NaN, 1, 2, 3);
         add("NaN", new MaxRoiPool(1, 1, 1), bad, OpCases.f32(new long[] {1, 5}, 0, 0, 0, 1, 1));
     }

@@ -179,6 +179,24 @@ final class OpCasesNormalisation {
                 }
             }
         }
+        for (DType type : OpCases.FLOATS) {
+            // rows off boundaries, one element, long rows that are few
+            for (long[] sizes : new long[][] {{2, 3, 33}, {3, 2, 1}, {1, 1, 70_001}, {1, 2, 3, 1031}}) {
+                NdArray x = random.array(type, sizes);
+                cases.add(OpCase.sums(
+                        "instance_norm " + x.type(),
+                        sizes[sizes.length - 1],
+                        new InstanceNorm(1e-3),
+                        x,
+                        random.array(type, sizes[1]),
+                        random.array(type, sizes[1])));
+            }
+            cases.add(OpCase.sums(
+                    "local_response_norm long " + type,
+                    9,
+                    new LocalResponseNorm(9, 0.5, 0.75, 2),
+                    random.array(type, 2, 33, 17)));
+        }
         cases.add(OpCase.close(
                 "batch_norm rank 2",
                 new BatchNorm(1e-5),

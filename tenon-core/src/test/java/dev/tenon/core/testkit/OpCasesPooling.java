@@ -254,6 +254,7 @@ final class OpCasesPooling {
                     PoolFn.AVERAGE, each(2, 3), each(2, 2), each(2, 1), each(2, 1), each(2, 1), true, count, 0);
             cases.add(OpCase.close("pool past the padding " + count, op, x));
         }
+        widePools();
         double nan = Double.NaN;
         NdArray bad = OpCases.f32(new long[] {1, 1, 5}, 1, nan, 2, Double.NEGATIVE_INFINITY, 3);
         for (PoolFn fn : PoolFn.values()) {
@@ -265,6 +266,35 @@ final class OpCasesPooling {
             cases.add(OpCase.sums("pool all of it " + fn, 1023, whole, random.array(DType.F32, 2, 3, 33, 31)));
             cases.add(OpCase.exact("pool no batch " + fn, op, NdArray.zeros(DType.F32, 0, 3, 5)));
         }
+    }
+
+    /** More than a block of results, windows of thousands of cells, one result. */
+    private void widePools() {
+        for (PoolFn fn : PoolFn.values()) {
+            long p = fn == PoolFn.LP ? 3 : 0;
+            for (DType type : List.of(DType.F32, DType.F16)) {
+                NdArray flat = random.array(type, 2, 1, 21, 20);
+                pool(fn, flat, 2, 3, 1, 2, 1, 1, false, true);
+                NdArray long1 = random.array(type, 1, 2, 2500);
+                Pool line =
+                        new Pool(fn, each(1, 2100), each(1, 150), each(1, 70), each(1, 1), each(1, 1), true, false, p);
+                cases.add(OpCase.sums("pool of 2100 " + fn + " " + type, 2100, line, long1));
+            }
+            Pool one = new Pool(fn, each(3, 1), each(3, 1), each(3, 0), each(3, 0), each(3, 1), false, false, p);
+            cases.add(OpCase.close("pool of one " + fn, one, random.array(DType.F64, 1, 1, 1, 1, 1)));
+        }
+        NdArray ties = OpCases.f32(new long[] {1, 1, 40}, filled(40, -0.0));
+        MaxPoolIndices whole =
+                new MaxPoolIndices(each(1, 40), each(1, 1), each(1, 0), each(1, 0), each(1, 1), false, false);
+        cases.add(OpCase.exact("max_pool_indices wide ties", whole, ties));
+        double[] mixed = filled(64, 1);
+        mixed[37] = Double.NaN;
+        mixed[41] = Double.NaN;
+        mixed[50] = 9;
+        NdArray bad = OpCases.f32(new long[] {1, 2, 32}, mixed);
+        MaxPoolIndices rows =
+                new MaxPoolIndices(each(1, 32), each(1, 1), each(1, 0), each(1, 0), each(1, 1), false, false);
+        cases.add(OpCase.exact("max_pool_indices wide NaN", rows, bad));
     }
 
     private void indices() {

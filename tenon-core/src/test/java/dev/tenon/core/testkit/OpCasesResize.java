@@ -22,6 +22,7 @@ final class OpCasesResize {
         OpCasesResize all = new OpCasesResize();
         all.modes();
         all.types();
+        all.shapes();
         all.deferred();
         return List.copyOf(all.cases);
     }
@@ -107,6 +108,78 @@ final class OpCasesResize {
                 List.of());
         cases.add(
                 OpCase.close("resize NaN and infinity", line, OpCases.f32(1, Double.NaN, Double.POSITIVE_INFINITY, 2)));
+    }
+
+    /** Axes in the middle, more of them, more than a block, integers, extrapolation. */
+    private void shapes() {
+        for (ResizeMode mode : ResizeMode.values()) {
+            for (boolean antialias : new boolean[] {false, true}) {
+                if (antialias && mode == ResizeMode.NEAREST) {
+                    continue;
+                }
+                String name = "resize " + mode + (antialias ? " antialiased" : "");
+                OpCase[] all = {
+                    shape(name, mode, antialias, 0.5, random.array(DType.F16, 3, 5, 7, 4, 8), 3, 9, 11, 4, 8),
+                    shape(name, mode, antialias, 0.5, random.array(DType.F64, 3, 5, 7, 4), 5, 3, 9, 6),
+                    shape(name, mode, antialias, 0.5, random.array(DType.F32, 17, 19, 1), 40, 31, 1),
+                    shape(name, mode, antialias, 0.5, random.array(DType.F32, 100), 7),
+                    shape(
+                            name,
+                            mode,
+                            antialias,
+                            0.5,
+                            random.array(DType.F32, 2, 1, 3, 1, 2, 2, 3),
+                            3,
+                            2,
+                            2,
+                            2,
+                            3,
+                            1,
+                            2),
+                    shape(name, mode, antialias, 0.5, random.array(DType.F32, 2, 3), 2, 3)
+                };
+                cases.addAll(List.of(all));
+                for (DType type : OpCases.INTEGERS) {
+                    cases.add(shape(name, mode, antialias, 7, random.array(type, 2, 3, 5, 4), 2, 3, 8, 3));
+                }
+            }
+            // backends differ in an infinity that weights of both signs meet
+            Resize crop = new Resize(
+                    mode,
+                    CoordinateMode.TF_CROP_AND_RESIZE,
+                    NearestMode.CEIL,
+                    -0.5,
+                    false,
+                    mode == ResizeMode.CUBIC ? -3 : Double.NEGATIVE_INFINITY,
+                    false,
+                    List.of(2.0, 1.0, 1.0),
+                    List.of(6L, 4L, 16L),
+                    List.of(-0.25, 0.5, 0.0, 1.25, 1.5, 1.0));
+            cases.add(OpCase.sums("resize extrapolating " + mode, 16, crop, random.array(DType.F32, 3, 4, 16)));
+        }
+    }
+
+    private static OpCase shape(
+            String name, ResizeMode mode, boolean antialias, double extrapolation, NdArray x, long... sizes) {
+        List<Double> scales = new ArrayList<>();
+        List<Long> results = new ArrayList<>();
+        for (int axis = 0; axis < sizes.length; axis++) {
+            scales.add((double) sizes[axis] / x.shape().size(axis));
+            results.add(sizes[axis]);
+        }
+        Resize op = new Resize(
+                mode,
+                CoordinateMode.HALF_PIXEL,
+                NearestMode.ROUND_PREFER_FLOOR,
+                -0.75,
+                false,
+                extrapolation,
+                antialias,
+                scales,
+                results,
+                List.of());
+        return new OpCase(
+                name + " " + x.type() + " to " + results, op, List.of(x), mode == ResizeMode.NEAREST ? 0 : 64);
     }
 
     private void deferred() {

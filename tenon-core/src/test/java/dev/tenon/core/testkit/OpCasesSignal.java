@@ -53,6 +53,19 @@ final class OpCasesSignal {
             cases.add(OpCase.sums("dft cut " + type, 4, new Dft(0, 2, true, false), x));
             cases.add(OpCase.sums("dft_by " + type, 5, new DftBy(false, false, true), x, scalar(-3), scalar(7)));
         }
+        // past a block's memory; large primes, alone and as factors; more transforms than a block has
+        for (long length : new long[] {8192, 4096 * 3, 257, 131 * 6}) {
+            cases.add(OpCase.sums(
+                    "dft long " + length,
+                    length,
+                    new Dft(0, length, false, false),
+                    random.array(DType.F32, length, 2)));
+            NdArray half = random.array(DType.F64, 2, length / 2 + 1, 2);
+            cases.add(OpCase.sums("dft long real inverse " + length, length, new Dft(1, length, true, true), half));
+        }
+        NdArray many = random.array(DType.F32, 67, 8, 5, 2);
+        cases.add(OpCase.sums("dft many", 8, new Dft(1, 8, false, false), many));
+        cases.add(OpCase.sums("dft many inverse", 6, new Dft(1, 6, true, false), many));
         NdArray bad = OpCases.f32(new long[] {2, 3, 1}, 1, Double.NaN, 2, 1, 2, 3);
         cases.add(OpCase.sums("dft NaN in one row", 3, new Dft(1, 3, false, false), bad));
         cases.add(OpCase.sums("dft of no rows", 1, new Dft(1, 4, false, false), NdArray.zeros(DType.F32, 0, 4, 2)));

@@ -16,3 +16,9 @@ public final class KernelCases {
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
         all.addAll(IndexingCases.all());
+        all.addAll(WindowCases.all());
+        all.addAll(RegionCases.all());
+        all.addAll(UnaryCases.all());
+        return List.copyOf(all);
+    }
+}

@@ -209,7 +209,11 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
-        List<KernelFile> own = List.of(
+        return Stream.of(own(), IndexingCatalog.all(), WindowCatalog.all()).flatMap(List::stream).toList();
+    }
+
+    private static List<KernelFile> own() {
+        return List.of(
                 SOFTMAX_THREE_PASS,
                 SOFTMAX_WARP,
                 SOFTMAX_TEAM,
@@ -240,7 +244,6 @@ public final class KernelCatalog {
                 ATTENTION_MMA,
                 ONESHOT,
                 ONESHOT_FLAGS);
-        return Stream.of(own, IndexingCatalog.all()).flatMap(List::stream).toList();
     }
 
     private static List<KernelVariant> logs() {

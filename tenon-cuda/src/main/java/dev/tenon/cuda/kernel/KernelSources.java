@@ -39,7 +39,9 @@ public final class KernelSources {
             "block_sort.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",
-            "region.cuh");
+            "region.cuh",
+            "resize.cuh",
+            "sample.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

@@ -10,14 +10,18 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.convolution.DeformColumns;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -41,10 +45,14 @@ import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.Sample;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
@@ -52,10 +60,14 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.ir.op.searching.BoxSelection;
 import dev.tenon.core.ir.op.searching.NonZeroIndices;
 import dev.tenon.core.ir.op.searching.UniqueIndices;
+import dev.tenon.core.ir.op.signal.Dft;
+import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
+import dev.tenon.cuda.lower.attention.RopeLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
 import dev.tenon.cuda.lower.indexing.ScatterLowering;
@@ -63,6 +75,7 @@ import dev.tenon.cuda.lower.indexing.TupleLowering;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.movement.PadLowering;
+import dev.tenon.cuda.lower.norm.ChannelNormLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
 import dev.tenon.cuda.lower.reduce.CumulativeLowering;
@@ -70,10 +83,15 @@ import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.searching.SearchLowering;
 import dev.tenon.cuda.lower.searching.UniqueLowering;
 import dev.tenon.cuda.lower.sorting.TopKLowering;
+import dev.tenon.cuda.lower.signal.DftLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.window.ConvIntegerLowering;
+import dev.tenon.cuda.lower.window.PoolLowering;
+import dev.tenon.cuda.lower.window.ResizeLowering;
+import dev.tenon.cuda.lower.window.SampleLowering;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -103,27 +121,17 @@ public final class GpuLowering {
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
-            case NonZeroIndices op -> SearchLowering.lower(op, node, context);
-            case UniqueIndices op -> UniqueLowering.lower(op, node, context);
-            case BoxSelection op -> SearchLowering.lower(op, node, context);
             case GroupedMatMul _,
                     MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
-                    ConvInteger _,
-                    Pool _,
-                    MaxPoolIndices _,
-                    Resize _,
-                    InstanceNorm _,
-                    LocalResponseNorm _,
-                    Rope _,
                     Lstm _,
                     Gru _,
                     Rnn _,
                     Quantize _,
                     Dequantize _,
-                    DynamicQuantize _,
-                    InUnits _ -> unsupported(node);
+                    DynamicQuantize _ -> unsupported(node);
+            case InUnits op -> lower(op, node, context);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
@@ -149,6 +157,32 @@ public final class GpuLowering {
             case OneHot op -> TupleLowering.lower(op, node, context);
             case Pad op -> PadLowering.lower(op, node, context);
             case Trilu op -> PadLowering.lower(op, node, context);
+            case Resize op -> ResizeLowering.lower(op, node, context);
+            case InstanceNorm op -> ChannelNormLowering.lower(op, node, context);
+            case LocalResponseNorm op -> ChannelNormLowering.lower(op, node, context);
+            case Rope op -> RopeLowering.lower(op, node, context);
+            case ConvInteger op -> ConvIntegerLowering.lower(op, node, context);
+            case Pool op -> PoolLowering.lower(op, node, context);
+            case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
+        };
+    }
+
+    private static Lowered lower(InUnits units, Node node, GpuLoweringContext context) {
+        return switch (units) {
+            case Random _,
+                    Sample _,
+                    SelectiveScan _,
+                    GatedDeltaNet _,
+                    DecodeBlocks _,
+                    DequantMatMul _ -> unsupported(node);
+            case NonZeroIndices op -> SearchLowering.lower(op, node, context);
+            case UniqueIndices op -> UniqueLowering.lower(op, node, context);
+            case BoxSelection op -> SearchLowering.lower(op, node, context);
+            case GridSample op -> SampleLowering.lower(op, node, context);
+            case RoiAlign op -> SampleLowering.lower(op, node, context);
+            case MaxRoiPool op -> SampleLowering.lower(op, node, context);
+            case DeformColumns op -> SampleLowering.lower(op, node, context);
+            case Dft op -> DftLowering.lower(op, node, context);
         };
     }
 

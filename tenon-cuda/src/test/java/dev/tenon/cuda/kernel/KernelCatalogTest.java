@@ -93,6 +93,15 @@ class KernelCatalogTest {
             case "i64" -> ParameterType.I64;
             case "float" -> ParameterType.F32;
             case "Walk1", "Walk2", "Walk3", "Walk8", "Options", "Program", "Operands", "Layout" -> ParameterType.STRUCT;
+            case "PoolWindows",
+                    "ConvSpace",
+                    "DftSpace",
+                    "DeformSpace",
+                    "RoiSpace",
+                    "SampleSpace",
+                    "PoolOptions",
+                    "ResizeAxes",
+                    "ResizeWalk" -> ParameterType.STRUCT;
             case "A" -> ParameterType.COMPUTE;
             default -> throw new AssertionError("the catalog knows no parameter like \"" + parameter + "\"");
         };

@@ -23,6 +23,22 @@ public record LaunchStep(String tier, List<Work> works, long workspaceBytes, Lon
         this(tier, List.of(works), 0, value -> "the value " + value + " has no result");
     }
 
+    /** A step of one launch that uses no workspace and reports nothing. */
+    public static LaunchStep of(String tier, Work work) {
+        return of(tier, List.of(work), 0);
+    }
+
+    /** A step that reports nothing. */
+    public static LaunchStep of(String tier, List<? extends Work> works, long workspaceBytes) {
+        return new LaunchStep(
+                tier, List.copyOf(works), workspaceBytes, value -> "the value " + value + " has no result");
+    }
+
+    /** The same step with words for faults. */
+    public LaunchStep withFaults(LongFunction<String> words) {
+        return new LaunchStep(tier, works, workspaceBytes, words);
+    }
+
     /** Something that a step enqueues. */
     @FunctionalInterface
     public interface Work {

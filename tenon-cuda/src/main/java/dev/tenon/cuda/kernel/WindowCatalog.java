@@ -1,0 +1,163 @@
+package dev.tenon.cuda.kernel;
+
+import static dev.tenon.cuda.kernel.KernelFiles.file;
+import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.typed;
+import static dev.tenon.cuda.kernel.KernelFiles.widths;
+import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.I32;
+import static dev.tenon.cuda.kernel.ParameterType.I64;
+import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.port.LaunchShape;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/** The kernel files of windows, images and signals, and what their steps launch with. */
+public final class WindowCatalog {
+    public static final KernelFile POOL = file(
+            "window/pool.cu",
+            List.of("pool1d", "pool2d", "pool3d", "pool", "pool_wide"),
+            typed(),
+            List.of(POINTER, POINTER, POINTER, STRUCT, STRUCT));
+
+    public static final KernelFile RESIZE = new KernelFile(
+            "window/resize.cu",
+            List.of(
+                    new KernelSpec("window/resize.cu", "resize_taps", List.of(POINTER, STRUCT)),
+                    new KernelSpec(
+                            "window/resize.cu",
+                            "resize",
+                            List.of(POINTER, POINTER, POINTER, I64, STRUCT, STRUCT, I32, COMPUTE)),
+                    new KernelSpec(
+                            "window/resize.cu",
+                            "resize_axis",
+                            List.of(POINTER, POINTER, POINTER, I64, I64, STRUCT, I32, I32, I32, I32, COMPUTE))),
+            typed());
+
+    public static final KernelFile RESIZE_NEAREST = new KernelFile(
+            "window/resize_nearest.cu",
+            List.of(
+                    new KernelSpec("window/resize_nearest.cu", "resize_places", List.of(POINTER, STRUCT)),
+                    new KernelSpec(
+                            "window/resize_nearest.cu",
+                            "resize_nearest",
+                            List.of(POINTER, POINTER, POINTER, I64, STRUCT, STRUCT, I64))),
+            widths(16));
+
+    public static final KernelFile GRID_SAMPLE = file(
+            "window/grid_sample.cu",
+            List.of("grid_sample1d", "grid_sample2d", "grid_sample3d", "grid_sample"),
+            floats(),
+            List.of(POINTER, POINTER, POINTER, STRUCT));
+
+    public static final KernelFile ROI = new KernelFile(
+            "window/roi.cu",
+            List.of(
+                    new KernelSpec(
+                            "window/roi.cu",
+                            "roi_align",
+                            List.of(POINTER, POINTER, POINTER, POINTER, STRUCT, POINTER, I32)),
+                    new KernelSpec(
+                            "window/roi.cu", "max_roi_pool", List.of(POINTER, POINTER, POINTER, STRUCT, POINTER, I32))),
+            floats());
+
+    public static final KernelFile DEFORM_COLUMNS = file(
+            "window/deform_columns.cu",
+            List.of("deform_columns"),
+            floats(),
+            List.of(POINTER, POINTER, POINTER, POINTER, STRUCT));
+
+    public static final KernelFile INSTANCE_NORM = new KernelFile(
+            "norm/instance_norm.cu",
+            List.of(
+                    new KernelSpec(
+                            "norm/instance_norm.cu",
+                            "instance_norm",
+                            List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, COMPUTE)),
+                    new KernelSpec(
+                            "norm/instance_norm.cu", "instance_norm_parts", List.of(POINTER, POINTER, I64, I64, I64)),
+                    new KernelSpec(
+                            "norm/instance_norm.cu",
+                            "instance_norm_apply",
+                            List.of(POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, COMPUTE))),
+            floats());
+
+    public static final KernelFile LOCAL_RESPONSE_NORM = file(
+            "norm/local_response_norm.cu",
+            List.of("local_response_norm"),
+            floats(),
+            List.of(POINTER, POINTER, I64, I64, I64, I64, COMPUTE, COMPUTE, COMPUTE));
+
+    public static final KernelFile ROPE = file(
+            "attention/rope.cu",
+            List.of("rope", "rope_v"),
+            floats(),
+            List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I32, STRUCT));
+
+    public static final KernelFile DFT = new KernelFile(
+            "signal/dft.cu",
+            List.of(
+                    dft("dft_tables", POINTER, I64, I32),
+                    dft("dft_block", POINTER, POINTER, POINTER, STRUCT),
+                    dft("dft_load", POINTER, POINTER, STRUCT),
+                    dft("dft_store", POINTER, POINTER, STRUCT),
+                    dft("dft_pass", POINTER, POINTER, POINTER, I64, I64, I64, I32),
+                    dft("dft_chirp_load", POINTER, POINTER, POINTER, I64, STRUCT),
+                    dft("dft_chirp_multiply", POINTER, I64, I64),
+                    dft("dft_chirp_store", POINTER, POINTER, POINTER, I64, STRUCT)),
+            floats());
+
+    /** For bytes, whatever their sign. */
+    public static final KernelVariant BYTES = KernelCatalog.BYTES;
+
+    public static final KernelFile CONV_INTEGER = file(
+            "window/conv_integer.cu",
+            List.of("conv_integer"),
+            List.of(BYTES),
+            List.of(POINTER, POINTER, POINTER, POINTER, POINTER, STRUCT));
+
+    private WindowCatalog() {}
+
+    private static KernelSpec dft(String entry, ParameterType... parameters) {
+        return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
+    }
+
+    static List<KernelFile> all() {
+        return List.of(
+                POOL,
+                RESIZE,
+                RESIZE_NEAREST,
+                GRID_SAMPLE,
+                ROI,
+                DEFORM_COLUMNS,
+                INSTANCE_NORM,
+                LOCAL_RESPONSE_NORM,
+                ROPE,
+                DFT,
+                CONV_INTEGER);
+    }
+
+    /** The variant for a type, integers by argument. */
+    public static KernelVariant variant(DType dtype) {
+        return typed(dtype);
+    }
+
+    /** Elements of 1 to 16 bytes, moved as bits. */
+    public static KernelVariant bits(int bytes) {
+        return KernelFiles.width(bytes);
+    }
+
+    /** The words of the struct {@code Walk} of walk.cuh, for that many operands. */
+    public static long[] walk(int operands, Broadcast broadcast) {
+        return WalkStruct.of(operands, broadcast, operands).toArray(ValueLayout.JAVA_LONG);
+    }
+
+    /** Blocks of 256 threads, a thread a piece of work; at least 1 piece. */
+    public static LaunchShape grid(long pieces) {
+        return Grids.of(pieces);
+    }
+}
