@@ -209,6 +209,10 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
+        return Stream.of(own(), StateCatalog.all()).flatMap(List::stream).toList();
+    }
+
+    private static List<KernelFile> own() {
         return List.of(
                 SOFTMAX_THREE_PASS,
                 SOFTMAX_WARP,

@@ -33,7 +33,9 @@ public final class KernelSources {
             "walk.cuh",
             "elementwise.cuh",
             "binary_fn.cuh",
-            "region.cuh");
+            "region.cuh",
+            "quantisation.cuh",
+            "philox.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

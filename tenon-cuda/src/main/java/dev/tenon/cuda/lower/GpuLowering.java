@@ -10,14 +10,18 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.convolution.DeformColumns;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
@@ -41,23 +45,36 @@ import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
+import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.RoiAlign;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.Sample;
 import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.searching.BoxSelection;
+import dev.tenon.core.ir.op.searching.NonZeroIndices;
+import dev.tenon.core.ir.op.searching.UniqueIndices;
+import dev.tenon.core.ir.op.signal.Dft;
+import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
+import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cuda.lower.attention.AttentionLowering;
 import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
+import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
+import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
+import dev.tenon.cuda.lower.random.RandomLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -89,7 +106,6 @@ public final class GpuLowering {
         }
         return switch (primitive) {
             case GroupedMatMul _,
-                    MatMulInteger _,
                     Conv _,
                     ConvTranspose _,
                     ConvInteger _,
@@ -110,11 +126,12 @@ public final class GpuLowering {
                     Rope _,
                     Lstm _,
                     Gru _,
-                    Rnn _,
-                    Quantize _,
-                    Dequantize _,
-                    DynamicQuantize _,
-                    InUnits _ -> unsupported(node);
+                    Rnn _ -> unsupported(node);
+            case InUnits op -> lower(op, node, context);
+            case MatMulInteger op -> IntegerMatMul.lower(op, node, context);
+            case Quantize op -> QuantisationLowering.lower(op, node, context);
+            case Dequantize op -> QuantisationLowering.lower(op, node, context);
+            case DynamicQuantize op -> QuantisationLowering.lower(op, node, context);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
@@ -131,6 +148,25 @@ public final class GpuLowering {
             case Reduce op -> ReductionLowering.lower(op, node, context);
             case Gather op -> GatherLowering.lower(op, node, context);
             case GatherElements op -> GatherLowering.lower(op, node, context);
+        };
+    }
+
+    private static Lowered lower(InUnits units, Node node, GpuLoweringContext context) {
+        return switch (units) {
+            case NonZeroIndices _,
+                    UniqueIndices _,
+                    BoxSelection _,
+                    GridSample _,
+                    RoiAlign _,
+                    MaxRoiPool _,
+                    DeformColumns _,
+                    Dft _,
+                    SelectiveScan _,
+                    GatedDeltaNet _,
+                    DecodeBlocks _,
+                    DequantMatMul _ -> unsupported(node);
+            case Random op -> RandomLowering.lower(op, node, context);
+            case Sample op -> RandomLowering.lower(op, node, context);
         };
     }
 

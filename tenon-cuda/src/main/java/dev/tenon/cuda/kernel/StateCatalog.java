@@ -1,0 +1,76 @@
+package dev.tenon.cuda.kernel;
+
+import static dev.tenon.cuda.kernel.KernelFiles.file;
+import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.together;
+import static dev.tenon.cuda.kernel.ParameterType.I32;
+import static dev.tenon.cuda.kernel.ParameterType.I64;
+import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+
+import dev.tenon.core.ir.DType;
+import java.util.Collections;
+import java.util.List;
+
+/** The kernel files of quantised numbers, random numbers, states along sequences and packed weights. */
+public final class StateCatalog {
+    /** For what has one variant. */
+    public static final KernelVariant PLAIN = new KernelVariant("", DType.U8, List.of());
+
+    private static final List<ParameterType> SCALED =
+            together(Collections.nCopies(4, POINTER), List.of(I32, I32, I64, I32, I32), Collections.nCopies(3, I64));
+
+    public static final KernelFile QUANTIZE = new KernelFile(
+            "quantisation/quantize.cu",
+            List.of(
+                    new KernelSpec("quantisation/quantize.cu", "quantize", SCALED),
+                    new KernelSpec(
+                            "quantisation/quantize.cu",
+                            "dequantize",
+                            together(
+                                    Collections.nCopies(4, POINTER),
+                                    List.of(I32, I64, I32, I32),
+                                    Collections.nCopies(3, I64)))),
+            floats());
+
+    public static final KernelFile DYNAMIC_QUANTIZE = new KernelFile(
+            "quantisation/dynamic_quantize.cu",
+            List.of(
+                    new KernelSpec(
+                            "quantisation/dynamic_quantize.cu",
+                            "dynamic_quantize_range",
+                            List.of(POINTER, POINTER, I64)),
+                    new KernelSpec(
+                            "quantisation/dynamic_quantize.cu",
+                            "dynamic_quantize",
+                            together(Collections.nCopies(5, POINTER), List.of(I32, I64)))),
+            List.of(KernelVariant.of(DType.F32)));
+
+    public static final KernelFile MATMUL_INTEGER = new KernelFile(
+            "contraction/matmul_integer.cu",
+            List.of(
+                    new KernelSpec(
+                            "contraction/matmul_integer.cu",
+                            "matmul_integer",
+                            together(Collections.nCopies(5, POINTER), List.of(I32, I32), Collections.nCopies(15, I64))),
+                    new KernelSpec("contraction/matmul_integer.cu", "matmul_integer_zero", List.of(POINTER, I64))),
+            List.of(PLAIN));
+
+    public static final KernelFile RANDOM = file(
+            "random/random.cu",
+            List.of("random"),
+            floats(),
+            together(List.of(POINTER, POINTER, I32), Collections.nCopies(4, I64)));
+
+    public static final KernelFile SAMPLE = file(
+            "random/sample.cu",
+            List.of("sample"),
+            floats(),
+            together(Collections.nCopies(9, POINTER), List.of(I64, I64, POINTER, I32)));
+
+    private StateCatalog() {}
+
+    /** Every file. */
+    static List<KernelFile> all() {
+        return List.of(QUANTIZE, DYNAMIC_QUANTIZE, MATMUL_INTEGER, RANDOM, SAMPLE);
+    }
+}
