@@ -6,10 +6,12 @@ import static dev.tenon.cuda.kernel.KernelFiles.together;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The kernel files of quantised numbers, random numbers, states along sequences and packed weights. */
 public final class StateCatalog {
@@ -67,10 +69,36 @@ public final class StateCatalog {
             floats(),
             together(Collections.nCopies(9, POINTER), List.of(I64, I64, POINTER, I32)));
 
+    public static final KernelFile RECURRENT_INPUTS = file(
+            "state/recurrent_inputs.cu",
+            List.of("recurrent_inputs"),
+            floats(),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I64));
+
+    public static final KernelFile RECURRENT = new KernelFile(
+            "state/recurrent.cu",
+            List.of(
+                    new KernelSpec(
+                            "state/recurrent.cu",
+                            "recurrent",
+                            together(Collections.nCopies(12, POINTER), List.of(STRUCT, I64, I64))),
+                    new KernelSpec(
+                            "state/recurrent.cu",
+                            "recurrent_initial",
+                            together(Collections.nCopies(4, POINTER), List.of(I64)))),
+            KernelFiles.FLOATS.stream()
+                    .flatMap(dtype -> Stream.of(cell(0, dtype), cell(1, dtype), cell(2, dtype)))
+                    .toList());
+
     private StateCatalog() {}
+
+    /** The variant of a recurrent cell: 0 RNN, 1 GRU, 2 LSTM. */
+    public static KernelVariant cell(int cell, DType dtype) {
+        return KernelVariant.of(dtype).with(List.of("rnn", "gru", "lstm").get(cell), "TENON_CELL=" + cell);
+    }
 
     /** Every file. */
     static List<KernelFile> all() {
-        return List.of(QUANTIZE, DYNAMIC_QUANTIZE, MATMUL_INTEGER, RANDOM, SAMPLE);
+        return List.of(QUANTIZE, DYNAMIC_QUANTIZE, MATMUL_INTEGER, RANDOM, SAMPLE, RECURRENT_INPUTS, RECURRENT);
     }
 }

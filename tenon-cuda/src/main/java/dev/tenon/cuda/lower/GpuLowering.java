@@ -76,6 +76,7 @@ import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
 import dev.tenon.cuda.lower.random.RandomLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
+import dev.tenon.cuda.lower.state.RecurrentLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -123,11 +124,11 @@ public final class GpuLowering {
                     ScatterNd _,
                     Trilu _,
                     OneHot _,
-                    Rope _,
-                    Lstm _,
-                    Gru _,
-                    Rnn _ -> unsupported(node);
+                    Rope _ -> unsupported(node);
             case InUnits op -> lower(op, node, context);
+            case Lstm op -> RecurrentLowering.lower(op, node, context);
+            case Gru op -> RecurrentLowering.lower(op, node, context);
+            case Rnn op -> RecurrentLowering.lower(op, node, context);
             case MatMulInteger op -> IntegerMatMul.lower(op, node, context);
             case Quantize op -> QuantisationLowering.lower(op, node, context);
             case Dequantize op -> QuantisationLowering.lower(op, node, context);
