@@ -44,7 +44,6 @@ class LoweredOpsTest {
             "DeformColumns",
             "DequantMatMul",
             "Dft",
-            "GatedDeltaNet",
             "GatherNd",
             "GridSample",
             "GroupedMatMul",
@@ -61,7 +60,6 @@ class LoweredOpsTest {
             "Rope",
             "ScatterElements",
             "ScatterNd",
-            "SelectiveScan",
             "TopK",
             "Trilu",
             "UniqueIndices");

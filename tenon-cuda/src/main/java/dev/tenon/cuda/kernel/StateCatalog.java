@@ -3,6 +3,7 @@ package dev.tenon.cuda.kernel;
 import static dev.tenon.cuda.kernel.KernelFiles.file;
 import static dev.tenon.cuda.kernel.KernelFiles.floats;
 import static dev.tenon.cuda.kernel.KernelFiles.together;
+import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
@@ -90,6 +91,18 @@ public final class StateCatalog {
                     .flatMap(dtype -> Stream.of(cell(0, dtype), cell(1, dtype), cell(2, dtype)))
                     .toList());
 
+    public static final KernelFile SELECTIVE_SCAN = file(
+            "state/selective_scan.cu",
+            List.of("selective_scan"),
+            floats(),
+            together(Collections.nCopies(9, POINTER), Collections.nCopies(4, I64), List.of(I32)));
+
+    public static final KernelFile GATED_DELTA_NET = file(
+            "state/gated_delta_net.cu",
+            List.of("gated_delta_net"),
+            floats(),
+            together(Collections.nCopies(8, POINTER), Collections.nCopies(6, I64), List.of(COMPUTE, I32)));
+
     private StateCatalog() {}
 
     /** The variant of a recurrent cell: 0 RNN, 1 GRU, 2 LSTM. */
@@ -99,6 +112,15 @@ public final class StateCatalog {
 
     /** Every file. */
     static List<KernelFile> all() {
-        return List.of(QUANTIZE, DYNAMIC_QUANTIZE, MATMUL_INTEGER, RANDOM, SAMPLE, RECURRENT_INPUTS, RECURRENT);
+        return List.of(
+                QUANTIZE,
+                DYNAMIC_QUANTIZE,
+                MATMUL_INTEGER,
+                RANDOM,
+                SAMPLE,
+                RECURRENT_INPUTS,
+                RECURRENT,
+                SELECTIVE_SCAN,
+                GATED_DELTA_NET);
     }
 }

@@ -77,6 +77,7 @@ import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
 import dev.tenon.cuda.lower.random.RandomLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.state.RecurrentLowering;
+import dev.tenon.cuda.lower.state.ScanLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -162,10 +163,10 @@ public final class GpuLowering {
                     MaxRoiPool _,
                     DeformColumns _,
                     Dft _,
-                    SelectiveScan _,
-                    GatedDeltaNet _,
                     DecodeBlocks _,
                     DequantMatMul _ -> unsupported(node);
+            case SelectiveScan op -> ScanLowering.lower(op, node, context);
+            case GatedDeltaNet op -> ScanLowering.lower(op, node, context);
             case Random op -> RandomLowering.lower(op, node, context);
             case Sample op -> RandomLowering.lower(op, node, context);
         };

@@ -20,7 +20,6 @@ typedef Compute<T>::type A;
 
 constexpr int CELL = TENON_CELL;
 constexpr int GATES = CELL == 0 ? 1 : CELL == 1 ? 3 : 4;
-constexpr int FUNCTIONS = CELL == 0 ? 1 : CELL == 1 ? 2 : 3;
 
 // Filled by RecurrentLowering.java.
 struct Recurrence {
