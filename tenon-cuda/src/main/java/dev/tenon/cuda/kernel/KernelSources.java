@@ -35,7 +35,8 @@ public final class KernelSources {
             "binary_fn.cuh",
             "region.cuh",
             "quantisation.cuh",
-            "philox.cuh");
+            "philox.cuh",
+            "block_formats.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

@@ -10,8 +10,10 @@ import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /** The kernel files of quantised numbers, random numbers, states along sequences and packed weights. */
@@ -103,7 +105,28 @@ public final class StateCatalog {
             floats(),
             together(Collections.nCopies(8, POINTER), Collections.nCopies(6, I64), List.of(COMPUTE, I32)));
 
+    public static final KernelFile DEQUANT_MATMUL = new KernelFile(
+            "contraction/dequant_matmul.cu",
+            List.of(
+                    new KernelSpec(
+                            "contraction/dequant_matmul.cu",
+                            "dequant_matmul",
+                            List.of(POINTER, POINTER, POINTER, I64, I64, I64)),
+                    new KernelSpec(
+                            "contraction/dequant_matmul.cu",
+                            "dequant_matmul_row",
+                            List.of(POINTER, POINTER, POINTER, I64, I64, I64)),
+                    new KernelSpec("contraction/dequant_matmul.cu", "decode_blocks", List.of(POINTER, POINTER, I64))),
+            KernelFiles.FLOATS.stream()
+                    .flatMap(dtype -> Stream.of(BlockFormat.values()).map(format -> packed(format, dtype)))
+                    .toList());
+
     private StateCatalog() {}
+
+    /** The variant for weights packed in a format and an element type of the other operand and the result. */
+    public static KernelVariant packed(BlockFormat format, DType dtype) {
+        return KernelVariant.of(dtype).with(format.name().toLowerCase(Locale.ROOT), "TENON_FORMAT=" + format.ordinal());
+    }
 
     /** The variant of a recurrent cell: 0 RNN, 1 GRU, 2 LSTM. */
     public static KernelVariant cell(int cell, DType dtype) {
@@ -121,6 +144,7 @@ public final class StateCatalog {
                 RECURRENT_INPUTS,
                 RECURRENT,
                 SELECTIVE_SCAN,
-                GATED_DELTA_NET);
+                GATED_DELTA_NET,
+                DEQUANT_MATMUL);
     }
 }

@@ -71,6 +71,7 @@ import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
+import dev.tenon.cuda.lower.matmul.PackedMatMul;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
 import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
@@ -162,9 +163,9 @@ public final class GpuLowering {
                     RoiAlign _,
                     MaxRoiPool _,
                     DeformColumns _,
-                    Dft _,
-                    DecodeBlocks _,
-                    DequantMatMul _ -> unsupported(node);
+                    Dft _ -> unsupported(node);
+            case DecodeBlocks op -> PackedMatMul.lower(op, node, context);
+            case DequantMatMul op -> PackedMatMul.lower(op, node, context);
             case SelectiveScan op -> ScanLowering.lower(op, node, context);
             case GatedDeltaNet op -> ScanLowering.lower(op, node, context);
             case Random op -> RandomLowering.lower(op, node, context);
