@@ -125,7 +125,7 @@ public final class StateCatalog {
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
     public static KernelVariant packed(BlockFormat format, DType dtype) {
-        return KernelVariant.of(dtype).with(format.name().toLowerCase(Locale.ROOT), "TENON_FORMAT=" + format.ordinal());
+        return KernelVariant.of(dtype).with(format.name().toLowerCase(Locale.ROOT), "TENON_FORMAT=" + format.name());
     }
 
     /** The variant of a recurrent cell: 0 RNN, 1 GRU, 2 LSTM. */

@@ -87,7 +87,7 @@ public final class IntegerMatMul {
                 .build();
     }
 
-    /** The entry of one of three dims, the last of which is the list's last; {@code none} for those before its first. */
+    /** The entry of one of three dims, the last being the list's last; {@code none} before its first. */
     private static long dim(List<Long> values, int dim, long none) {
         int at = values.size() - BATCH_DIMS + dim;
         return at < 0 ? none : values.get(at);

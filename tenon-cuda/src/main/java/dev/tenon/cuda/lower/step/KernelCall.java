@@ -35,7 +35,7 @@ public final class KernelCall {
         return new Builder(kernel, shape);
     }
 
-    /** A thread for each piece of work, at least one, 256 a block; kernels that stride over the grid go on by themselves. */
+    /** A thread for each piece of work, at least one, 256 a block; kernels stride over a grid that is too small. */
     public static LaunchShape pieces(long pieces) {
         return LaunchShape.of((int) Math.min(Math.ceilDiv(pieces, (long) THREADS), Integer.MAX_VALUE), THREADS);
     }

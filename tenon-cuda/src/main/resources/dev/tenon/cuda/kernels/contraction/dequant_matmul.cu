@@ -4,7 +4,7 @@
 // of 128 elements, so that reads of x are whole lines; each group of four is unpacked once for all rows of x, and read once for four rows of w.
 // decode_blocks: 256 threads, any number of blocks, four elements a thread.
 // x [rows, depth], w [cols, depth / elements of a block * bytes of a block], on 16-byte boundaries; depth is whole blocks.
-// Variants: TENON_FORMAT a BlockFormat's ordinal; TENON_T float, double, f16, bf16.
+// Variants: TENON_FORMAT a BlockFormat's name; TENON_T float, double, f16, bf16.
 #include "block_formats.cuh"
 #include "types.cuh"
 #include "walk.cuh"

@@ -3,7 +3,7 @@
 #pragma once
 #include "pack.cuh"
 
-// BlockFormat's ordinals.
+// The formats, those of 32 elements first.
 constexpr int Q4_0 = 0;
 constexpr int Q4_1 = 1;
 constexpr int Q5_0 = 2;
