@@ -156,6 +156,12 @@ final class OpCasesBlocks {
                     new DequantMatMul(format),
                     random.array(type, 2, 3, size),
                     bytes(format, 5, 2));
+            sums(
+                    format + " one row " + type,
+                    size,
+                    new DequantMatMul(format),
+                    random.array(type, 1, size),
+                    bytes(format, 37, 2));
         }
         sums(
                 format + " no rows",

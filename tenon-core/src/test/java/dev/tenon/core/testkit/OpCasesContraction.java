@@ -201,6 +201,17 @@ final class OpCasesContraction {
                 NdArray rows = random.integers(a, 0, 100, 5);
                 NdArray columns = random.integers(b, 0, 100, 9);
                 NdArray single = random.integers(b, 0, 100, 1);
+                NdArray longer = random.integers(a, -200, 200, 65, 1100);
+                NdArray wider = random.integers(b, -200, 200, 2, 1100, 68);
+                NdArray each = random.integers(a, 0, 100, 65);
+                NdArray every = random.integers(b, 0, 100, 68);
+                cases.add(OpCase.exact(name + " in parts", new MatMulInteger(true, true), longer, wider, each, every));
+                NdArray none = random.integers(a, 0, 100, 3, 0);
+                cases.add(OpCase.exact(
+                        name + " of no depth",
+                        new MatMulInteger(false, false),
+                        none,
+                        random.integers(b, 0, 100, 0, 5)));
                 cases.add(OpCase.exact(name + " lhs", new MatMulInteger(true, false), left, right, one));
                 cases.add(OpCase.exact(name + " rhs", new MatMulInteger(false, true), left, right, columns));
                 cases.add(OpCase.exact(name + " both", new MatMulInteger(true, true), left, right, rows, columns));

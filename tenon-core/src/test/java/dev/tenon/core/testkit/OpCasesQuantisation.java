@@ -119,6 +119,14 @@ final class OpCasesQuantisation {
         cases.add(OpCase.exact("dynamic_quantize positive", op, random.floats(DType.F32, 1, 5, 3, 33)));
         cases.add(OpCase.exact("dynamic_quantize negative", op, random.floats(DType.F32, -5, -1, 1025)));
         cases.add(OpCase.exact("dynamic_quantize both", op, random.floats(DType.F32, -5, 7, 10, 10, 11)));
+        cases.add(OpCase.exact("dynamic_quantize many", op, random.floats(DType.F32, -3, 7, 20_011)));
+        NdArray odd = random.floats(DType.F32, -3, 7, 9001);
+        odd.set(4321, Double.NaN);
+        cases.add(OpCase.exact("dynamic_quantize NaN", op, odd));
+        cases.add(OpCase.exact(
+                "dynamic_quantize infinity",
+                op,
+                OpCases.f32(1, -2, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY)));
         cases.add(OpCase.exact("dynamic_quantize zeros", op, NdArray.zeros(DType.F32, 5)));
         cases.add(OpCase.exact("dynamic_quantize nothing", op, NdArray.zeros(DType.F32, 0)));
         cases.add(OpCase.exact("dynamic_quantize scalar", op, OpCases.f32(new long[0], -3)));

@@ -98,6 +98,8 @@ final class OpCasesSignal {
         }
         Random normal = new Random(RandomFn.NORMAL, type, List.of(3L, 5L), 1, 0.5, -1, true);
         cases.add(OpCase.close("random normal " + type, normal, scalar(3)));
+        Random many = new Random(RandomFn.NORMAL, type, List.of(2051L), 0, 1, 9, false);
+        cases.add(OpCase.close("random normal many " + type, many));
         RandomTo sized = new RandomTo(RandomFn.NORMAL, type, 0, 1, 5);
         cases.add(OpCase.close("random_to " + type, sized, NdArray.ofLongs(2, 0, 3)));
         cases.add(OpCase.close("random_to scalar " + type, sized, NdArray.zeros(DType.I64, 0)));
@@ -126,6 +128,14 @@ final class OpCasesSignal {
                 Double.NEGATIVE_INFINITY,
                 Double.NEGATIVE_INFINITY,
                 Double.NEGATIVE_INFINITY);
+        NdArray ties = random.integers(DType.F32, 0, 3, 3, 1003);
+        for (int k : new int[] {1, 100, 700, 1002}) {
+            sample("ties, top " + k, ties, 1, k, 1, 0);
+            sample("ties, top " + k + " and p", ties, 2, k, 0.625, 0);
+        }
+        sample("ties, top p", ties, 1, 0, 0.25, 0);
+        sample("ties, top p 0", ties, 1, 0, 0, 0);
+        sample("many tokens", random.floats(DType.F32, -4, 4, 2, 20_011), 0.75, 5000, 0.9375, 0.001953125);
         sample("infinities", odd, 1, 2, 0.5, 0.5);
         sample("one token", random.array(DType.F32, 3, 1), 1, 1, 0.5, 1);
         sample("no rows", NdArray.zeros(DType.F32, 0, 4), 1, 1, 0.5, 1);

@@ -166,6 +166,8 @@ final class OpCasesState {
                 new Sizes(1, 1, 1, 1),
                 new Sizes(2, 33, 17, 40),
                 new Sizes(9, 1, 3, 5),
+                new Sizes(5, 9, 7, 130),
+                new Sizes(2, 1, 3, 130),
                 new Sizes(0, 2, 3, 4),
                 new Sizes(2, 0, 3, 4))) {
             String name = " of " + sizes.time + " " + sizes.batch + " " + sizes.features + " " + sizes.hidden;

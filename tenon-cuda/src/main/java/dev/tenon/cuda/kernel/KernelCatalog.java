@@ -209,7 +209,9 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
-        return Stream.of(own(), IndexingCatalog.all(), WindowCatalog.all()).flatMap(List::stream).toList();
+        return Stream.of(own(), IndexingCatalog.all(), WindowCatalog.all(), StateCatalog.all())
+                .flatMap(List::stream)
+                .toList();
     }
 
     private static List<KernelFile> own() {

@@ -41,7 +41,10 @@ public final class KernelSources {
             "binary_fn.cuh",
             "region.cuh",
             "resize.cuh",
-            "sample.cuh");
+            "sample.cuh",
+            "quantisation.cuh",
+            "philox.cuh",
+            "block_formats.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

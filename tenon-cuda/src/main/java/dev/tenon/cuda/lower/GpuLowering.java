@@ -72,18 +72,24 @@ import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GatherLowering;
 import dev.tenon.cuda.lower.indexing.ScatterLowering;
 import dev.tenon.cuda.lower.indexing.TupleLowering;
+import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.MatMulLowering;
+import dev.tenon.cuda.lower.matmul.PackedMatMul;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.movement.PadLowering;
 import dev.tenon.cuda.lower.norm.ChannelNormLowering;
 import dev.tenon.cuda.lower.norm.NormLowering;
+import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
+import dev.tenon.cuda.lower.random.RandomLowering;
 import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
 import dev.tenon.cuda.lower.reduce.CumulativeLowering;
 import dev.tenon.cuda.lower.reduce.ReductionLowering;
 import dev.tenon.cuda.lower.searching.SearchLowering;
 import dev.tenon.cuda.lower.searching.UniqueLowering;
-import dev.tenon.cuda.lower.sorting.TopKLowering;
 import dev.tenon.cuda.lower.signal.DftLowering;
+import dev.tenon.cuda.lower.sorting.TopKLowering;
+import dev.tenon.cuda.lower.state.RecurrentLowering;
+import dev.tenon.cuda.lower.state.ScanLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -121,17 +127,15 @@ public final class GpuLowering {
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
-            case GroupedMatMul _,
-                    MatMulInteger _,
-                    Conv _,
-                    ConvTranspose _,
-                    Lstm _,
-                    Gru _,
-                    Rnn _,
-                    Quantize _,
-                    Dequantize _,
-                    DynamicQuantize _ -> unsupported(node);
+            case GroupedMatMul _, Conv _, ConvTranspose _ -> unsupported(node);
             case InUnits op -> lower(op, node, context);
+            case Lstm op -> RecurrentLowering.lower(op, node, context);
+            case Gru op -> RecurrentLowering.lower(op, node, context);
+            case Rnn op -> RecurrentLowering.lower(op, node, context);
+            case MatMulInteger op -> IntegerMatMul.lower(op, node, context);
+            case Quantize op -> QuantisationLowering.lower(op, node, context);
+            case Dequantize op -> QuantisationLowering.lower(op, node, context);
+            case DynamicQuantize op -> QuantisationLowering.lower(op, node, context);
             case MatMul op -> MatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
             case Attention op -> AttentionLowering.lower(op, node, context);
@@ -169,12 +173,6 @@ public final class GpuLowering {
 
     private static Lowered lower(InUnits units, Node node, GpuLoweringContext context) {
         return switch (units) {
-            case Random _,
-                    Sample _,
-                    SelectiveScan _,
-                    GatedDeltaNet _,
-                    DecodeBlocks _,
-                    DequantMatMul _ -> unsupported(node);
             case NonZeroIndices op -> SearchLowering.lower(op, node, context);
             case UniqueIndices op -> UniqueLowering.lower(op, node, context);
             case BoxSelection op -> SearchLowering.lower(op, node, context);
@@ -183,6 +181,12 @@ public final class GpuLowering {
             case MaxRoiPool op -> SampleLowering.lower(op, node, context);
             case DeformColumns op -> SampleLowering.lower(op, node, context);
             case Dft op -> DftLowering.lower(op, node, context);
+            case DecodeBlocks op -> PackedMatMul.lower(op, node, context);
+            case DequantMatMul op -> PackedMatMul.lower(op, node, context);
+            case SelectiveScan op -> ScanLowering.lower(op, node, context);
+            case GatedDeltaNet op -> ScanLowering.lower(op, node, context);
+            case Random op -> RandomLowering.lower(op, node, context);
+            case Sample op -> RandomLowering.lower(op, node, context);
         };
     }
 

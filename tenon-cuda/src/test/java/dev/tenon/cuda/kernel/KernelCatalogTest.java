@@ -101,7 +101,8 @@ class KernelCatalogTest {
                     "SampleSpace",
                     "PoolOptions",
                     "ResizeAxes",
-                    "ResizeWalk" -> ParameterType.STRUCT;
+                    "ResizeWalk",
+                    "Recurrence" -> ParameterType.STRUCT;
             case "A" -> ParameterType.COMPUTE;
             default -> throw new AssertionError("the catalog knows no parameter like \"" + parameter + "\"");
         };

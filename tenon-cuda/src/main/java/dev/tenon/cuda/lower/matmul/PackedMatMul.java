@@ -1,0 +1,75 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.StateCatalog;
+import dev.tenon.cuda.lower.step.CallsStep;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.port.LaunchShape;
+
+/** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
+public final class PackedMatMul {
+    private static final int THREADS = 256;
+    private static final int GRID_Y = 65535;
+
+    /** Rows of the weight that a block takes, four a warp; rows of x that are multiplied at once. */
+    private static final long COLUMNS = 32;
+
+    private static final long ROWS = 8;
+    private static final long FOUR = 4;
+
+    private PackedMatMul() {}
+
+    /** One launch, four rows of the weight a warp. */
+    public static GpuStep lower(DequantMatMul op, Node node, GpuLoweringContext context) {
+        Shape x = node.input(0).shape();
+        if (node.output().shape().elements() == 0) {
+            return new NoWork(op.mnemonic());
+        }
+        DType dtype = node.output().dtype();
+        long rows = x.elements(0, x.rank() - 1);
+        long columns = node.input(1).shape().size(0);
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.DEQUANT_MATMUL,
+                        rows == 1 ? "dequant_matmul_row" : "dequant_matmul",
+                        StateCatalog.packed(op.format(), dtype));
+        LaunchShape shape = LaunchShape.of(
+                SizeMath.toInt("dequant_matmul", Math.ceilDiv(columns, COLUMNS)),
+                (int) Math.min(rows == 1 ? 1 : Math.ceilDiv(rows, ROWS), GRID_Y),
+                1,
+                THREADS);
+        KernelCall call = KernelCall.of(kernel, shape)
+                .slot(context.slot(node.input(0)))
+                .slot(context.slot(node.input(1)))
+                .slot(context.slot(node.output()))
+                .numbers(rows, columns, x.size(x.rank() - 1))
+                .build();
+        return CallsStep.of(
+                "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", 0, call);
+    }
+
+    /** One launch, four elements a thread. */
+    public static GpuStep lower(DecodeBlocks op, Node node, GpuLoweringContext context) {
+        long elements = node.output().shape().elements();
+        if (elements == 0) {
+            return new NoWork(op.mnemonic());
+        }
+        Kernel kernel = context.kernels()
+                .kernel(StateCatalog.DEQUANT_MATMUL, "decode_blocks", StateCatalog.packed(op.format(), op.dtype()));
+        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(elements / FOUR))
+                .slot(context.slot(node.input(0)))
+                .slot(context.slot(node.output()))
+                .number(elements / FOUR)
+                .build();
+        return CallsStep.of("decode_blocks " + op.format() + ", 4 elements a thread", 0, call);
+    }
+}

@@ -1,0 +1,346 @@
+// LSTM, GRU and RNN along a sequence (core's Lstm, Gru, Rnn have the formulas), the inputs' part of all gates given. State and sums in A.
+//
+// A block owns some hidden units of one direction, for all steps and sequences, and keeps their rows of the recurrent weights in shared memory
+// where they fit (`keeps`). In each step it reads the whole hidden state that all blocks have written, and writes that of its own units; then
+// the blocks of a direction meet. A warp makes all gates of a unit for a few sequences: lanes along the sums. A GRU that resets before the
+// product needs the reset state of all units first: two phases a step.
+//
+// recurrent: a multiple of 32 threads up to 256; `blocks` blocks for each direction. Phases [first, last) in one launch, cooperative where there
+// are several of several blocks; else a launch a phase. Dynamic shared memory: the state of `chunk` sequences, in whole groups (1, 4 or 8 that a
+// warp takes together), [chunk, wide] of A, and the weights [gates, units, wide] of T where kept; wide is hidden in whole fours. state: A [2, D, B, H] hidden by turns, and twice [D, B, H]: an LSTM's
+// cell; a GRU's reset state and update gate. counters [2, D], 0 before and after.
+// recurrent_initial: the results of no steps. 256 threads, any number of blocks.
+// Variants: TENON_CELL 0 RNN, 1 GRU, 2 LSTM; TENON_T float, double, f16, bf16.
+#include "types.cuh"
+#include "unary_fn.cuh"
+#include "walk.cuh"
+
+typedef TENON_T T;
+typedef Compute<T>::type A;
+
+constexpr int CELL = TENON_CELL;
+constexpr int GATES = CELL == 0 ? 1 : CELL == 1 ? 3 : 4;
+
+// Filled by RecurrentLowering.java.
+struct Recurrence {
+    i64 steps, batch, hidden, wide;
+    i64 directions, units, blocks, chunk;
+    i64 reverse, batch_first, linear, coupled, keeps, group;
+    double clip;
+    i64 fn[2][3];
+    double alpha[2][3];
+    double beta[2][3];
+};
+
+// The operands; addresses of what a layer does not have are 0.
+struct Operands {
+    const T* r;
+    const T* bias;
+    const i32* lengths;
+    const T* h0;
+    const T* c0;
+    const T* peepholes;
+    const A* z;
+    A* state;
+    T* y;
+    T* h;
+    T* c;
+};
+
+__device__ __forceinline__ i64 state_at(const Recurrence& l, i64 d, i64 b, i64 unit) { return ((l.batch_first ? b * l.directions + d : d * l.batch + b)) * l.hidden + unit; }
+__device__ __forceinline__ i64 own_at(const Recurrence& l, i64 d, i64 b, i64 unit) { return (d * l.batch + b) * l.hidden + unit; }
+
+__device__ __forceinline__ A activate(const Recurrence& l, i64 d, int which, A x) {
+    A clip = static_cast<A>(l.clip);
+    if (clip > 0) x = x < -clip ? -clip : x > clip ? clip : x;
+    int fn = static_cast<int>(l.fn[d][which]);
+    if (fn == FN_SIGMOID) return sigmoid(x);
+    if (fn == FN_TANH) return tanh(x);
+    return unary_fn_call(fn, x, static_cast<A>(l.alpha[d][which]), static_cast<A>(l.beta[d][which]));
+}
+
+// Where a unit's weights of a gate are.
+struct Rows {
+    const T* kept;    // in shared memory, or null
+    const T* global;  // of the direction
+};
+
+// The sums of COUNT gates from FIRST on of a unit, for N sequences whose states follow one another: all lanes get all of them.
+template <int FIRST, int COUNT, int N>
+__device__ __forceinline__ void unit_sums(A (&sums)[COUNT][N], const Recurrence& l, const Rows& rows, i64 local, i64 unit, const A* vectors) {
+    typedef Pack<A, 4> Four;
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int g = 0; g < COUNT; g++) {
+#pragma unroll
+        for (int n = 0; n < N; n++) sums[g][n] = 0;
+    }
+    for (i64 k = lane * 4; k < l.wide; k += 128) {
+        A w[COUNT][4];
+#pragma unroll
+        for (int g = 0; g < COUNT; g++) {
+            if (rows.kept != nullptr) {
+                Pack<T, 4> four = *reinterpret_cast<const Pack<T, 4>*>(rows.kept + ((FIRST + g) * l.units + local) * l.wide + k);
+#pragma unroll
+                for (int i = 0; i < 4; i++) w[g][i] = to_compute(four.at[i]);
+            } else {
+                const T* p = rows.global + ((FIRST + g) * l.hidden + unit) * l.hidden + k;
+#pragma unroll
+                for (int i = 0; i < 4; i++) w[g][i] = k + i < l.hidden ? to_compute(p[i]) : A(0);
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            Four v = *reinterpret_cast<const Four*>(vectors + n * l.wide + k);
+#pragma unroll
+            for (int g = 0; g < COUNT; g++) {
+#pragma unroll
+                for (int i = 0; i < 4; i++) sums[g][n] += w[g][i] * v.at[i];
+            }
+        }
+    }
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+#pragma unroll
+        for (int g = 0; g < COUNT; g++) {
+#pragma unroll
+            for (int n = 0; n < N; n++) sums[g][n] += __shfl_xor_sync(0xffffffffu, sums[g][n], lanes);
+        }
+    }
+}
+
+// What one lane knows of its sequence in a step.
+struct Place {
+    i64 d, b, unit, step, length;
+    bool backwards;
+    __device__ __forceinline__ bool runs() const { return step < length; }
+    __device__ __forceinline__ i64 time() const { return !runs() ? step : backwards ? length - 1 - step : step; }
+};
+
+__device__ __forceinline__ Place place_of(const Recurrence& l, const Operands& o, i64 d, i64 b, i64 unit, i64 step) {
+    i64 length = o.lengths == nullptr ? l.steps : o.lengths[b] < 0 ? 0 : o.lengths[b] < l.steps ? o.lengths[b] : l.steps;
+    return {d, b, unit, step, length, l.reverse != 0 || d == 1};
+}
+
+// What the inputs and both biases add to a gate.
+__device__ __forceinline__ A input_sum(const Recurrence& l, const Operands& o, const Place& p, int gate, bool recurrent_bias) {
+    i64 row = l.batch_first ? p.b * l.steps + p.time() : p.time() * l.batch + p.b;
+    A v = o.z[(row * l.directions + p.d) * GATES * l.hidden + gate * l.hidden + p.unit];
+    if (o.bias != nullptr) {
+        const T* bias = o.bias + p.d * 2 * GATES * l.hidden;
+        v += to_compute(bias[gate * l.hidden + p.unit]);
+        if (recurrent_bias) v += to_compute(bias[(GATES + gate) * l.hidden + p.unit]);
+    }
+    return v;
+}
+
+__device__ __forceinline__ A recurrent_bias(const Recurrence& l, const Operands& o, const Place& p, int gate) {
+    return o.bias == nullptr ? A(0) : to_compute(o.bias[(p.d * 2 * GATES + GATES + gate) * l.hidden + p.unit]);
+}
+
+// Stores a step's hidden state, and y; after the last step the result.
+__device__ __forceinline__ void put_hidden(const Recurrence& l, const Operands& o, const Place& p, A last, A next) {
+    A kept = p.runs() ? next : last;
+    i64 all = l.directions * l.batch * l.hidden;
+    o.state[((p.step + 1) & 1) * all + own_at(l, p.d, p.b, p.unit)] = kept;
+    i64 row = l.batch_first ? (p.b * l.steps + p.time()) * l.directions + p.d : (p.time() * l.directions + p.d) * l.batch + p.b;
+    o.y[row * l.hidden + p.unit] = narrowed<T>(p.runs() ? next : A(0));
+    if (p.step == l.steps - 1) o.h[state_at(l, p.d, p.b, p.unit)] = narrowed<T>(kept);
+}
+
+#if TENON_CELL == 0
+template <int N>
+__device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int, i64 local, const Place& p, bool mine, const A* vectors) {
+    A sums[1][N];
+    A in = mine ? input_sum(l, o, p, 0, true) : A(0);
+    unit_sums<0, 1, N>(sums, l, rows, local, p.unit, vectors);
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        if (mine && lane == n) put_hidden(l, o, p, vectors[n * l.wide + p.unit], activate(l, p.d, 0, in + sums[0][n]));
+    }
+}
+#elif TENON_CELL == 1
+template <int N>
+__device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int phase, i64 local, const Place& p, bool mine, const A* vectors) {
+    int lane = threadIdx.x % 32;
+    i64 all = l.directions * l.batch * l.hidden, own = own_at(l, p.d, p.b, p.unit);
+    A* reset_state = o.state + 2 * all;
+    A* update_gate = o.state + 3 * all;
+    if (l.linear) {
+        A sums[3][N], in[3] = {};
+        if (mine) {
+#pragma unroll
+            for (int g = 0; g < 3; g++) in[g] = input_sum(l, o, p, g, g < 2);
+        }
+        unit_sums<0, 3, N>(sums, l, rows, local, p.unit, vectors);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            if (!mine || lane != n) continue;
+            A last = vectors[n * l.wide + p.unit];
+            A update = activate(l, p.d, 0, in[0] + sums[0][n]), reset = activate(l, p.d, 0, in[1] + sums[1][n]);
+            A candidate = activate(l, p.d, 1, in[2] + reset * (sums[2][n] + recurrent_bias(l, o, p, 2)));
+            put_hidden(l, o, p, last, (1 - update) * candidate + update * last);
+        }
+    } else if (phase == 0) {
+        A sums[2][N];
+        A first = mine ? input_sum(l, o, p, 0, true) : A(0), second = mine ? input_sum(l, o, p, 1, true) : A(0);
+        unit_sums<0, 2, N>(sums, l, rows, local, p.unit, vectors);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            if (!mine || lane != n) continue;
+            update_gate[own] = activate(l, p.d, 0, first + sums[0][n]);
+            reset_state[own] = activate(l, p.d, 0, second + sums[1][n]) * vectors[n * l.wide + p.unit];
+        }
+    } else {
+        A sums[1][N];
+        A in = mine ? input_sum(l, o, p, 2, true) : A(0);
+        unit_sums<2, 1, N>(sums, l, rows, local, p.unit, vectors);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            if (!mine || lane != n) continue;
+            A last = p.step == 0 ? o.h0 == nullptr ? A(0) : to_compute(o.h0[state_at(l, p.d, p.b, p.unit)]) : o.state[(p.step & 1) * all + own];
+            A update = update_gate[own], candidate = activate(l, p.d, 1, in + sums[0][n]);
+            put_hidden(l, o, p, last, (1 - update) * candidate + update * last);
+        }
+    }
+}
+#else
+__device__ __forceinline__ void lstm_cell(const Recurrence& l, const Operands& o, const Place& p, const A (&sums)[4], A last) {
+    i64 all = l.directions * l.batch * l.hidden;
+    A* cell = o.state + 2 * all + own_at(l, p.d, p.b, p.unit);
+    A memory = p.step > 0 ? *cell : o.c0 == nullptr ? A(0) : to_compute(o.c0[state_at(l, p.d, p.b, p.unit)]);
+    A peep[3] = {};
+    if (o.peepholes != nullptr) {
+#pragma unroll
+        for (int g = 0; g < 3; g++) peep[g] = to_compute(o.peepholes[(p.d * 3 + g) * l.hidden + p.unit]);
+    }
+    A in = activate(l, p.d, 0, sums[0] + peep[0] * memory);
+    A forget = l.coupled ? 1 - in : activate(l, p.d, 0, sums[2] + peep[2] * memory);
+    A next = forget * memory + in * activate(l, p.d, 1, sums[3]);
+    A out = activate(l, p.d, 0, sums[1] + peep[1] * next);
+    put_hidden(l, o, p, last, out * activate(l, p.d, 2, next));
+    A kept = p.runs() ? next : memory;
+    *cell = kept;
+    if (p.step == l.steps - 1) o.c[state_at(l, p.d, p.b, p.unit)] = narrowed<T>(kept);
+}
+
+template <int N>
+__device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int, i64 local, const Place& p, bool mine, const A* vectors) {
+    A sums[4][N], in[4] = {};
+    if (mine) {
+#pragma unroll
+        for (int g = 0; g < 4; g++) in[g] = input_sum(l, o, p, g, true);
+    }
+    unit_sums<0, 4, N>(sums, l, rows, local, p.unit, vectors);
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+        if (lane == n) {
+#pragma unroll
+            for (int g = 0; g < 4; g++) in[g] += sums[g][n];
+        }
+    }
+    if (mine) lstm_cell(l, o, p, in, vectors[lane * l.wide + p.unit]);
+}
+#endif
+
+// Which phase of a step of which direction a block is in.
+struct Turn {
+    i64 d, step;
+    int phase;
+};
+
+// The hidden state, or the reset one, of sequences [from, to), zeros past the hidden units and in what fills the last group.
+__device__ __forceinline__ void load_vectors(const Recurrence& l, const Operands& o, const Turn& turn, i64 from, i64 to, A* vectors) {
+    i64 all = l.directions * l.batch * l.hidden;
+    const A* source = o.state + (turn.phase == 1 ? 2 : turn.step & 1) * all + turn.d * l.batch * l.hidden;
+    i64 count = to - from;
+    i64 whole = (count + l.group - 1) / l.group * l.group;
+    for (i64 i = count * l.wide + threadIdx.x; i < whole * l.wide; i += blockDim.x) vectors[i] = 0;
+    if (l.wide == l.hidden && (turn.phase == 1 || turn.step > 0)) {  // in fours, as they lie
+        const uint4* fours = reinterpret_cast<const uint4*>(source + from * l.hidden);
+        for (i64 i = threadIdx.x; i < count * l.hidden * static_cast<i64>(sizeof(A)) / 16; i += blockDim.x) reinterpret_cast<uint4*>(vectors)[i] = __ldcg(fours + i);
+        return;
+    }
+    for (i64 i = threadIdx.x; i < count * l.wide; i += blockDim.x) {
+        i64 b = from + i / l.wide, unit = i % l.wide;
+        A v = 0;
+        if (unit < l.hidden) {
+            if (turn.phase == 1 || turn.step > 0) {
+                v = __ldcg(source + b * l.hidden + unit);
+            } else if (o.h0 != nullptr) {
+                v = to_compute(o.h0[state_at(l, turn.d, b, unit)]);
+            }
+        }
+        vectors[i] = v;
+    }
+}
+
+// One phase of all of a block's units, N sequences a warp at a time.
+template <int N>
+__device__ __forceinline__ void run_phase(const Recurrence& l, const Operands& o, const Rows& rows, const Turn& turn, i64 first, i64 count, A* vectors) {
+    int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+    for (i64 from = 0; from < l.batch; from += l.chunk) {
+        i64 to = from + l.chunk < l.batch ? from + l.chunk : l.batch;
+        load_vectors(l, o, turn, from, to, vectors);
+        __syncthreads();
+        i64 groups = (to - from + N - 1) / N;
+        for (i64 item = warp; item < groups * count; item += warps) {
+            i64 local = item % count, group = item / count * N;
+            bool mine = lane < N && from + group + lane < to;
+            Place p = place_of(l, o, turn.d, mine ? from + group + lane : from, first + local, turn.step);
+            run_unit<N>(l, o, rows, turn.phase, local, p, mine, vectors + group * l.wide);
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T* r, const T* bias, const i32* lengths, const T* h0, const T* c0, const T* peepholes, const A* z, A* state, T* y, T* h, T* c, u32* counters, Recurrence l, i64 from, i64 to) {
+    TENON_DYNAMIC_SHARED(A, vectors);
+    await_predecessor();
+    Operands o = {r, bias, lengths, h0, c0, peepholes, z, state, y, h, c};
+    i64 d = blockIdx.x / l.blocks, part = blockIdx.x % l.blocks;
+    i64 first = part * l.units;
+    i64 count = first + l.units < l.hidden ? l.units : l.hidden - first;
+    T* kept = reinterpret_cast<T*>(vectors + (l.chunk + l.group - 1) / l.group * l.group * l.wide);
+    Rows rows = {l.keeps ? kept : nullptr, r + d * GATES * l.hidden * l.hidden};
+    if (l.keeps) {
+        for (i64 i = threadIdx.x; i < GATES * count * l.wide; i += blockDim.x) {
+            i64 row = i / l.wide, k = i % l.wide, gate = row / count, local = row % count;
+            kept[(gate * l.units + local) * l.wide + k] = k < l.hidden ? rows.global[(gate * l.hidden + first + local) * l.hidden + k] : T();
+        }
+    }
+    int phases = CELL == 1 && !l.linear ? 2 : 1;
+    u32 number = 0;
+    for (i64 at = from; at < to; at++) {
+        Turn turn = {d, at / phases, static_cast<int>(at % phases)};
+        if (l.group == 1) {
+            run_phase<1>(l, o, rows, turn, first, count, vectors);
+        } else if (l.group == 4) {
+            run_phase<4>(l, o, rows, turn, first, count, vectors);
+        } else {
+            run_phase<8>(l, o, rows, turn, first, count, vectors);
+        }
+        if (at + 1 < to && l.blocks > 1) meet(counters + d, static_cast<u32>(l.blocks), ++number);
+    }
+    release_successor();
+    if (number > 0) {  // the last block of a direction to get here leaves the counters as it found them
+        __syncthreads();
+        if (threadIdx.x == 0 && atomicAdd(counters + l.directions + d, 1u) == static_cast<u32>(l.blocks) - 1) {
+            counters[d] = 0;
+            counters[l.directions + d] = 0;
+        }
+    }
+}
+TENON_ENTRY(recurrent)
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent_initial)(const T* h0, const T* c0, T* h, T* c, i64 elements) {
+    release_successor();
+    await_predecessor();
+    for (i64 at = global_thread(); at < elements; at += global_threads()) {
+        h[at] = h0 == nullptr ? narrowed<T>(A(0)) : h0[at];
+        if (c != nullptr) c[at] = c0 == nullptr ? narrowed<T>(A(0)) : c0[at];
+    }
+}
+TENON_ENTRY(recurrent_initial)
