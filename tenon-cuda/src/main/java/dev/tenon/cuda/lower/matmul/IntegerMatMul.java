@@ -4,15 +4,16 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.StateCatalog;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
@@ -49,20 +50,20 @@ public final class IntegerMatMul {
         parts = Math.max(1, Math.ceilDiv(shape.k(), depth));
         LaunchShape grid = LaunchShape.of(
                 SizeMath.toInt("matmul_integer", columns), (int) Math.min(bands, GRID_YZ), (int) parts, THREADS);
-        KernelCall product = call(op, node, context, shape, grid, depth);
+        PreparedLaunch product = call(op, node, context, shape, grid, depth);
         String tier = "matmul_integer, dot products of 4 bytes, tiles of 64x64";
         if (parts == 1) {
-            return CallsStep.of(tier, 0, product);
+            return LaunchStep.of(tier, product);
         }
         Kernel zero = context.kernels().kernel(StateCatalog.MATMUL_INTEGER, "matmul_integer_zero", StateCatalog.PLAIN);
-        KernelCall first = KernelCall.of(zero, KernelCall.pieces(elements))
-                .slot(context.slot(node.output()))
-                .number(elements)
+        PreparedLaunch first = PreparedLaunch.of(zero, Grids.of(elements))
+                .value(context.slot(node.output()))
+                .add(elements)
                 .build();
-        return CallsStep.of(tier + ", depth in " + parts + " parts", 0, first, product);
+        return LaunchStep.of(tier + ", depth in " + parts + " parts", List.of(first, product), 0);
     }
 
-    private static KernelCall call(
+    private static PreparedLaunch call(
             MatMulInteger op, Node node, GpuLoweringContext context, MatMulShape shape, LaunchShape grid, long depth) {
         Kernel kernel = context.kernels().kernel(StateCatalog.MATMUL_INTEGER, "matmul_integer", StateCatalog.PLAIN);
         int last = node.inputs().size() - 1;
@@ -72,18 +73,18 @@ public final class IntegerMatMul {
         if (zeroRows > 1 && zeroRows != rows) {
             throw new IllegalStateException(node + " has " + zeroRows + " zero points for " + rows + " rows");
         }
-        return KernelCall.of(kernel, grid)
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.input(1)))
-                .slot(op.zeroPointA() ? context.slot(node.input(2)) : -1)
-                .slot(op.zeroPointB() ? context.slot(node.input(last)) : -1)
-                .slot(context.slot(node.output()))
-                .number(node.input(0).dtype() == DType.I8 ? 1 : 0)
-                .number(node.input(1).dtype() == DType.I8 ? 1 : 0)
-                .numbers(zeroRows, zeroColumns, shape.m(), shape.n(), shape.k(), depth, shape.matrices())
-                .numbers(dim(shape.batch(), 1, 1), dim(shape.batch(), 2, 1))
-                .numbers(dim(shape.stridesA(), 0, 0), dim(shape.stridesA(), 1, 0), dim(shape.stridesA(), 2, 0))
-                .numbers(dim(shape.stridesB(), 0, 0), dim(shape.stridesB(), 1, 0), dim(shape.stridesB(), 2, 0))
+        return PreparedLaunch.of(kernel, grid)
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(op.zeroPointA() ? context.slot(node.input(2)) : -1)
+                .value(op.zeroPointB() ? context.slot(node.input(last)) : -1)
+                .value(context.slot(node.output()))
+                .add(node.input(0).dtype() == DType.I8 ? 1 : 0)
+                .add(node.input(1).dtype() == DType.I8 ? 1 : 0)
+                .addAll(zeroRows, zeroColumns, shape.m(), shape.n(), shape.k(), depth, shape.matrices())
+                .addAll(dim(shape.batch(), 1, 1), dim(shape.batch(), 2, 1))
+                .addAll(dim(shape.stridesA(), 0, 0), dim(shape.stridesA(), 1, 0), dim(shape.stridesA(), 2, 0))
+                .addAll(dim(shape.stridesB(), 0, 0), dim(shape.stridesB(), 1, 0), dim(shape.stridesB(), 2, 0))
                 .build();
     }
 

@@ -6,13 +6,14 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.StateCatalog;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
 
 /** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
@@ -47,14 +48,14 @@ public final class PackedMatMul {
                 (int) Math.min(rows == 1 ? 1 : Math.ceilDiv(rows, ROWS), GRID_Y),
                 1,
                 THREADS);
-        KernelCall call = KernelCall.of(kernel, shape)
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.input(1)))
-                .slot(context.slot(node.output()))
-                .numbers(rows, columns, x.size(x.rank() - 1))
+        PreparedLaunch call = PreparedLaunch.of(kernel, shape)
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(rows, columns, x.size(x.rank() - 1))
                 .build();
-        return CallsStep.of(
-                "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", 0, call);
+        return LaunchStep.of(
+                "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call);
     }
 
     /** One launch, four elements a thread. */
@@ -65,11 +66,11 @@ public final class PackedMatMul {
         }
         Kernel kernel = context.kernels()
                 .kernel(StateCatalog.DEQUANT_MATMUL, "decode_blocks", StateCatalog.packed(op.format(), op.dtype()));
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(elements / FOUR))
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.output()))
-                .number(elements / FOUR)
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(elements / FOUR))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.output()))
+                .add(elements / FOUR)
                 .build();
-        return CallsStep.of("decode_blocks " + op.format() + ", 4 elements a thread", 0, call);
+        return LaunchStep.of("decode_blocks " + op.format() + ", 4 elements a thread", call);
     }
 }

@@ -6,15 +6,16 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.DynamicQuantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
 import dev.tenon.cuda.kernel.TypeCodes;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
@@ -51,19 +52,19 @@ public final class QuantisationLowering {
         }
         DType scale = node.input(1).dtype();
         Kernel kernel = context.kernels().kernel(StateCatalog.QUANTIZE, "quantize", KernelVariant.of(scale));
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(Math.ceilDiv(x.elements(), (long) EACH)))
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.input(1)))
-                .slot(op.zeroPoint() ? context.slot(node.input(2)) : -1)
-                .slot(context.slot(node.output()))
-                .number(node.input(0).dtype() == DType.I32 ? 1 : 0)
-                .number(TypeCodes.of(op.to()))
-                .number(x.elements())
-                .number(mode(node.input(1).shape(), op.block()))
-                .number(op.zeroPoint() ? mode(node.input(2).shape(), op.block()) : 0)
-                .numbers(along(x, axis(op.axis(), x), op.block()))
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(Math.ceilDiv(x.elements(), (long) EACH)))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(op.zeroPoint() ? context.slot(node.input(2)) : -1)
+                .value(context.slot(node.output()))
+                .add(node.input(0).dtype() == DType.I32 ? 1 : 0)
+                .add(TypeCodes.of(op.to()))
+                .add(x.elements())
+                .add(mode(node.input(1).shape(), op.block()))
+                .add(op.zeroPoint() ? mode(node.input(2).shape(), op.block()) : 0)
+                .addAll(along(x, axis(op.axis(), x), op.block()))
                 .build();
-        return CallsStep.of("quantize, " + EACH + " elements a thread", 0, call);
+        return LaunchStep.of("quantize, " + EACH + " elements a thread", call);
     }
 
     /** One launch, 8 elements a thread. */
@@ -77,18 +78,18 @@ public final class QuantisationLowering {
                         StateCatalog.QUANTIZE,
                         "dequantize",
                         KernelVariant.of(node.output().dtype()));
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(Math.ceilDiv(x.elements(), (long) EACH)))
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.input(1)))
-                .slot(op.zeroPoint() ? context.slot(node.input(2)) : -1)
-                .slot(context.slot(node.output()))
-                .number(TypeCodes.of(node.input(0).dtype()))
-                .number(x.elements())
-                .number(mode(node.input(1).shape(), op.block()))
-                .number(op.zeroPoint() ? mode(node.input(2).shape(), op.block()) : 0)
-                .numbers(along(x, axis(op.axis(), x), op.block()))
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(Math.ceilDiv(x.elements(), (long) EACH)))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(op.zeroPoint() ? context.slot(node.input(2)) : -1)
+                .value(context.slot(node.output()))
+                .add(TypeCodes.of(node.input(0).dtype()))
+                .add(x.elements())
+                .add(mode(node.input(1).shape(), op.block()))
+                .add(op.zeroPoint() ? mode(node.input(2).shape(), op.block()) : 0)
+                .addAll(along(x, axis(op.axis(), x), op.block()))
                 .build();
-        return CallsStep.of("dequantize, " + EACH + " elements a thread", 0, call);
+        return LaunchStep.of("dequantize, " + EACH + " elements a thread", call);
     }
 
     /** An axis that means something only where scales lie along it. */
@@ -104,32 +105,29 @@ public final class QuantisationLowering {
         int parts = 0;
         if (elements > SMALL) {
             int most = RANGE_BLOCKS_EACH * context.kernels().context().device().multiprocessors();
-            parts = Math.min(most, KernelCall.pieces(packs).gridX());
+            parts = Math.min(most, Grids.of(packs).gridX());
         }
         Kernel kernel = context.kernels().kernel(StateCatalog.DYNAMIC_QUANTIZE, "dynamic_quantize", variant);
-        LaunchShape shape = KernelCall.pieces(parts == 0 ? 1 : packs);
-        KernelCall second = KernelCall.of(kernel, shape)
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.outputs().get(0)))
-                .slot(context.slot(node.outputs().get(1)))
-                .slot(context.slot(node.outputs().get(2)))
+        LaunchShape shape = Grids.of(parts == 0 ? 1 : packs);
+        PreparedLaunch second = PreparedLaunch.of(kernel, shape)
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.outputs().get(0)))
+                .value(context.slot(node.outputs().get(1)))
+                .value(context.slot(node.outputs().get(2)))
                 .workspace(0)
-                .number(parts)
-                .number(elements)
+                .add(parts)
+                .add(elements)
                 .build();
         if (parts == 0) {
-            return CallsStep.of("dynamic_quantize, one block", 0, second);
+            return LaunchStep.of("dynamic_quantize, one block", second);
         }
         Kernel range = context.kernels().kernel(StateCatalog.DYNAMIC_QUANTIZE, "dynamic_quantize_range", variant);
-        KernelCall first = KernelCall.of(range, LaunchShape.of(parts, shape.blockX()))
-                .slot(context.slot(node.input(0)))
+        PreparedLaunch first = PreparedLaunch.of(range, LaunchShape.of(parts, shape.blockX()))
+                .value(context.slot(node.input(0)))
                 .workspace(0)
-                .number(elements)
+                .add(elements)
                 .build();
-        List<KernelCall> calls = List.of(first, second);
-        return CallsStep.of(
-                "dynamic_quantize, range in " + parts + " parts",
-                (long) parts * FLOAT_PAIR,
-                calls.toArray(KernelCall[]::new));
+        return LaunchStep.of(
+                "dynamic_quantize, range in " + parts + " parts", List.of(first, second), (long) parts * FLOAT_PAIR);
     }
 }

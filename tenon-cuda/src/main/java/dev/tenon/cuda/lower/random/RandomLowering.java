@@ -7,14 +7,15 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.random.Random;
 import dev.tenon.core.ir.op.random.RandomFn;
 import dev.tenon.core.ir.op.random.Sample;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
@@ -37,13 +38,13 @@ public final class RandomLowering {
             return new NoWork(op.mnemonic());
         }
         Kernel kernel = context.kernels().kernel(StateCatalog.RANDOM, "random", KernelVariant.of(op.dtype()));
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(Math.ceilDiv(elements, (long) EACH)))
-                .slot(op.step() ? context.slot(node.input(0)) : -1)
-                .slot(context.slot(node.output()))
-                .number(op.fn() == RandomFn.NORMAL ? 1 : 0)
-                .numbers(elements, op.seed(), Double.doubleToRawLongBits(op.a()), Double.doubleToRawLongBits(op.b()))
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(Math.ceilDiv(elements, (long) EACH)))
+                .value(op.step() ? context.slot(node.input(0)) : -1)
+                .value(context.slot(node.output()))
+                .add(op.fn() == RandomFn.NORMAL ? 1 : 0)
+                .addAll(elements, op.seed(), Double.doubleToRawLongBits(op.a()), Double.doubleToRawLongBits(op.b()))
                 .build();
-        return CallsStep.of("random, philox, 4 elements a thread", 0, call);
+        return LaunchStep.of("random, philox, 4 elements a thread", call);
     }
 
     /** One launch, a block a row. */
@@ -60,12 +61,12 @@ public final class RandomLowering {
                 (int) Math.min(rows, 2L * context.kernels().context().device().multiprocessors()),
                 Integer.highestOneBit((int) wanted));
         Kernel kernel = context.kernels().kernel(StateCatalog.SAMPLE, "sample", KernelVariant.of(dtype));
-        KernelCall.Builder call = KernelCall.of(kernel, shape);
+        PreparedLaunch.Builder call = PreparedLaunch.of(kernel, shape);
         for (int i = 0; i < SAMPLE_INPUTS; i++) {
-            call.slot(context.slot(node.input(i)));
+            call.value(context.slot(node.input(i)));
         }
-        call.slot(context.slot(node.output())).workspace(0).numbers(rows, size).faults(context.stepNumber());
-        return new CallsStep(
+        call.value(context.slot(node.output())).workspace(0).addAll(rows, size).faults(context);
+        return new LaunchStep(
                 "sample, a block of " + shape.blockX() + " threads a row",
                 List.of(call.build()),
                 SizeMath.product(

@@ -9,16 +9,17 @@ import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.RnnActivation;
 import dev.tenon.core.ir.op.state.RnnDirection;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
@@ -161,14 +162,14 @@ public final class RecurrentLowering {
                         StateCatalog.RECURRENT,
                         "recurrent_initial",
                         variant(layer, node.output().dtype()));
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(elements))
-                .slot(slots[2])
-                .slot(slots[3])
-                .slot(context.slot(node.outputs().get(1)))
-                .slot(layer.cell == 2 ? context.slot(node.outputs().get(2)) : -1)
-                .number(elements)
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(elements))
+                .value(slots[2])
+                .value(slots[3])
+                .value(context.slot(node.outputs().get(1)))
+                .value(layer.cell == 2 ? context.slot(node.outputs().get(2)) : -1)
+                .add(elements)
                 .build();
-        return CallsStep.of("recurrent_initial, no steps", 0, call);
+        return LaunchStep.of("recurrent_initial, no steps", call);
     }
 
     private static KernelVariant variant(Layer layer, DType dtype) {
@@ -188,20 +189,20 @@ public final class RecurrentLowering {
             long products = SizeMath.product("recurrence", rows, gates, stateBytes);
             long stateAt = Math.ceilDiv(products, 256L) * 256;
             long state = SizeMath.product("recurrence", STATES, layer.directions(), batch, r.size(2), stateBytes);
-            List<KernelCall> calls = new ArrayList<>();
+            List<PreparedLaunch> calls = new ArrayList<>();
             Kernel inputs = context.kernels()
                     .kernel(StateCatalog.RECURRENT_INPUTS, "recurrent_inputs", KernelVariant.of(dtype));
-            calls.add(KernelCall.of(
+            calls.add(PreparedLaunch.of(
                             inputs,
                             LaunchShape.of(
                                     (int) Math.ceilDiv(gates, (long) TILE),
                                     (int) Math.min(Math.ceilDiv(rows, (long) TILE), GRID_Y),
                                     1,
                                     THREADS))
-                    .slot(context.slot(node.input(0)))
-                    .slot(context.slot(node.input(1)))
+                    .value(context.slot(node.input(0)))
+                    .value(context.slot(node.input(1)))
                     .workspace(0)
-                    .numbers(rows, gates, x.size(2))
+                    .addAll(rows, gates, x.size(2))
                     .build());
             long phases = SizeMath.product("recurrence", steps, layer.phases());
             boolean apart = plan.blocks() > 1
@@ -217,15 +218,15 @@ public final class RecurrentLowering {
             String tier = "recurrent, " + plan.blocks() + " blocks a direction, "
                     + (plan.keeps() ? "weights in shared memory, " : "weights from L2, ")
                     + (apart ? "a launch a phase" : "one launch along the sequence");
-            return new CallsStep(
+            return new LaunchStep(
                     tier,
-                    calls,
+                    List.copyOf(calls),
                     SizeMath.sum("recurrence", stateAt, state),
                     2L * layer.directions() * Integer.BYTES,
                     value -> "the value " + value + " has no result");
         }
 
-        private KernelCall walk(long stateAt, long from, long to) {
+        private PreparedLaunch walk(long stateAt, long from, long to) {
             DType dtype = node.output().dtype();
             LaunchShape shape = LaunchShape.of((int) plan.blocks() * layer.directions(), THREADS)
                     .withSharedBytes(plan.sharedBytes());
@@ -234,18 +235,18 @@ public final class RecurrentLowering {
             }
             Kernel kernel = context.kernels()
                     .kernel(StateCatalog.RECURRENT, "recurrent", variant(layer, dtype), plan.sharedBytes());
-            KernelCall.Builder call = KernelCall.of(kernel, shape).slot(context.slot(node.input(2)));
+            PreparedLaunch.Builder call = PreparedLaunch.of(kernel, shape).value(context.slot(node.input(2)));
             for (int slot : layer.inputs.slots(node, context)) {
-                call.slot(slot);
+                call.value(slot);
             }
             return call.workspace(0)
                     .workspace(stateAt)
-                    .slot(context.slot(node.outputs().get(0)))
-                    .slot(context.slot(node.outputs().get(1)))
-                    .slot(layer.cell == 2 ? context.slot(node.outputs().get(2)) : -1)
+                    .value(context.slot(node.outputs().get(0)))
+                    .value(context.slot(node.outputs().get(1)))
+                    .value(layer.cell == 2 ? context.slot(node.outputs().get(2)) : -1)
                     .counters()
                     .struct(struct(), Long.BYTES)
-                    .numbers(from, to)
+                    .addAll(from, to)
                     .build();
         }
 

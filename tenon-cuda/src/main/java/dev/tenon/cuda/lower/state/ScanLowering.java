@@ -6,15 +6,16 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import dev.tenon.core.ir.op.state.SelectiveScan;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
-import dev.tenon.cuda.lower.step.CallsStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
-import dev.tenon.cuda.lower.step.KernelCall;
+import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
 
 /** Linear recurrences whose states stay in registers: one launch along the sequence. Thread-safe. */
 public final class ScanLowering {
@@ -55,19 +56,19 @@ public final class ScanLowering {
         DType dtype = node.output().dtype();
         Kernel kernel =
                 context.kernels().kernel(StateCatalog.SELECTIVE_SCAN, "selective_scan", KernelVariant.of(dtype));
-        KernelCall.Builder call =
-                KernelCall.of(kernel, KernelCall.pieces(SizeMath.product(op.mnemonic(), units, lanes)));
+        PreparedLaunch.Builder call =
+                PreparedLaunch.of(kernel, Grids.of(SizeMath.product(op.mnemonic(), units, lanes)));
         for (int i = 0; i < 5; i++) {
-            call.slot(context.slot(node.input(i)));
+            call.value(context.slot(node.input(i)));
         }
         int next = 5;
-        call.slot(op.skip() ? context.slot(node.input(next++)) : -1)
-                .slot(op.initial() ? context.slot(node.input(next)) : -1)
-                .slot(context.slot(node.outputs().get(0)))
-                .slot(context.slot(node.outputs().get(1)))
-                .numbers(x.size(0), x.size(1), x.size(2), states)
-                .number(lanes);
-        return CallsStep.of("selective_scan, " + lanes + " lanes a channel", 0, call.build());
+        call.value(op.skip() ? context.slot(node.input(next++)) : -1)
+                .value(op.initial() ? context.slot(node.input(next)) : -1)
+                .value(context.slot(node.outputs().get(0)))
+                .value(context.slot(node.outputs().get(1)))
+                .addAll(x.size(0), x.size(1), x.size(2), states)
+                .add(lanes);
+        return LaunchStep.of("selective_scan, " + lanes + " lanes a channel", call.build());
     }
 
     /** One launch, some lanes a column of a state. */
@@ -93,21 +94,21 @@ public final class ScanLowering {
         int decay = op.decay() ? next++ : -1;
         int beta = op.delta() ? next++ : -1;
         int initial = op.initial() ? next : -1;
-        KernelCall call = KernelCall.of(kernel, KernelCall.pieces(SizeMath.product(op.mnemonic(), units, lanes)))
-                .slot(context.slot(node.input(0)))
-                .slot(context.slot(node.input(1)))
-                .slot(context.slot(node.input(2)))
-                .slot(slot(node, decay, context))
-                .slot(slot(node, beta, context))
-                .slot(slot(node, initial, context))
-                .slot(context.slot(node.outputs().get(0)))
-                .slot(context.slot(node.outputs().get(1)))
-                .numbers(heads, q.size(1) / k.size(1), k.size(2), size, columns)
-                .number(decay < 0 ? 1L : node.input(decay).shape().size(3))
-                .computed(scale, dtype == DType.F64)
-                .number(lanes)
+        PreparedLaunch call = PreparedLaunch.of(kernel, Grids.of(SizeMath.product(op.mnemonic(), units, lanes)))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.input(2)))
+                .value(slot(node, decay, context))
+                .value(slot(node, beta, context))
+                .value(slot(node, initial, context))
+                .value(context.slot(node.outputs().get(0)))
+                .value(context.slot(node.outputs().get(1)))
+                .addAll(heads, q.size(1) / k.size(1), k.size(2), size, columns)
+                .add(decay < 0 ? 1L : node.input(decay).shape().size(3))
+                .compute(dtype, scale)
+                .add(lanes)
                 .build();
-        return CallsStep.of("gated_delta_net, " + lanes + " lanes a column", 0, call);
+        return LaunchStep.of("gated_delta_net, " + lanes + " lanes a column", call);
     }
 
     private static int slot(Node node, int input, GpuLoweringContext context) {

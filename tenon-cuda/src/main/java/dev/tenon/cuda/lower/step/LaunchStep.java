@@ -10,12 +10,20 @@ import java.util.function.LongFunction;
 /**
  * A step of launches one after another, all prepared when the plan is made. Immutable.
  *
+ * @param workspaceBytes bytes of workspace that they use
+ * @param counterBytes bytes of zeroed counters that they use
  * @param faults what a reported value means, in words
  */
-public record LaunchStep(String tier, List<Work> works, long workspaceBytes, LongFunction<String> faults)
+public record LaunchStep(
+        String tier, List<Work> works, long workspaceBytes, long counterBytes, LongFunction<String> faults)
         implements GpuStep {
     public LaunchStep {
         works = List.copyOf(works);
+    }
+
+    /** A step without counters. */
+    public LaunchStep(String tier, List<Work> works, long workspaceBytes, LongFunction<String> faults) {
+        this(tier, works, workspaceBytes, 0, faults);
     }
 
     /** A step that uses no workspace and reports nothing. */
@@ -36,7 +44,7 @@ public record LaunchStep(String tier, List<Work> works, long workspaceBytes, Lon
 
     /** The same step with words for faults. */
     public LaunchStep withFaults(LongFunction<String> words) {
-        return new LaunchStep(tier, works, workspaceBytes, words);
+        return new LaunchStep(tier, works, workspaceBytes, counterBytes, words);
     }
 
     /** Something that a step enqueues. */

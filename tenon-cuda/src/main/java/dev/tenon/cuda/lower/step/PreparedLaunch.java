@@ -57,14 +57,19 @@ public final class PreparedLaunch implements LaunchStep.Work {
             return this;
         }
 
-        /** The address of a value. */
+        /** The address of a value; the null pointer for a negative slot. */
         public Builder value(int slot) {
-            return argument((frame, slab) -> slab.add(frame.at(slot)));
+            return slot < 0 ? none() : argument((frame, slab) -> slab.add(frame.at(slot)));
         }
 
         /** An address in the workspace, in bytes from its start. */
         public Builder workspace(long offset) {
             return argument((frame, slab) -> slab.add(frame.workspace() + offset));
+        }
+
+        /** The address of the zeroed counters. */
+        public Builder counters() {
+            return argument((frame, slab) -> slab.add(frame.counters()));
         }
 
         /** The null pointer. */
@@ -74,6 +79,14 @@ public final class PreparedLaunch implements LaunchStep.Work {
 
         public Builder add(long value) {
             return argument((_, slab) -> slab.add(value));
+        }
+
+        /** Numbers one by one. */
+        public Builder addAll(long... values) {
+            for (long value : values) {
+                add(value);
+            }
+            return this;
         }
 
         public Builder add(int value) {
@@ -97,6 +110,11 @@ public final class PreparedLaunch implements LaunchStep.Work {
         public Builder struct(long... words) {
             MemorySegment segment = MemorySegment.ofArray(words.clone()).asReadOnly();
             return argument((_, slab) -> slab.add(segment, Long.BYTES));
+        }
+
+        /** A struct by value. */
+        public Builder struct(MemorySegment struct, int alignment) {
+            return argument((_, slab) -> slab.add(struct, alignment));
         }
 
         /** The word of faults, and the number of the step that is being made. */
