@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower.state;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a recurrent layer is spread over a device.
@@ -31,7 +32,7 @@ record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, 
     record Layer(int gates, long directions, long batch, long hidden, int rowBytes, int stateBytes) {}
 
     /** The plan that is done soonest; null where the state of one sequence does not fit into shared memory. */
-    static RecurrentPlan of(Layer layer, DeviceProperties device) {
+    static @Nullable RecurrentPlan of(Layer layer, DeviceProperties device) {
         RecurrentPlan best = null;
         double least = Double.POSITIVE_INFINITY;
         long most = Math.clamp(device.multiprocessors() / layer.directions, 1, layer.hidden);
@@ -53,7 +54,7 @@ record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, 
         return best;
     }
 
-    private static RecurrentPlan fitting(Layer layer, long units, boolean keeps, long shared) {
+    private static @Nullable RecurrentPlan fitting(Layer layer, long units, boolean keeps, long shared) {
         long wide = Math.ceilDiv(layer.hidden, 4L) * 4;
         long weights = keeps ? SizeMath.product("recurrence", layer.gates, units, wide, layer.rowBytes) : 0;
         long row = wide * layer.stateBytes;
