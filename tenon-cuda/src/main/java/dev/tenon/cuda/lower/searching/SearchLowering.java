@@ -41,7 +41,7 @@ public final class SearchLowering {
                     op.mnemonic() + " of " + x.rank() + " dims; the kernel walks at most " + WalkStruct.DIMS);
         }
         MemorySegment walk = WalkStruct.of(1, x.sizes());
-        Chunks chunks = Chunks.of(x.elements(), context);
+        SearchChunks chunks = SearchChunks.of(x.elements(), context);
         Kernel fill =
                 context.kernels().kernel(IndexingCatalog.NON_ZERO, "non_zero_fill", KernelFiles.width(dtype.bytes()));
         int input = context.slot(node.input(0));
@@ -57,7 +57,7 @@ public final class SearchLowering {
                                 .add(frame.workspace())
                                 .add(frame.at(indices))
                                 .add(frame.at(count))
-                                .add(Chunks.ignored(dtype))
+                                .add(SearchChunks.ignored(dtype))
                                 .add(chunks.elements())
                                 .add(chunks.count())
                                 .add(chunks.size())

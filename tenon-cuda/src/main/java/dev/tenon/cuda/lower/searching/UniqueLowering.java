@@ -133,7 +133,7 @@ public final class UniqueLowering {
     }
 
     private void groups(UniqueIndices op, ToLongFunction<GpuFrame> places) {
-        Chunks chunks = Chunks.of(n, context);
+        SearchChunks chunks = SearchChunks.of(n, context);
         long heads = workspace.take(n);
         long counts = workspace.take(chunks.countBytes());
         long groups = workspace.take(SizeMath.product("unique", n, Integer.BYTES));
@@ -185,7 +185,8 @@ public final class UniqueLowering {
     }
 
     /** The order of groups by their first slices. */
-    private ToLongFunction<GpuFrame> ranks(ToLongFunction<GpuFrame> places, long heads, long counts, Chunks chunks) {
+    private ToLongFunction<GpuFrame> ranks(
+            ToLongFunction<GpuFrame> places, long heads, long counts, SearchChunks chunks) {
         long firsts = workspace.take(n);
         long ranks = workspace.take(SizeMath.product("unique", n, Integer.BYTES));
         works.add(LaunchStep.launch(

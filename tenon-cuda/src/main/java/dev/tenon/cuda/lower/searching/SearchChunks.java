@@ -17,17 +17,17 @@ import java.util.function.ToLongFunction;
  * @param count of chunks, at least 1
  * @param size of a chunk, a multiple of 256 elements
  */
-record Chunks(long elements, long count, long size) {
+record SearchChunks(long elements, long count, long size) {
     private static final int THREADS = 256;
     private static final long LEAST = 1024;
     private static final int BLOCKS_A_MULTIPROCESSOR = 4;
 
-    static Chunks of(long elements, GpuLoweringContext context) {
+    static SearchChunks of(long elements, GpuLoweringContext context) {
         long blocks = (long) BLOCKS_A_MULTIPROCESSOR
                 * context.kernels().context().device().multiprocessors();
         long wanted = Math.clamp(Math.ceilDiv(elements, LEAST), 1, blocks);
         long size = SizeMath.roundUp("search", Math.max(1, Math.ceilDiv(elements, wanted)), THREADS);
-        return new Chunks(elements, Math.max(1, Math.ceilDiv(elements, size)), size);
+        return new SearchChunks(elements, Math.max(1, Math.ceilDiv(elements, size)), size);
     }
 
     LaunchShape shape() {
