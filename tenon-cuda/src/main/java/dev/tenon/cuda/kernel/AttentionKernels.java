@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 
@@ -16,7 +17,6 @@ public final class AttentionKernels {
     private static final int SCALAR_QUERIES = 16;
     private static final int MMA_QUERIES = 64;
     private static final int PADDING_BYTES = 16; // of a staged row
-    private static final int MOST_BLOCKS = 65535;
     private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
     /** Head sizes that the tensor-core kernel is compiled for. */
     private static final int[] HEADS = {32, 64, 128};
@@ -137,8 +137,8 @@ public final class AttentionKernels {
 
     /** Why the plain kernel cannot take a problem; empty where it can. */
     public static String scalarRefusal(Problem problem, DeviceProperties device) {
-        if (problem.heads() > MOST_BLOCKS) {
-            return "attention: " + problem.heads() + " heads are more than " + MOST_BLOCKS;
+        if (problem.heads() > GridLimits.YZ) {
+            return "attention: " + problem.heads() + " heads are more than " + GridLimits.YZ;
         }
         long shared = scalarShared(problem);
         int most = device.sharedBytesPerBlockOptIn() - STATIC_SHARED;
@@ -164,7 +164,7 @@ public final class AttentionKernels {
         return LaunchShape.of(
                 SizeMath.toInt("attention", Math.ceilDiv(problem.queries(), queries)),
                 (int) problem.heads(),
-                (int) Math.min(problem.batches(), MOST_BLOCKS),
+                (int) Math.min(problem.batches(), GridLimits.YZ),
                 THREADS);
     }
 

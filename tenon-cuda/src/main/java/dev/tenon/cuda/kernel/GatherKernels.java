@@ -22,7 +22,7 @@ public final class GatherKernels {
      * @param wide whether the indices are i64, else i32
      */
     public Launch axis(int bytes, boolean wide, long outer, long n, long m, long inner) {
-        int unit = (int) Math.min(16, Long.lowestOneBit(inner * bytes));
+        int unit = MovementKernels.widest(inner * bytes);
         long runs = inner * bytes / unit;
         long elements = SizeMath.product("gather", outer, m, runs);
         return new Launch(
@@ -34,7 +34,7 @@ public final class GatherKernels {
                 m,
                 runs,
                 null,
-                "gather, " + unit + (unit == 1 ? " byte" : " bytes") + " an access");
+                "gather, " + MovementKernels.access(unit));
     }
 
     /**

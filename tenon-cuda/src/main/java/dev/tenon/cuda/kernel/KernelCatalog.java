@@ -104,7 +104,7 @@ public final class KernelCatalog {
             List.of(COMPUTE));
 
     /** For bytes, whatever their type. */
-    static final KernelVariant BYTES = new KernelVariant("_bytes", DType.U8, List.of());
+    public static final KernelVariant BYTES = new KernelVariant("_bytes", DType.U8, List.of());
 
     static final KernelFile COPY = new KernelFile(
             "movement/copy.cu",

@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +16,6 @@ public final class MovementKernels {
 
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
-    private static final int GRID_YZ = 65535;
     private static final long LEAST_TILED = 4; // narrower matrices leave most of a tile idle
 
     private final Kernels kernels;
@@ -53,6 +53,16 @@ public final class MovementKernels {
         return tiled >= 0 ? tiles(bytes, dims, tiled, x, y) : copy(bytes, dims, x, y);
     }
 
+    /** The widest access, up to 16 bytes, that cuts runs of so many bytes into whole pieces. */
+    public static int widest(long runBytes) {
+        return (int) Math.min(16, Long.lowestOneBit(runBytes));
+    }
+
+    /** An access in words, as tiers tell it. */
+    public static String access(int bytes) {
+        return bytes + (bytes == 1 ? " byte" : " bytes") + " an access";
+    }
+
     /** The widest access, up to 16 bytes, that cuts every run and meets every address on its boundary. */
     private static int unit(int bytes, Dims dims, long x, long y) {
         long all = x | y | 16;
@@ -62,7 +72,7 @@ public final class MovementKernels {
                     ? SizeMath.product("copy", dims.size(d), bytes)
                     : dims.from(d) * bytes | dims.to(d) * bytes;
         }
-        return last < 0 ? bytes : (int) Math.min(16, Long.lowestOneBit(all));
+        return last < 0 ? bytes : widest(all);
     }
 
     private Move copy(int unit, Dims dims, long x, long y) {
@@ -73,7 +83,7 @@ public final class MovementKernels {
                 y,
                 dims.elements(),
                 dims.walk(),
-                "strided_copy, " + unit + (unit == 1 ? " byte" : " bytes") + " an access");
+                "strided_copy, " + access(unit));
     }
 
     private Move tiles(int bytes, Dims dims, int row, long x, long y) {
@@ -83,8 +93,8 @@ public final class MovementKernels {
         Dims batch = dims.without(row, last);
         LaunchShape shape = new LaunchShape(
                 (int) Math.min(Math.ceilDiv(cols, TILE), Integer.MAX_VALUE),
-                (int) Math.min(Math.ceilDiv(rows, TILE), GRID_YZ),
-                (int) Math.min(batch.elements(), GRID_YZ),
+                (int) Math.min(Math.ceilDiv(rows, TILE), GridLimits.YZ),
+                (int) Math.min(batch.elements(), GridLimits.YZ),
                 TILE,
                 TILE_ROWS,
                 1,

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 public final class ReduceKernels {
     private static final int THREADS = 256;
     private static final int WARP = 32;
-    private static final int GRID_Y = 65535;
     /** Elements that a thread folds before another part is worth a second launch. */
     private static final long ENOUGH_A_THREAD = 64;
 
@@ -64,7 +64,7 @@ public final class ReduceKernels {
         int across = along ? THREADS / lanes : WARP;
         long groups = Math.ceilDiv(results, (long) across);
         long wanted = (long) WAVES * kernels.context().device().multiprocessors();
-        long parts = Math.clamp(Math.min(wanted / groups, count / (lanes * ENOUGH_A_THREAD)), 1, GRID_Y);
+        long parts = Math.clamp(Math.min(wanted / groups, count / (lanes * ENOUGH_A_THREAD)), 1, GridLimits.YZ);
         int stateBytes = dtype.isFloat() ? (dtype == DType.F64 ? 16 : 8) : 32;
         LaunchShape shape = new LaunchShape(
                         (int) Math.min(groups, Integer.MAX_VALUE),

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 
@@ -13,7 +14,6 @@ import dev.tenon.cuda.port.LaunchShape;
  */
 public final class RowKernels {
     private static final int STRAND_LIMIT = 32;
-    private static final int GRID_Y = 65535;
 
     private final Kernels kernels;
 
@@ -69,7 +69,7 @@ public final class RowKernels {
         int strands = Math.clamp(Long.highestOneBit(Math.ceilDiv(n, 4)), 1, STRAND_LIMIT);
         LaunchShape shape = new LaunchShape(
                 SizeMath.toInt("rows", Math.ceilDiv(inner, 32)),
-                (int) Math.min(outer, GRID_Y),
+                (int) Math.min(outer, GridLimits.YZ),
                 1,
                 32,
                 strands,

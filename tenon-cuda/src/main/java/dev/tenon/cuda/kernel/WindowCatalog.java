@@ -10,10 +10,6 @@ import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
-import dev.tenon.core.ir.Broadcast;
-import dev.tenon.core.ir.DType;
-import dev.tenon.cuda.port.LaunchShape;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /** The kernel files of windows, images and signals, and what their steps launch with. */
@@ -111,13 +107,10 @@ public final class WindowCatalog {
                     dft("dft_chirp_store", POINTER, POINTER, POINTER, I64, STRUCT)),
             floats());
 
-    /** For bytes, whatever their sign. */
-    public static final KernelVariant BYTES = KernelCatalog.BYTES;
-
     public static final KernelFile CONV_INTEGER = file(
             "window/conv_integer.cu",
             List.of("conv_integer"),
-            List.of(BYTES),
+            List.of(KernelCatalog.BYTES),
             List.of(POINTER, POINTER, POINTER, POINTER, POINTER, STRUCT));
 
     private WindowCatalog() {}
@@ -139,25 +132,5 @@ public final class WindowCatalog {
                 ROPE,
                 DFT,
                 CONV_INTEGER);
-    }
-
-    /** The variant for a type, integers by argument. */
-    public static KernelVariant variant(DType dtype) {
-        return typed(dtype);
-    }
-
-    /** Elements of 1 to 16 bytes, moved as bits. */
-    public static KernelVariant bits(int bytes) {
-        return KernelFiles.width(bytes);
-    }
-
-    /** The words of the struct {@code Walk} of walk.cuh, for that many operands. */
-    public static long[] walk(int operands, Broadcast broadcast) {
-        return WalkStruct.of(operands, broadcast, operands).toArray(ValueLayout.JAVA_LONG);
-    }
-
-    /** Blocks of 256 threads, a thread a piece of work; at least 1 piece. */
-    public static LaunchShape grid(long pieces) {
-        return Grids.of(pieces);
     }
 }

@@ -4,7 +4,8 @@ import java.util.List;
 
 /** The limits of launches that every platform has, in words. */
 public final class GridLimits {
-    private static final int YZ = 65535;
+    /** Blocks along y, and along z, at most. */
+    public static final int YZ = 65535;
 
     private GridLimits() {}
 

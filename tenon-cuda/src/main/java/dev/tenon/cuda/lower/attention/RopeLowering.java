@@ -6,8 +6,10 @@ import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.MovementKernels;
+import dev.tenon.cuda.kernel.WalkStruct;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -21,7 +23,7 @@ import java.util.List;
 public final class RopeLowering {
     private RopeLowering() {}
 
-    /** The step of an embedding of concrete sizes, or why there is none. */
+    /** The step of an embedding of concrete sizes, or why no kernel takes it. */
     public static Lowered lower(Rope op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         if (x.elements() == 0) {
@@ -44,7 +46,7 @@ public final class RopeLowering {
         long rows = x.elements(0, last);
         PreparedLaunch launch = PreparedLaunch.of(
                         context.kernels().kernel(WindowCatalog.ROPE, entry, KernelVariant.of(dtype)),
-                        WindowCatalog.grid(Math.max(1, x.elements() / (packed ? 2 * pack : 2))))
+                        Grids.of(Math.max(1, x.elements() / (packed ? 2 * pack : 2))))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.input(2)))
@@ -53,7 +55,7 @@ public final class RopeLowering {
                 .add(size)
                 .add(pairs)
                 .add(op.interleaved())
-                .struct(WindowCatalog.walk(2, broadcast))
+                .struct(WalkStruct.of(2, broadcast, 2), WalkStruct.ALIGNMENT)
                 .build();
         return LaunchStep.of(entry + (packed ? ", " + pack + " pairs a thread" : ", a pair a thread"), launch);
     }

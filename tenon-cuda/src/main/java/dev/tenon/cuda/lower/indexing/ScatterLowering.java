@@ -13,6 +13,7 @@ import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WalkStruct;
 import dev.tenon.cuda.lower.sorting.RadixSort;
@@ -199,7 +200,7 @@ public final class ScatterLowering {
                         .add(scatter.count())
                         .add(scatter.slices())));
         int width = scatter.dtype().bytes();
-        int unit = (int) Math.min(16, Long.lowestOneBit(scatter.inner() * width));
+        int unit = MovementKernels.widest(scatter.inner() * width);
         long runs = scatter.inner() * width / unit;
         long elements = SizeMath.product("scatter", scatter.count(), runs);
         int updates = scatter.updates();
@@ -215,7 +216,7 @@ public final class ScatterLowering {
                         .add(elements)
                         .add(runs)
                         .add(scatter.slices())));
-        String access = unit + (unit == 1 ? " byte" : " bytes") + " an access";
+        String access = MovementKernels.access(unit);
         return step("scatter, the last update of each slice, " + access, works, scatter, fault);
     }
 

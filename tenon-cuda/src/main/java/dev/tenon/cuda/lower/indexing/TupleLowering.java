@@ -10,6 +10,7 @@ import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.WalkStruct;
 import dev.tenon.cuda.lower.movement.MovementLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -40,7 +41,7 @@ public final class TupleLowering {
         }
         int bytes = MovementLowering.width(node);
         long inner = slices.elements();
-        int unit = (int) Math.min(16, Long.lowestOneBit(inner * bytes));
+        int unit = MovementKernels.widest(inner * bytes);
         long runs = inner * bytes / unit;
         long elements = y.elements() / inner * runs;
         long tuples = indices.elements(op.batchDims(), indices.rank() - 1);
@@ -64,7 +65,7 @@ public final class TupleLowering {
                         .add(frame.faults())
                         .add(number));
         return new LaunchStep(
-                "gather_nd, " + unit + (unit == 1 ? " byte" : " bytes") + " an access",
+                "gather_nd, " + MovementKernels.access(unit),
                 List.of(work),
                 0,
                 index -> fault(index, data, op.batchDims(), slices.tuple()));

@@ -14,6 +14,7 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
@@ -22,7 +23,6 @@ public final class IntegerMatMul {
     private static final int TILE = 64;
     private static final int THREADS = 256;
     private static final int BATCH_DIMS = 3;
-    private static final long GRID_YZ = 65535;
 
     /** Depth of a part is a multiple of what a tile takes at once. */
     private static final long STEP = 32;
@@ -45,11 +45,11 @@ public final class IntegerMatMul {
         long columns = Math.ceilDiv(shape.n(), (long) TILE);
         long bands = SizeMath.product("matmul_integer", Math.ceilDiv(shape.m(), (long) TILE), shape.matrices());
         long wanted = 2L * context.kernels().context().device().multiprocessors();
-        long parts = Math.clamp(Math.min(wanted / (columns * bands), shape.k() / LEAST_PART), 1, GRID_YZ);
+        long parts = Math.clamp(Math.min(wanted / (columns * bands), shape.k() / LEAST_PART), 1, GridLimits.YZ);
         long depth = Math.max(STEP, Math.ceilDiv(Math.ceilDiv(shape.k(), parts), STEP) * STEP);
         parts = Math.max(1, Math.ceilDiv(shape.k(), depth));
         LaunchShape grid = LaunchShape.of(
-                SizeMath.toInt("matmul_integer", columns), (int) Math.min(bands, GRID_YZ), (int) parts, THREADS);
+                SizeMath.toInt("matmul_integer", columns), (int) Math.min(bands, GridLimits.YZ), (int) parts, THREADS);
         PreparedLaunch product = call(op, node, context, shape, grid, depth);
         String tier = "matmul_integer, dot products of 4 bytes, tiles of 64x64";
         if (parts == 1) {

@@ -14,12 +14,12 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 
 /** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
 public final class PackedMatMul {
     private static final int THREADS = 256;
-    private static final int GRID_Y = 65535;
 
     /** Rows of the weight that a block takes, four a warp; rows of x that are multiplied at once. */
     private static final long COLUMNS = 32;
@@ -45,7 +45,7 @@ public final class PackedMatMul {
                         StateCatalog.packed(op.format(), dtype));
         LaunchShape shape = LaunchShape.of(
                 SizeMath.toInt("dequant_matmul", Math.ceilDiv(columns, COLUMNS)),
-                (int) Math.min(rows == 1 ? 1 : Math.ceilDiv(rows, ROWS), GRID_Y),
+                (int) Math.min(rows == 1 ? 1 : Math.ceilDiv(rows, ROWS), GridLimits.YZ),
                 1,
                 THREADS);
         PreparedLaunch call = PreparedLaunch.of(kernel, shape)

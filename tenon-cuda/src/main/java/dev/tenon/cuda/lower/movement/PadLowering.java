@@ -10,6 +10,7 @@ import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.WalkStruct;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -43,7 +44,7 @@ public final class PadLowering {
         while (!axes.isEmpty() && axes.getLast().whole()) {
             run = SizeMath.product("pad", run, axes.removeLast().size());
         }
-        int unit = (int) Math.min(16, Long.lowestOneBit(run * bytes));
+        int unit = MovementKernels.widest(run * bytes);
         long perRun = run * bytes / unit;
         List<Axis> inUnits = new ArrayList<>();
         for (Axis axis : axes) {
@@ -69,7 +70,7 @@ public final class PadLowering {
         int output = context.slot(node.output());
         int mode = code(op.mode());
         return new LaunchStep(
-                "pad, " + unit + (unit == 1 ? " byte" : " bytes") + " an access",
+                "pad, " + MovementKernels.access(unit),
                 LaunchStep.launch(
                         kernel,
                         Grids.of(elements),

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
@@ -14,6 +15,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
@@ -21,7 +23,6 @@ import java.util.List;
 public final class ChannelNormLowering {
     private static final int WARP = 32;
     private static final int MOST_THREADS = 512;
-    private static final int GRID_Y = 65535;
     /** Bytes of a row that a thread reads before another one is worth it. */
     private static final long BYTES_A_THREAD = 64;
     /** Bytes of a part of a row; shorter parts do not pay for a second launch. */
@@ -71,7 +72,7 @@ public final class ChannelNormLowering {
         long pack = 16 / dtype.bytes();
         long each = SizeMath.roundUp("instance_norm", Math.ceilDiv(cols, wanted), pack);
         int parts = SizeMath.toInt("instance_norm", Math.ceilDiv(cols, each));
-        LaunchShape shape = LaunchShape.of(parts, (int) Math.min(rows, GRID_Y), 1, MOST_THREADS);
+        LaunchShape shape = LaunchShape.of(parts, (int) Math.min(rows, GridLimits.YZ), 1, MOST_THREADS);
         PreparedLaunch states = PreparedLaunch.of(kernel("instance_norm_parts", dtype, context), shape)
                 .value(context.slot(node.input(0)))
                 .workspace(0)
@@ -121,7 +122,7 @@ public final class ChannelNormLowering {
                                         WindowCatalog.LOCAL_RESPONSE_NORM,
                                         "local_response_norm",
                                         KernelVariant.of(dtype)),
-                        WindowCatalog.grid(x.elements()))
+                        Grids.of(x.elements()))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.output()))
                 .add(x.elements())

@@ -13,6 +13,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,6 @@ import java.util.List;
 public final class ArgReduceLowering {
     private static final int THREADS = 256;
     private static final int WARP = 32;
-    private static final int GRID_Y = 65535;
     private static final int STATE_BYTES = 16;
     private static final long LONG_LANE = 1024;
 
@@ -46,7 +46,7 @@ public final class ArgReduceLowering {
         int across = along ? THREADS / lanes : WARP;
         long groups = Math.ceilDiv(results, (long) across);
         long wanted = (long) WAVES * context.kernels().context().device().multiprocessors();
-        long parts = Math.clamp(Math.min(wanted / groups, n / (lanes * ENOUGH_A_THREAD)), 1, GRID_Y);
+        long parts = Math.clamp(Math.min(wanted / groups, n / (lanes * ENOUGH_A_THREAD)), 1, GridLimits.YZ);
         LaunchShape shape = new LaunchShape(
                 (int) Math.min(groups, Integer.MAX_VALUE),
                 (int) parts,
@@ -88,7 +88,7 @@ public final class ArgReduceLowering {
         String tier = "arg_reduce, " + lanes + (along ? " lanes along" : " lanes, columns")
                 + (parts > 1 ? ", " + parts + " parts" : "");
         long workspace = parts > 1 ? SizeMath.product("arg_reduce", results, parts, STATE_BYTES) : 0;
-        return new LaunchStep(tier, works, workspace, value -> "the value " + value + " has no result");
+        return LaunchStep.of(tier, works, workspace);
     }
 
     private static LaunchStep.Work join(Kernel kernel, int output, int last, long results, long parts) {

@@ -15,6 +15,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
@@ -24,7 +25,6 @@ import java.util.List;
 public final class CumulativeLowering {
     private static final int THREADS = 256;
     private static final int WARPS = 8;
-    private static final int GRID_Y = 65535;
 
     /** Elements of a row up to which a warp goes through it. */
     private static final long SHORT_ROW = 1024;
@@ -109,7 +109,7 @@ public final class CumulativeLowering {
         boolean rows = lanes.inner() == 1;
         Kernel kernel = lanes.kernel(rows ? "cumulative_rows" : "cumulative_lanes");
         LaunchShape shape = rows
-                ? LaunchShape.of((int) lanes.parts(), (int) Math.min(lanes.count(), GRID_Y), 1, THREADS)
+                ? LaunchShape.of((int) lanes.parts(), (int) Math.min(lanes.count(), GridLimits.YZ), 1, THREADS)
                 : LaunchShape.of(
                         (int) Math.min(Math.ceilDiv(lanes.count(), (long) THREADS), Integer.MAX_VALUE),
                         (int) lanes.parts(),
@@ -125,7 +125,7 @@ public final class CumulativeLowering {
                 + (lanes.parts() > 1 ? ", " + lanes.parts() + " parts" : "");
         long workspace =
                 lanes.parts() > 1 ? SizeMath.product("cumulative", lanes.count(), lanes.parts(), Long.BYTES) : 0;
-        return new LaunchStep(tier, works, workspace, value -> "the value " + value + " has no result");
+        return LaunchStep.of(tier, works, workspace);
     }
 
     private static KernelArguments fill(

@@ -29,10 +29,6 @@ public final class SearchLowering {
 
     private SearchLowering() {}
 
-    static String noFault(long value) {
-        return "the value " + value + " has no result";
-    }
-
     public static Lowered lower(NonZeroIndices op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         DType dtype = node.input(0).dtype();
@@ -62,11 +58,10 @@ public final class SearchLowering {
                                 .add(chunks.count())
                                 .add(chunks.size())
                                 .add(walk, WalkStruct.ALIGNMENT)));
-        return new LaunchStep(
+        return LaunchStep.of(
                 "non_zero, " + chunks.count() + (chunks.count() == 1 ? " chunk" : " chunks"),
                 works,
-                chunks.countBytes(),
-                SearchLowering::noFault);
+                chunks.countBytes());
     }
 
     /**
@@ -118,8 +113,7 @@ public final class SearchLowering {
             select(op, lanes, workspace, works);
         }
         works.add(write(lanes));
-        return new LaunchStep(
-                "box_selection, a block a class of an image", works, workspace.bytes(), SearchLowering::noFault);
+        return LaunchStep.of("box_selection, a block a class of an image", works, workspace.bytes());
     }
 
     private static void select(BoxSelection op, Lanes lanes, Workspace workspace, List<LaunchStep.Work> works) {

@@ -69,11 +69,10 @@ public final class UniqueLowering {
         boolean radix = single && n > FEW;
         ToLongFunction<GpuFrame> places = n == 0 ? _ -> 0 : radix ? sorted() : merged();
         groups(op, places);
-        return new LaunchStep(
+        return LaunchStep.of(
                 "unique, slices " + (radix ? "sorted by digits" : "merged") + (op.sorted() ? "" : ", numbered as met"),
                 works,
-                workspace.bytes(),
-                SearchLowering::noFault);
+                workspace.bytes());
     }
 
     private Kernel kernel(KernelFile file, String entry) {
@@ -91,18 +90,7 @@ public final class UniqueLowering {
 
     private ToLongFunction<GpuFrame> sorted() {
         RadixSort sort = new RadixSort(context.kernels(), workspace, 1, n, RadixSort.keyBytes(dtype), dtype.bits());
-        works.add(LaunchStep.launch(
-                kernel(IndexingCatalog.TOP_K, "top_k_keys"),
-                Grids.of(n),
-                (arguments, frame) -> arguments
-                        .add(frame.at(input))
-                        .add(frame.workspace() + sort.keys())
-                        .add(order.kind())
-                        .add(order.largest())
-                        .add(0)
-                        .add(1L)
-                        .add(n)
-                        .add(1L)));
+        works.add(sort.keying(kernel(IndexingCatalog.TOP_K, "top_k_keys"), order, input, false, 1));
         works.addAll(sort.works());
         return frame -> frame.workspace() + sort.places();
     }

@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.signal.Dft;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -187,8 +188,7 @@ public final class DftLowering {
     }
 
     private PreparedLaunch.Builder launch(String entry, long pieces) {
-        return PreparedLaunch.of(
-                context.kernels().kernel(WindowCatalog.DFT, entry, variant), WindowCatalog.grid(pieces));
+        return PreparedLaunch.of(context.kernels().kernel(WindowCatalog.DFT, entry, variant), Grids.of(pieces));
     }
 
     /** How many rows are transformed together. */

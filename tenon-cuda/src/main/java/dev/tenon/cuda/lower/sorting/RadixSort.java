@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower.sorting;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
@@ -9,6 +10,7 @@ import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Workspace;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +28,6 @@ public final class RadixSort {
     private static final int DIGIT_BITS = 8;
     private static final long LEAST_CHUNK = 2048;
     private static final int BLOCKS_A_MULTIPROCESSOR = 4;
-    private static final int GRID_Y = 65535;
 
     private final long rows;
     private final long n;
@@ -72,7 +73,7 @@ public final class RadixSort {
     }
 
     private void add(int pass, Cut cut, Kernel count, Kernel offsets, Kernel place) {
-        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GRID_Y), 1, THREADS);
+        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GridLimits.YZ), 1, THREADS);
         LaunchShape rowShape = LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), THREADS);
         int shift = pass * DIGIT_BITS;
         long from = keys[pass % 2];
@@ -111,6 +112,28 @@ public final class RadixSort {
                         .add(cut.chunks())
                         .add(cut.chunk())
                         .add(shift)));
+    }
+
+    /**
+     * The launch that makes the keys of an input's elements, before {@link #works()}.
+     *
+     * @param kernel top_k_keys for the element's width
+     * @param input slot
+     * @param inner elements from one of a row to the next
+     */
+    public LaunchStep.Work keying(Kernel kernel, SortOrder order, int input, boolean descending, long inner) {
+        return LaunchStep.launch(
+                kernel,
+                Grids.of(SizeMath.product("sort", rows, n)),
+                (arguments, frame) -> arguments
+                        .add(frame.at(input))
+                        .add(frame.workspace() + keys())
+                        .add(order.kind())
+                        .add(order.largest())
+                        .add(descending ? 1 : 0)
+                        .add(rows)
+                        .add(n)
+                        .add(inner));
     }
 
     /** Where in the workspace the keys lie that are to be sorted; the sort writes over them. */

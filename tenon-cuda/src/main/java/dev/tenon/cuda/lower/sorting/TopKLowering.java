@@ -128,18 +128,8 @@ public final class TopKLowering {
         RadixSort sort = new RadixSort(
                 lanes.context().kernels(), workspace, lanes.count(), lanes.n(), keyBytes, 8 * lanes.bytes());
         List<LaunchStep.Work> works = new ArrayList<>();
-        works.add(LaunchStep.launch(
-                lanes.kernel("top_k_keys", 0),
-                Grids.of(SizeMath.product("top_k", lanes.count(), lanes.n())),
-                (arguments, frame) -> arguments
-                        .add(frame.at(input))
-                        .add(frame.workspace() + sort.keys())
-                        .add(order.kind())
-                        .add(order.largest())
-                        .add(lanes.descending())
-                        .add(lanes.count())
-                        .add(lanes.n())
-                        .add(lanes.inner())));
+        works.add(sort.keying(
+                lanes.kernel("top_k_keys", 0), order, input, lanes.op().largest(), lanes.inner()));
         works.addAll(sort.works());
         works.add(LaunchStep.launch(
                 lanes.kernel("top_k_take", 0),
@@ -154,6 +144,6 @@ public final class TopKLowering {
                         .add(lanes.inner())
                         .add(lanes.op().k())));
         String tier = "top_k, a radix sort of " + lanes.count() + (lanes.count() == 1 ? " lane" : " lanes");
-        return new LaunchStep(tier, works, workspace.bytes(), value -> "the value " + value + " has no result");
+        return LaunchStep.of(tier, works, workspace.bytes());
     }
 }

@@ -21,6 +21,7 @@ import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -33,7 +34,6 @@ import java.util.List;
 public final class RecurrentLowering {
     private static final int THREADS = 256;
     private static final int TILE = 64;
-    private static final int GRID_Y = 65535;
     private static final int STATES = 4;
     private static final int FUNCTIONS = 3;
 
@@ -196,7 +196,7 @@ public final class RecurrentLowering {
                             inputs,
                             LaunchShape.of(
                                     (int) Math.ceilDiv(gates, (long) TILE),
-                                    (int) Math.min(Math.ceilDiv(rows, (long) TILE), GRID_Y),
+                                    (int) Math.min(Math.ceilDiv(rows, (long) TILE), GridLimits.YZ),
                                     1,
                                     THREADS))
                     .value(context.slot(node.input(0)))
@@ -223,7 +223,7 @@ public final class RecurrentLowering {
                     List.copyOf(calls),
                     SizeMath.sum("recurrence", stateAt, state),
                     2L * layer.directions() * Integer.BYTES,
-                    value -> "the value " + value + " has no result");
+                    GpuStep::noResult);
         }
 
         private PreparedLaunch walk(long stateAt, long from, long to) {

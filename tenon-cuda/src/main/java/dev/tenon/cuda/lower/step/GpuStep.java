@@ -25,6 +25,11 @@ public non-sealed interface GpuStep extends Lowered {
      * In words, what a fault that the step's kernel reported with that value means: {@code index 7 is out of range}.
      */
     default String fault(long value) {
+        return noResult(value);
+    }
+
+    /** What a reported value means where a step says no more. */
+    static String noResult(long value) {
         return "the value " + value + " has no result";
     }
 

@@ -28,7 +28,7 @@ public record LaunchStep(
 
     /** A step that uses no workspace and reports nothing. */
     public LaunchStep(String tier, Work... works) {
-        this(tier, List.of(works), 0, value -> "the value " + value + " has no result");
+        this(tier, List.of(works), 0, GpuStep::noResult);
     }
 
     /** A step of one launch that uses no workspace and reports nothing. */
@@ -38,8 +38,7 @@ public record LaunchStep(
 
     /** A step that reports nothing. */
     public static LaunchStep of(String tier, List<? extends Work> works, long workspaceBytes) {
-        return new LaunchStep(
-                tier, List.copyOf(works), workspaceBytes, value -> "the value " + value + " has no result");
+        return new LaunchStep(tier, List.copyOf(works), workspaceBytes, GpuStep::noResult);
     }
 
     /** The same step with words for faults. */

@@ -6,6 +6,8 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.Resize;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WindowCatalog;
@@ -34,7 +36,7 @@ final class AxisByAxis {
     }
 
     LaunchStep step() {
-        KernelVariant variant = WindowCatalog.variant(dtype);
+        KernelVariant variant = KernelFiles.typed(dtype);
         Workspace workspace = new Workspace();
         workspace.take(tables.bytes());
         List<PreparedLaunch> launches = new ArrayList<>();
@@ -63,8 +65,7 @@ final class AxisByAxis {
     private PreparedLaunch launch(int index, Shape result, long from, long to, KernelVariant variant) {
         int axis = tables.axes().get(index);
         PreparedLaunch.Builder launch = PreparedLaunch.of(
-                context.kernels().kernel(WindowCatalog.RESIZE, "resize_axis", variant),
-                WindowCatalog.grid(result.elements()));
+                context.kernels().kernel(WindowCatalog.RESIZE, "resize_axis", variant), Grids.of(result.elements()));
         if (from < 0) {
             launch.value(context.slot(node.input(0)));
         } else {

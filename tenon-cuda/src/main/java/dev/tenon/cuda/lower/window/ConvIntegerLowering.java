@@ -5,6 +5,8 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -19,7 +21,7 @@ public final class ConvIntegerLowering {
 
     private ConvIntegerLowering() {}
 
-    /** The step of a convolution of concrete sizes, or why there is none. */
+    /** The step of a convolution of concrete sizes, or why no kernel takes it. */
     public static Lowered lower(ConvInteger op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         Shape y = node.output().shape();
@@ -31,8 +33,8 @@ public final class ConvIntegerLowering {
             return new NoWork(op.mnemonic());
         }
         PreparedLaunch.Builder launch = PreparedLaunch.of(
-                        context.kernels().kernel(WindowCatalog.CONV_INTEGER, "conv_integer", WindowCatalog.BYTES),
-                        WindowCatalog.grid(y.elements()))
+                        context.kernels().kernel(WindowCatalog.CONV_INTEGER, "conv_integer", KernelCatalog.BYTES),
+                        Grids.of(y.elements()))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)));
         if (op.zeroPointX()) {

@@ -7,6 +7,8 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -105,8 +107,8 @@ public final class PoolLowering {
         int lanes = cells >= HUGE_WINDOW ? THREADS : WARP;
         String entry = wide ? "pool_wide" : dims <= 3 ? "pool" + dims + "d" : "pool";
         PreparedLaunch.Builder launch = PreparedLaunch.of(
-                        context.kernels().kernel(WindowCatalog.POOL, entry, WindowCatalog.variant(dtype)),
-                        wide ? rows(results, lanes) : WindowCatalog.grid(results))
+                        context.kernels().kernel(WindowCatalog.POOL, entry, KernelFiles.typed(dtype)),
+                        wide ? rows(results, lanes) : Grids.of(results))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.outputs().getFirst()));
         if (node.outputs().size() > 1) {

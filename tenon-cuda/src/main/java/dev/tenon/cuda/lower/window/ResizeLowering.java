@@ -8,6 +8,8 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.image.CoordinateMode;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.image.ResizeMode;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.MovementKernels;
@@ -90,7 +92,7 @@ public final class ResizeLowering {
         }
     }
 
-    /** The step of a resize of concrete sizes, or why there is none. */
+    /** The step of a resize of concrete sizes, or why no kernel takes it. */
     public static Lowered lower(Resize op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         Shape y = node.output().shape();
@@ -157,14 +159,14 @@ public final class ResizeLowering {
         int width = dtype.bytes();
         boolean crops = op.coordinates() == CoordinateMode.TF_CROP_AND_RESIZE;
         long run = crops ? 1 : walk.run();
-        int unit = (int) Math.min(16, Long.lowestOneBit(SizeMath.product("resize", run, width)));
+        int unit = MovementKernels.widest(SizeMath.product("resize", run, width));
         long elements = node.output().shape().elements() / (unit / width);
-        KernelVariant variant = WindowCatalog.bits(unit);
+        KernelVariant variant = KernelFiles.width(unit);
         List<PreparedLaunch> launches = new ArrayList<>();
         addTables(launches, context.kernels(), variant, op, tables);
         launches.add(PreparedLaunch.of(
                         context.kernels().kernel(WindowCatalog.RESIZE_NEAREST, "resize_nearest", variant),
-                        WindowCatalog.grid(elements))
+                        Grids.of(elements))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.output()))
                 .workspace(0)
@@ -173,20 +175,20 @@ public final class ResizeLowering {
                 .struct(walk.widened(unit / width).struct())
                 .add(Elements.fromDouble(dtype, op.extrapolation()))
                 .build());
-        return LaunchStep.of("resize_nearest, " + unit + " bytes an access", launches, tables.bytes());
+        return LaunchStep.of("resize_nearest, " + MovementKernels.access(unit), launches, tables.bytes());
     }
 
     private static LaunchStep allAxes(
             Resize op, Node node, GpuLoweringContext context, ResizeTables tables, Walk walk) {
         DType dtype = node.output().dtype();
         long elements = node.output().shape().elements();
-        KernelVariant variant = WindowCatalog.variant(dtype);
+        KernelVariant variant = KernelFiles.typed(dtype);
         List<PreparedLaunch> launches = new ArrayList<>();
         addTables(launches, context.kernels(), variant, op, tables);
         launches.add(number(
                         PreparedLaunch.of(
                                         context.kernels().kernel(WindowCatalog.RESIZE, "resize", variant),
-                                        WindowCatalog.grid(elements))
+                                        Grids.of(elements))
                                 .value(context.slot(node.input(0)))
                                 .value(context.slot(node.output()))
                                 .workspace(0)

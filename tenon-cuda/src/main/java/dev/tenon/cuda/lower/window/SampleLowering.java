@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.convolution.DeformColumns;
 import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.pooling.MaxRoiPool;
 import dev.tenon.core.ir.op.pooling.RoiAlign;
+import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WindowCatalog;
@@ -83,7 +84,7 @@ public final class SampleLowering {
                                         WindowCatalog.GRID_SAMPLE,
                                         entry,
                                         KernelVariant.of(node.output().dtype())),
-                        WindowCatalog.grid(chunks.threads()))
+                        Grids.of(chunks.threads()))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.output()))
@@ -162,7 +163,7 @@ public final class SampleLowering {
                                 WindowCatalog.ROI,
                                 entry,
                                 KernelVariant.of(node.output().dtype())),
-                WindowCatalog.grid(node.output().shape().elements()));
+                Grids.of(node.output().shape().elements()));
     }
 
     private static String fault(long value, Shape x) {
@@ -202,7 +203,7 @@ public final class SampleLowering {
                                         WindowCatalog.DEFORM_COLUMNS,
                                         "deform_columns",
                                         KernelVariant.of(node.output().dtype())),
-                        WindowCatalog.grid(chunks.threads()))
+                        Grids.of(chunks.threads()))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)));
         if (op.mask()) {

@@ -6,7 +6,7 @@ __device__ __forceinline__ i64 index_at(const void* indices, i32 wide, i64 at) {
     return wide ? static_cast<const i64*>(indices)[at] : static_cast<const i32*>(indices)[at];
 }
 
-// The index from the front, or -1 where there is none.
+// The index from the front, or -1 out of range.
 __device__ __forceinline__ i64 from_front(i64 index, i64 n) {
     i64 front = index < 0 ? index + n : index;
     return front < 0 || front >= n ? -1 : front;
