@@ -6,6 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Allocates memory outside the heap that lives as long as it is reachable, and keeps what is no longer reachable from
@@ -32,6 +34,9 @@ public final class HostMemory {
     private static final ReentrantLock COLLECTING = new ReentrantLock();
     private static volatile long threshold = FLOOR;
 
+    private static final LongConsumer ALL = bytes -> {};
+    private static volatile LongConsumer admission = ALL;
+
     private HostMemory() {}
 
     /** Subtracts what was handed out once it is unreachable. */
@@ -50,6 +55,7 @@ public final class HostMemory {
      * @throws OutOfMemoryError when the JVM or the system has no more memory
      */
     public static MemorySegment allocate(long bytes, long alignment) {
+        admission.accept(bytes);
         if (HELD.get() + bytes > threshold) {
             collect();
         }
@@ -58,6 +64,11 @@ public final class HostMemory {
         CleanerThread.register(segment.scope(), new Release(bytes));
         HELD.addAndGet(bytes);
         return segment;
+    }
+
+    /** For tests: asks this before each allocation, with its bytes, to refuse some; null for none. */
+    static void admit(@Nullable LongConsumer next) {
+        admission = next == null ? ALL : next;
     }
 
     /** Returns the bytes that are handed out and not known to be unreachable. */

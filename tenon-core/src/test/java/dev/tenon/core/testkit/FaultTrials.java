@@ -2,6 +2,7 @@ package dev.tenon.core.testkit;
 
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.HostMemoryFaults;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Execution;
@@ -16,8 +17,10 @@ import dev.tenon.core.tensor.Tensor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +122,7 @@ public final class FaultTrials {
         failed = false;
         device.points().arm(number);
         try {
-            life();
+            HostMemoryFaults.during(device.points(), this::life);
         } catch (RuntimeException | AssertionError e) {
             device.points().arm(0);
             if (engine != null) { // the next trial begins with nothing held
@@ -180,10 +183,16 @@ public final class FaultTrials {
             return action.get();
         } catch (TenonException e) {
             require(!failed && failing > 0, "a second failure, without a fault: " + e);
-            require(e.toString().contains(FaultPoints.MARK), "a failure that does not say what failed: " + e);
+            require(says(e), "a failure that does not say what failed: " + e);
             failed = true;
             return action.get();
         }
+    }
+
+    /** Whether the exception or what caused it is the fault; memory of the host names its bytes and its tensor itself. */
+    private static boolean says(TenonException e) {
+        return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
+                .anyMatch(cause -> String.valueOf(cause.getMessage()).contains(FaultPoints.MARK));
     }
 
     /** Threads end a moment after what they were for. */

@@ -66,38 +66,38 @@ import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.SelectiveScan;
-import dev.tenon.cuda.lower.attention.AttentionLowering;
-import dev.tenon.cuda.lower.attention.RopeLowering;
-import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
-import dev.tenon.cuda.lower.indexing.GatherLowering;
-import dev.tenon.cuda.lower.indexing.ScatterLowering;
-import dev.tenon.cuda.lower.indexing.TupleLowering;
+import dev.tenon.cuda.lower.attention.GpuAttentionLowering;
+import dev.tenon.cuda.lower.attention.GpuRopeLowering;
+import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
+import dev.tenon.cuda.lower.indexing.GpuGatherLowering;
+import dev.tenon.cuda.lower.indexing.GpuScatterLowering;
+import dev.tenon.cuda.lower.indexing.GpuTupleLowering;
+import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
-import dev.tenon.cuda.lower.matmul.MatMulLowering;
 import dev.tenon.cuda.lower.matmul.PackedMatMul;
-import dev.tenon.cuda.lower.movement.MovementLowering;
-import dev.tenon.cuda.lower.movement.PadLowering;
-import dev.tenon.cuda.lower.norm.ChannelNormLowering;
-import dev.tenon.cuda.lower.norm.NormLowering;
-import dev.tenon.cuda.lower.quantisation.QuantisationLowering;
-import dev.tenon.cuda.lower.random.RandomLowering;
-import dev.tenon.cuda.lower.reduce.ArgReduceLowering;
-import dev.tenon.cuda.lower.reduce.CumulativeLowering;
-import dev.tenon.cuda.lower.reduce.ReductionLowering;
-import dev.tenon.cuda.lower.searching.SearchLowering;
-import dev.tenon.cuda.lower.searching.UniqueLowering;
-import dev.tenon.cuda.lower.signal.DftLowering;
-import dev.tenon.cuda.lower.sorting.TopKLowering;
-import dev.tenon.cuda.lower.state.RecurrentLowering;
-import dev.tenon.cuda.lower.state.ScanLowering;
+import dev.tenon.cuda.lower.movement.GpuMovementLowering;
+import dev.tenon.cuda.lower.movement.GpuPadLowering;
+import dev.tenon.cuda.lower.norm.GpuChannelNormLowering;
+import dev.tenon.cuda.lower.norm.GpuNormLowering;
+import dev.tenon.cuda.lower.quantisation.GpuQuantisationLowering;
+import dev.tenon.cuda.lower.random.GpuRandomLowering;
+import dev.tenon.cuda.lower.reduce.GpuArgReduceLowering;
+import dev.tenon.cuda.lower.reduce.GpuCumulativeLowering;
+import dev.tenon.cuda.lower.reduce.GpuReductionLowering;
+import dev.tenon.cuda.lower.searching.GpuSearchLowering;
+import dev.tenon.cuda.lower.searching.GpuUniqueLowering;
+import dev.tenon.cuda.lower.signal.GpuDftLowering;
+import dev.tenon.cuda.lower.sorting.GpuTopKLowering;
+import dev.tenon.cuda.lower.state.GpuRecurrentLowering;
+import dev.tenon.cuda.lower.state.GpuScanLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
-import dev.tenon.cuda.lower.window.ConvIntegerLowering;
-import dev.tenon.cuda.lower.window.PoolLowering;
-import dev.tenon.cuda.lower.window.ResizeLowering;
-import dev.tenon.cuda.lower.window.SampleLowering;
+import dev.tenon.cuda.lower.window.GpuConvIntegerLowering;
+import dev.tenon.cuda.lower.window.GpuPoolLowering;
+import dev.tenon.cuda.lower.window.GpuResizeLowering;
+import dev.tenon.cuda.lower.window.GpuSampleLowering;
 import java.util.stream.Collectors;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -118,8 +118,8 @@ public final class GpuLowering {
         }
         if (node.op() instanceof Claimable whole) {
             return switch (whole) {
-                case PlainAttention op -> AttentionLowering.lower(op, node, context);
-                case ResidualNorm op -> NormLowering.lower(op, node, context);
+                case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
+                case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
             };
         }
         return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
@@ -129,64 +129,64 @@ public final class GpuLowering {
         return switch (primitive) {
             case GroupedMatMul _, Conv _, ConvTranspose _ -> unsupported(node);
             case InUnits op -> lower(op, node, context);
-            case Lstm op -> RecurrentLowering.lower(op, node, context);
-            case Gru op -> RecurrentLowering.lower(op, node, context);
-            case Rnn op -> RecurrentLowering.lower(op, node, context);
+            case Lstm op -> GpuRecurrentLowering.lower(op, node, context);
+            case Gru op -> GpuRecurrentLowering.lower(op, node, context);
+            case Rnn op -> GpuRecurrentLowering.lower(op, node, context);
             case MatMulInteger op -> IntegerMatMul.lower(op, node, context);
-            case Quantize op -> QuantisationLowering.lower(op, node, context);
-            case Dequantize op -> QuantisationLowering.lower(op, node, context);
-            case DynamicQuantize op -> QuantisationLowering.lower(op, node, context);
-            case MatMul op -> MatMulLowering.lower(op, node, context);
+            case Quantize op -> GpuQuantisationLowering.lower(op, node, context);
+            case Dequantize op -> GpuQuantisationLowering.lower(op, node, context);
+            case DynamicQuantize op -> GpuQuantisationLowering.lower(op, node, context);
+            case MatMul op -> GpuMatMulLowering.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
-            case Attention op -> AttentionLowering.lower(op, node, context);
-            case Elementwise _, Region _ -> ElementwiseLowering.lower(node, context);
-            case Softmax op -> NormLowering.lower(op, node, context);
-            case LogSoftmax op -> NormLowering.lower(op, node, context);
-            case LayerNorm op -> NormLowering.lower(op, node, context);
-            case RmsNorm op -> NormLowering.lower(op, node, context);
-            case Copy op -> MovementLowering.lower(op, node, context);
-            case Transpose op -> MovementLowering.lower(op, node, context);
-            case Slice op -> MovementLowering.lower(op, node, context);
-            case Concat op -> MovementLowering.lower(op, node, context);
-            case Expand op -> MovementLowering.lower(op, node, context);
-            case Reduce op -> ReductionLowering.lower(op, node, context);
-            case ArgReduce op -> ArgReduceLowering.lower(op, node, context);
-            case Cumulative op -> CumulativeLowering.lower(op, node, context);
-            case TopK op -> TopKLowering.lower(op, node, context);
-            case Gather op -> GatherLowering.lower(op, node, context);
-            case GatherElements op -> GatherLowering.lower(op, node, context);
-            case GatherNd op -> TupleLowering.lower(op, node, context);
-            case ScatterElements op -> ScatterLowering.lower(op, node, context);
-            case ScatterNd op -> ScatterLowering.lower(op, node, context);
-            case OneHot op -> TupleLowering.lower(op, node, context);
-            case Pad op -> PadLowering.lower(op, node, context);
-            case Trilu op -> PadLowering.lower(op, node, context);
-            case Resize op -> ResizeLowering.lower(op, node, context);
-            case InstanceNorm op -> ChannelNormLowering.lower(op, node, context);
-            case LocalResponseNorm op -> ChannelNormLowering.lower(op, node, context);
-            case Rope op -> RopeLowering.lower(op, node, context);
-            case ConvInteger op -> ConvIntegerLowering.lower(op, node, context);
-            case Pool op -> PoolLowering.lower(op, node, context);
-            case MaxPoolIndices op -> PoolLowering.lower(op, node, context);
+            case Attention op -> GpuAttentionLowering.lower(op, node, context);
+            case Elementwise _, Region _ -> GpuElementwiseLowering.lower(node, context);
+            case Softmax op -> GpuNormLowering.lower(op, node, context);
+            case LogSoftmax op -> GpuNormLowering.lower(op, node, context);
+            case LayerNorm op -> GpuNormLowering.lower(op, node, context);
+            case RmsNorm op -> GpuNormLowering.lower(op, node, context);
+            case Copy op -> GpuMovementLowering.lower(op, node, context);
+            case Transpose op -> GpuMovementLowering.lower(op, node, context);
+            case Slice op -> GpuMovementLowering.lower(op, node, context);
+            case Concat op -> GpuMovementLowering.lower(op, node, context);
+            case Expand op -> GpuMovementLowering.lower(op, node, context);
+            case Reduce op -> GpuReductionLowering.lower(op, node, context);
+            case ArgReduce op -> GpuArgReduceLowering.lower(op, node, context);
+            case Cumulative op -> GpuCumulativeLowering.lower(op, node, context);
+            case TopK op -> GpuTopKLowering.lower(op, node, context);
+            case Gather op -> GpuGatherLowering.lower(op, node, context);
+            case GatherElements op -> GpuGatherLowering.lower(op, node, context);
+            case GatherNd op -> GpuTupleLowering.lower(op, node, context);
+            case ScatterElements op -> GpuScatterLowering.lower(op, node, context);
+            case ScatterNd op -> GpuScatterLowering.lower(op, node, context);
+            case OneHot op -> GpuTupleLowering.lower(op, node, context);
+            case Pad op -> GpuPadLowering.lower(op, node, context);
+            case Trilu op -> GpuPadLowering.lower(op, node, context);
+            case Resize op -> GpuResizeLowering.lower(op, node, context);
+            case InstanceNorm op -> GpuChannelNormLowering.lower(op, node, context);
+            case LocalResponseNorm op -> GpuChannelNormLowering.lower(op, node, context);
+            case Rope op -> GpuRopeLowering.lower(op, node, context);
+            case ConvInteger op -> GpuConvIntegerLowering.lower(op, node, context);
+            case Pool op -> GpuPoolLowering.lower(op, node, context);
+            case MaxPoolIndices op -> GpuPoolLowering.lower(op, node, context);
         };
     }
 
     private static Lowered lower(InUnits units, Node node, GpuLoweringContext context) {
         return switch (units) {
-            case NonZeroIndices op -> SearchLowering.lower(op, node, context);
-            case UniqueIndices op -> UniqueLowering.lower(op, node, context);
-            case BoxSelection op -> SearchLowering.lower(op, node, context);
-            case GridSample op -> SampleLowering.lower(op, node, context);
-            case RoiAlign op -> SampleLowering.lower(op, node, context);
-            case MaxRoiPool op -> SampleLowering.lower(op, node, context);
-            case DeformColumns op -> SampleLowering.lower(op, node, context);
-            case Dft op -> DftLowering.lower(op, node, context);
+            case NonZeroIndices op -> GpuSearchLowering.lower(op, node, context);
+            case UniqueIndices op -> GpuUniqueLowering.lower(op, node, context);
+            case BoxSelection op -> GpuSearchLowering.lower(op, node, context);
+            case GridSample op -> GpuSampleLowering.lower(op, node, context);
+            case RoiAlign op -> GpuSampleLowering.lower(op, node, context);
+            case MaxRoiPool op -> GpuSampleLowering.lower(op, node, context);
+            case DeformColumns op -> GpuSampleLowering.lower(op, node, context);
+            case Dft op -> GpuDftLowering.lower(op, node, context);
             case DecodeBlocks op -> PackedMatMul.lower(op, node, context);
             case DequantMatMul op -> PackedMatMul.lower(op, node, context);
-            case SelectiveScan op -> ScanLowering.lower(op, node, context);
-            case GatedDeltaNet op -> ScanLowering.lower(op, node, context);
-            case Random op -> RandomLowering.lower(op, node, context);
-            case Sample op -> RandomLowering.lower(op, node, context);
+            case SelectiveScan op -> GpuScanLowering.lower(op, node, context);
+            case GatedDeltaNet op -> GpuScanLowering.lower(op, node, context);
+            case Random op -> GpuRandomLowering.lower(op, node, context);
+            case Sample op -> GpuRandomLowering.lower(op, node, context);
         };
     }
 
@@ -206,7 +206,7 @@ public final class GpuLowering {
         }
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
-            case ResidualNorm op -> NormLowering.claims(op, whole);
+            case ResidualNorm op -> GpuNormLowering.claims(op, whole);
         };
     }
 

@@ -30,7 +30,7 @@ import dev.tenon.core.ir.op.searching.NonZeroIndices;
 import dev.tenon.core.ir.op.searching.UniqueIndices;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
-import dev.tenon.cuda.lower.elementwise.ElementwiseLowering;
+import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -75,7 +75,7 @@ final class KernelLimits {
     /** Whether it computes with 8-bit floats or integers of 4 bits. */
     private static boolean computes(Node node, DType dtype) {
         return node.op() instanceof Region region
-                ? ElementwiseLowering.takesTypes(region, node)
+                ? GpuElementwiseLowering.takesTypes(region, node)
                 : node.op() instanceof Elementwise && dtype.bits() == 8;
     }
 

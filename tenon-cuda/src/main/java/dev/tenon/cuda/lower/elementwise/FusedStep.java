@@ -35,7 +35,7 @@ final class FusedStep implements GpuStep {
 
     @Override
     public String fault(long operand) {
-        return ElementwiseLowering.fault(operand);
+        return GpuElementwiseLowering.fault(operand);
     }
 
     @Override

@@ -8,7 +8,7 @@ import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.RegionUses;
-import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -48,9 +48,9 @@ final class PiecewiseRegion implements GpuStep {
         this.number = context.stepNumber();
         this.passedOver = passedOver;
         int inputs = node.inputs().size();
-        WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
+        WideRegion region = WideRegion.of(given, GpuElementwiseLowering.types(node.inputs()));
         List<DType> types = region.types();
-        List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
+        List<Shape> shapes = GpuElementwiseLowering.shapes(node.inputs());
         List<Place> places = new ArrayList<>();
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
         int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
@@ -88,7 +88,7 @@ final class PiecewiseRegion implements GpuStep {
             int value = inputs + region.results().get(r);
             if (value - inputs != direct) {
                 Place to = Place.slot(context.slot(node.outputs().get(r)));
-                MovementKernels.Move move = MovementLowering.expansion(
+                MovementKernels.Move move = GpuMovementLowering.expansion(
                         movement,
                         types.get(value),
                         shapes.get(value),
@@ -101,7 +101,7 @@ final class PiecewiseRegion implements GpuStep {
     /** Whether its last launch writes the node's only output, so that no copy of elements follows. */
     static boolean writesOutput(Region given, Node node) {
         int inputs = node.inputs().size();
-        WideRegion region = WideRegion.of(given, ElementwiseLowering.types(node.inputs()));
+        WideRegion region = WideRegion.of(given, GpuElementwiseLowering.types(node.inputs()));
         return direct(region, node, inputs, RegionUses.last(region.steps(), region.results(), inputs)) >= 0;
     }
 
@@ -114,7 +114,7 @@ final class PiecewiseRegion implements GpuStep {
         if (node.outputs().size() != 1 || region.results().getFirst() != last) {
             return -1;
         }
-        List<Shape> shapes = ElementwiseLowering.shapes(node.inputs());
+        List<Shape> shapes = GpuElementwiseLowering.shapes(node.inputs());
         for (Region.Step step : region.steps()) {
             shapes.add(step.op()
                     .shapes(step.arguments().stream().map(shapes::get).toList())
@@ -144,7 +144,7 @@ final class PiecewiseRegion implements GpuStep {
 
     @Override
     public String fault(long operand) {
-        return ElementwiseLowering.fault(operand);
+        return GpuElementwiseLowering.fault(operand);
     }
 
     @Override

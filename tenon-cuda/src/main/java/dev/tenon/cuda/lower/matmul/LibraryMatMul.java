@@ -2,7 +2,7 @@ package dev.tenon.cuda.lower.matmul;
 
 import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.kernel.MatMulKernels;
-import dev.tenon.cuda.lower.matmul.MatMulLowering.Slots;
+import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
 import java.util.List;

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.lower.matmul.MatMulLowering.Slots;
+import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
 import java.util.List;

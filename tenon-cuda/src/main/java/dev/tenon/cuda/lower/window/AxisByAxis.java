@@ -40,7 +40,7 @@ final class AxisByAxis {
         Workspace workspace = new Workspace();
         workspace.take(tables.bytes());
         List<PreparedLaunch> launches = new ArrayList<>();
-        ResizeLowering.addTables(launches, context.kernels(), variant, op, tables);
+        GpuResizeLowering.addTables(launches, context.kernels(), variant, op, tables);
         Shape shape = node.input(0).shape();
         int count = tables.axes().size();
         long from = -1;
@@ -49,7 +49,8 @@ final class AxisByAxis {
             int axis = tables.axes().get(i);
             shape = shape.with(axis, Dim.of(op.sizes().get(axis)));
             boolean last = i == count - 1;
-            long toBytes = last ? 0 : SizeMath.product("resize", shape.elements(), ResizeLowering.numberBytes(dtype));
+            long toBytes =
+                    last ? 0 : SizeMath.product("resize", shape.elements(), GpuResizeLowering.numberBytes(dtype));
             long to = last ? -1 : workspace.take(toBytes);
             launches.add(launch(i, shape, from, to, variant));
             if (from >= 0) {
@@ -84,6 +85,6 @@ final class AxisByAxis {
                 .add(from < 0)
                 .add(to < 0)
                 .add(TypeCodes.of(dtype));
-        return ResizeLowering.number(launch, dtype, op.extrapolation()).build();
+        return GpuResizeLowering.number(launch, dtype, op.extrapolation()).build();
     }
 }

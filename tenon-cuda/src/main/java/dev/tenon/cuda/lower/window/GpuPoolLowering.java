@@ -21,7 +21,7 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
 /** Pooling over windows: a thread a result, or a row of lanes where windows are large and results few. */
-public final class PoolLowering {
+public final class GpuPoolLowering {
     private static final int MOST_DIMS = 8;
     private static final int THREADS = 256;
     private static final int WARP = 32;
@@ -34,7 +34,7 @@ public final class PoolLowering {
 
     private static final long ENOUGH_RESULTS_A_MULTIPROCESSOR = 1024;
 
-    private PoolLowering() {}
+    private GpuPoolLowering() {}
 
     /** The windows of both operations; dims are the spatial ones. */
     private record Windows(

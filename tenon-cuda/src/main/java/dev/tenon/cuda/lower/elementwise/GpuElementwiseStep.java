@@ -7,7 +7,7 @@ import dev.tenon.cuda.port.KernelArguments;
 import java.util.List;
 
 /** One elementwise launch. */
-final class ElementwiseStep implements GpuStep {
+final class GpuElementwiseStep implements GpuStep {
     private final ElementwiseKernels.Launch launch;
     private final int[] inputs;
     private final int output;
@@ -15,7 +15,7 @@ final class ElementwiseStep implements GpuStep {
     private final String tier;
     private final List<String> passedOver;
 
-    ElementwiseStep(
+    GpuElementwiseStep(
             ElementwiseKernels.Launch launch,
             int[] inputs,
             int output,
@@ -41,7 +41,7 @@ final class ElementwiseStep implements GpuStep {
 
     @Override
     public String fault(long operand) {
-        return ElementwiseLowering.fault(operand);
+        return GpuElementwiseLowering.fault(operand);
     }
 
     @Override

@@ -20,7 +20,7 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
 /** Norms whose scale, bias or window goes by channel. */
-public final class ChannelNormLowering {
+public final class GpuChannelNormLowering {
     private static final int WARP = 32;
     private static final int MOST_THREADS = 512;
     /** Bytes of a row that a thread reads before another one is worth it. */
@@ -32,7 +32,7 @@ public final class ChannelNormLowering {
     /** Numbers of LayerNormRule's state. */
     private static final int STATE_NUMBERS = 4;
 
-    private ChannelNormLowering() {}
+    private GpuChannelNormLowering() {}
 
     /** Rows at once, or in parts where they are too few to fill the device. */
     public static GpuStep lower(InstanceNorm op, Node node, GpuLoweringContext context) {

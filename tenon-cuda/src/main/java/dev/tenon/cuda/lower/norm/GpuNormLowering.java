@@ -16,7 +16,7 @@ import dev.tenon.cuda.kernel.ResidualNormKernels;
 import dev.tenon.cuda.kernel.RowKernels;
 import dev.tenon.cuda.kernel.RowRule;
 import dev.tenon.cuda.kernel.TypeCodes;
-import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -28,8 +28,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Softmax and the norms. */
-public final class NormLowering {
-    private NormLowering() {}
+public final class GpuNormLowering {
+    private GpuNormLowering() {}
 
     private record Strided(RowKernels.Strided launch, int input, int output) implements GpuStep {
         @Override
@@ -262,7 +262,8 @@ public final class NormLowering {
         }
         return new Parameter(
                 slot,
-                MovementLowering.expansion(new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
+                GpuMovementLowering.expansion(
+                        new MovementKernels(context.kernels()), value.dtype(), value.shape(), row),
                 workspace.take(value.dtype().bytesFor(row.elements())));
     }
 }

@@ -19,8 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Operations that only move elements: strided copies, one an input. */
-public final class MovementLowering {
-    private MovementLowering() {}
+public final class GpuMovementLowering {
+    private GpuMovementLowering() {}
 
     /** One input's part of a result. */
     private record Part(MovementKernels.Move move, int input) {}

@@ -20,8 +20,8 @@ import dev.tenon.cuda.lower.step.PreparedLaunch;
 import java.util.List;
 
 /** Rotary position embeddings. */
-public final class RopeLowering {
-    private RopeLowering() {}
+public final class GpuRopeLowering {
+    private GpuRopeLowering() {}
 
     /** The step of an embedding of concrete sizes, or why no kernel takes it. */
     public static Lowered lower(Rope op, Node node, GpuLoweringContext context) {

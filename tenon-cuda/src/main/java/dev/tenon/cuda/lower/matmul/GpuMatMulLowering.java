@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * Matrix products: by the libraries where they are, else by our own kernel. With {@code TENON_LOG_FALLBACK=1} each
  * choice is logged with the reasons.
  */
-public final class MatMulLowering {
-    private static final System.Logger LOG = System.getLogger(MatMulLowering.class.getName());
+public final class GpuMatMulLowering {
+    private static final System.Logger LOG = System.getLogger(GpuMatMulLowering.class.getName());
     private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
 
-    private MatMulLowering() {}
+    private GpuMatMulLowering() {}
 
     public static GpuStep lower(MatMul op, Node node, GpuLoweringContext context) {
         DType dtype = node.output().dtype();

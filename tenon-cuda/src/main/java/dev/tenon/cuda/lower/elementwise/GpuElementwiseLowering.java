@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece.
  */
-public final class ElementwiseLowering {
-    private ElementwiseLowering() {}
+public final class GpuElementwiseLowering {
+    private GpuElementwiseLowering() {}
 
     /** What a kernel reports: the right operand of an operation on integers. */
     static String fault(long operand) {
@@ -96,7 +96,7 @@ public final class ElementwiseLowering {
         }
         RegionProgram program = new RegionProgram(region, types);
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
-        return new ElementwiseStep(
+        return new GpuElementwiseStep(
                 new ElementwiseKernels(context.kernels())
                         .region(program, broadcast, node.inputs().size(), elements),
                 slots(node.inputs(), context),
@@ -153,7 +153,7 @@ public final class ElementwiseLowering {
                 return fused;
             }
         }
-        return new ElementwiseStep(
+        return new GpuElementwiseStep(
                 new ElementwiseKernels(context.kernels())
                         .single(op, types(operands), Broadcast.of(node.output().shape(), shapes(operands)), elements),
                 slots(operands, context),
@@ -184,7 +184,7 @@ public final class ElementwiseLowering {
             return null;
         }
         List<Value> operands = first.arguments().stream().map(node::input).toList();
-        return new ElementwiseStep(
+        return new GpuElementwiseStep(
                 new ElementwiseKernels(context.kernels())
                         .binaryUnary(
                                 binary.fn(),

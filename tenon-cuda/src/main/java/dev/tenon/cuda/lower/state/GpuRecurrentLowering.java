@@ -31,7 +31,7 @@ import java.util.List;
  * Recurrent layers: the inputs' part of all steps as one product, then one launch along the sequence, or one launch a
  * phase where there are few or blocks cannot meet. Thread-safe.
  */
-public final class RecurrentLowering {
+public final class GpuRecurrentLowering {
     private static final int THREADS = 256;
     private static final int TILE = 64;
     private static final int STATES = 4;
@@ -40,7 +40,7 @@ public final class RecurrentLowering {
     /** Phases up to which a launch each costs no more than meetings. */
     private static final long FEW_PHASES = 2;
 
-    private RecurrentLowering() {}
+    private GpuRecurrentLowering() {}
 
     /**
      * What the kernels know of a layer.

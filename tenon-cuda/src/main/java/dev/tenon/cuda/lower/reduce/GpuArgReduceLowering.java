@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Places of extremes: one launch, or two where results are few and their lanes long. */
-public final class ArgReduceLowering {
+public final class GpuArgReduceLowering {
     private static final int THREADS = 256;
     private static final int WARP = 32;
     private static final int STATE_BYTES = 16;
@@ -30,7 +30,7 @@ public final class ArgReduceLowering {
 
     private static final int WAVES = 4;
 
-    private ArgReduceLowering() {}
+    private GpuArgReduceLowering() {}
 
     public static GpuStep lower(ArgReduce op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();

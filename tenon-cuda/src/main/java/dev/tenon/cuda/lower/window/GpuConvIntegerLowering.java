@@ -16,10 +16,10 @@ import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 
 /** Convolution of bytes, in its plain form. */
-public final class ConvIntegerLowering {
+public final class GpuConvIntegerLowering {
     private static final int MOST_DIMS = 8;
 
-    private ConvIntegerLowering() {}
+    private GpuConvIntegerLowering() {}
 
     /** The step of a convolution of concrete sizes, or why no kernel takes it. */
     public static Lowered lower(ConvInteger op, Node node, GpuLoweringContext context) {

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Running sums and products: warps for short rows, blocks for long ones, threads side by side for other axes. */
-public final class CumulativeLowering {
+public final class GpuCumulativeLowering {
     private static final int THREADS = 256;
     private static final int WARPS = 8;
 
@@ -37,7 +37,7 @@ public final class CumulativeLowering {
     private static final long MOST_PARTS = 512;
     private static final int WAVES = 4;
 
-    private CumulativeLowering() {}
+    private GpuCumulativeLowering() {}
 
     /**
      * The lanes of an operation.

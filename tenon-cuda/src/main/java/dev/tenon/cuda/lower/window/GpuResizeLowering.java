@@ -26,7 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Resampling: a launch that makes the tables of taps, then all axes at once, or one after the other. */
-public final class ResizeLowering {
+public final class GpuResizeLowering {
     private static final int MOST_DIMS = MovementKernels.MOST_DIMS;
     private static final int MOST_AXES_AT_ONCE = 3;
     /** Elements of x that one result may read at once before axis by axis reads fewer. */
@@ -34,7 +34,7 @@ public final class ResizeLowering {
 
     private static final int TABLE_BLOCKS = 1024;
 
-    private ResizeLowering() {}
+    private GpuResizeLowering() {}
 
     /** Some neighbouring dims of the result as one, with x's stride; {@code axis} is a resampled one, -1 for none. */
     private record Dim(long size, long stride, int axis) {}

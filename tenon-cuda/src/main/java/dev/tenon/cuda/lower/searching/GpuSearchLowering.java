@@ -23,11 +23,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Searches for elements that are not zero, and for boxes. */
-public final class SearchLowering {
+public final class GpuSearchLowering {
     private static final int THREADS = 256;
     private static final int BLOCKS_A_MULTIPROCESSOR = 8;
 
-    private SearchLowering() {}
+    private GpuSearchLowering() {}
 
     public static Lowered lower(NonZeroIndices op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();

@@ -20,7 +20,7 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
 /** Random numbers, and tokens drawn from logits. Thread-safe. */
-public final class RandomLowering {
+public final class GpuRandomLowering {
     /** Elements of a counter. */
     private static final int EACH = 4;
 
@@ -29,7 +29,7 @@ public final class RandomLowering {
     private static final int LOGITS_EACH = 8;
     private static final int SAMPLE_INPUTS = 7;
 
-    private RandomLowering() {}
+    private GpuRandomLowering() {}
 
     /** One launch, a counter a thread. */
     public static GpuStep lower(Random op, Node node, GpuLoweringContext context) {
@@ -72,7 +72,7 @@ public final class RandomLowering {
                 SizeMath.product(
                         "sample", shape.gridX(), size, dtype.accumulator().bytes()),
                 0,
-                RandomLowering::fault);
+                GpuRandomLowering::fault);
     }
 
     private static String fault(long value) {

@@ -20,7 +20,7 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.util.List;
 
 /** Quantisation by given scales, its inverse, and quantisation by a tensor's own range. Thread-safe. */
-public final class QuantisationLowering {
+public final class GpuQuantisationLowering {
     /** Neighbours that a thread works on. */
     private static final int EACH = 8;
 
@@ -30,7 +30,7 @@ public final class QuantisationLowering {
     private static final int RANGE_BLOCKS_EACH = 4;
     private static final int FLOAT_PAIR = 8;
 
-    private QuantisationLowering() {}
+    private GpuQuantisationLowering() {}
 
     /** How scales lie over a tensor: the numbers of quantisation.cuh. */
     private static int mode(Shape scale, long block) {

@@ -24,8 +24,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Attention in one launch: on tensor cores, else by the plain kernel. */
-public final class AttentionLowering {
-    private AttentionLowering() {}
+public final class GpuAttentionLowering {
+    private GpuAttentionLowering() {}
 
     public static Lowered lower(PlainAttention op, Node node, GpuLoweringContext context) {
         boolean packed = op.packed();

@@ -6,15 +6,15 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherElements;
 import dev.tenon.cuda.kernel.GatherKernels;
-import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
 
 /** Reads from places that indices name. */
-public final class GatherLowering {
-    private GatherLowering() {}
+public final class GpuGatherLowering {
+    private GpuGatherLowering() {}
 
     private record Indexed(
             GatherKernels.Launch launch, int data, int indices, int output, int number, int axis, long size)
@@ -50,7 +50,7 @@ public final class GatherLowering {
         Shape data = node.input(0).shape();
         GatherKernels.Launch launch = new GatherKernels(context.kernels())
                 .axis(
-                        MovementLowering.width(node),
+                        GpuMovementLowering.width(node),
                         node.input(1).dtype() == DType.I64,
                         data.elements(0, op.axis()),
                         data.size(op.axis()),
@@ -70,7 +70,7 @@ public final class GatherLowering {
         strides[op.axis()] = 0;
         GatherKernels.Launch launch = new GatherKernels(context.kernels())
                 .elements(
-                        MovementLowering.width(node),
+                        GpuMovementLowering.width(node),
                         node.input(1).dtype() == DType.I64,
                         indices.sizes(),
                         strides,

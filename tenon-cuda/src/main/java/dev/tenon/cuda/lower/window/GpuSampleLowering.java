@@ -23,11 +23,11 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** Images sampled at places that are computed, and regions of them. */
-public final class SampleLowering {
+public final class GpuSampleLowering {
     private static final int MOST_DIMS = 8;
     private static final long THREADS_A_MULTIPROCESSOR = 2048;
 
-    private SampleLowering() {}
+    private GpuSampleLowering() {}
 
     /**
      * How threads share places and channels: as many channels a thread as leave every multiprocessor full.

@@ -17,8 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reductions. */
-public final class ReductionLowering {
-    private ReductionLowering() {}
+public final class GpuReductionLowering {
+    private GpuReductionLowering() {}
 
     private record Reduction(ReduceKernels.Launch launch, int input, int output) implements GpuStep {
         @Override

@@ -34,11 +34,11 @@ import java.util.function.LongFunction;
  * it goes to, then the updates. Replacing updates race for their slice with their numbers. Updates that combine are
  * sorted by slice, or compared with one another where they are few.
  */
-public final class ScatterLowering {
+public final class GpuScatterLowering {
     /** Updates up to which each is compared with all others: a sort takes about as long. */
     private static final long MOST_COMPARED = 1024;
 
-    private ScatterLowering() {}
+    private GpuScatterLowering() {}
 
     /**
      * What all launches of a scatter share.
@@ -128,9 +128,9 @@ public final class ScatterLowering {
     public static Lowered lower(ScatterNd op, Node node, GpuLoweringContext context) {
         Shape data = node.input(0).shape();
         Shape indices = node.input(1).shape();
-        TupleLowering.Slices slices = TupleLowering.Slices.of(0, data, indices);
+        GpuTupleLowering.Slices slices = GpuTupleLowering.Slices.of(0, data, indices);
         if (slices == null) {
-            return TupleLowering.tooLong(op.mnemonic());
+            return GpuTupleLowering.tooLong(op.mnemonic());
         }
         int places = context.slot(node.input(1));
         int number = context.stepNumber();
@@ -149,7 +149,7 @@ public final class ScatterLowering {
                                 .add(slices.walk(), WalkStruct.ALIGNMENT)
                                 .add(frame.faults())
                                 .add(number)),
-                index -> TupleLowering.fault(index, data, 0, slices.tuple()));
+                index -> GpuTupleLowering.fault(index, data, 0, slices.tuple()));
     }
 
     private static Lowered lower(ScatterFn fn, Scatter scatter, Places places, LongFunction<String> fault) {

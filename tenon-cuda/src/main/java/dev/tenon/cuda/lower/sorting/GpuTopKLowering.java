@@ -23,7 +23,7 @@ import java.util.List;
  * The first elements of lanes in order: whole lanes sorted in shared memory, what comes before the k-th element, or a
  * radix sort of long lanes.
  */
-public final class TopKLowering {
+public final class GpuTopKLowering {
     /** Elements that a block sorts in shared memory. */
     private static final int MOST_SORTED = 2048;
 
@@ -34,7 +34,7 @@ public final class TopKLowering {
     private static final int USUAL_THREADS = 256;
     private static final int WARP = 32;
 
-    private TopKLowering() {}
+    private GpuTopKLowering() {}
 
     /** The lanes of an operation. */
     private record Lanes(TopK op, Node node, GpuLoweringContext context, long count, long n, long inner) {

@@ -18,7 +18,7 @@ import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 
 /** Linear recurrences whose states stay in registers: one launch along the sequence. Thread-safe. */
-public final class ScanLowering {
+public final class GpuScanLowering {
     private static final int WARP = 32;
 
     /** States of a channel that a lane is given while there are lanes, and the most that it takes. */
@@ -29,7 +29,7 @@ public final class ScanLowering {
     /** Elements of a column that a lane is given while there are lanes, and the most that it takes. */
     private static final int ELEMENTS = 16;
 
-    private ScanLowering() {}
+    private GpuScanLowering() {}
 
     /** The fewest lanes, a power of two, with which each has at most so many. */
     private static int lanes(long size, int each) {

@@ -23,8 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Padding, and triangles of matrices. */
-public final class PadLowering {
-    private PadLowering() {}
+public final class GpuPadLowering {
+    private GpuPadLowering() {}
 
     /** A dim of the result: its size, what lies before the input, the input's size and stride. */
     private record Axis(long size, long before, long source, long stride) {
@@ -38,7 +38,7 @@ public final class PadLowering {
         if (y.elements() == 0) {
             return new NoWork(op.mnemonic());
         }
-        int bytes = MovementLowering.width(node);
+        int bytes = GpuMovementLowering.width(node);
         List<Axis> axes = axes(op, node.input(0).shape(), y);
         long run = 1;
         while (!axes.isEmpty() && axes.getLast().whole()) {
@@ -116,7 +116,7 @@ public final class PadLowering {
         if (elements == 0) {
             return new NoWork(op.mnemonic());
         }
-        int bytes = MovementLowering.width(node);
+        int bytes = GpuMovementLowering.width(node);
         Kernel kernel = context.kernels().kernel(IndexingCatalog.TRILU, "trilu", KernelFiles.width(bytes));
         long rows = shape.size(shape.rank() - 2);
         long columns = shape.size(shape.rank() - 1);

@@ -12,7 +12,7 @@ import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.WalkStruct;
-import dev.tenon.cuda.lower.movement.MovementLowering;
+import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -25,8 +25,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads of slices that index tuples name, and one-hot rows. */
-public final class TupleLowering {
-    private TupleLowering() {}
+public final class GpuTupleLowering {
+    private GpuTupleLowering() {}
 
     public static Lowered lower(GatherNd op, Node node, GpuLoweringContext context) {
         Shape y = node.output().shape();
@@ -39,7 +39,7 @@ public final class TupleLowering {
         if (slices == null) {
             return tooLong(op.mnemonic());
         }
-        int bytes = MovementLowering.width(node);
+        int bytes = GpuMovementLowering.width(node);
         long inner = slices.elements();
         int unit = MovementKernels.widest(inner * bytes);
         long runs = inner * bytes / unit;

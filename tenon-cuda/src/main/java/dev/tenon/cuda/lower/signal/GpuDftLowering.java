@@ -22,7 +22,7 @@ import java.util.List;
  * Fourier transforms: in shared memory where the length fits, else in passes over the workspace; lengths with a large
  * prime factor as a convolution of a power of two (Bluestein 1970).
  */
-public final class DftLowering {
+public final class GpuDftLowering {
     static final int COMPLEX_BYTES = 16;
     private static final int MOST_PASSES = 24;
     /** Larger primes make sums of more terms than Bluestein's convolution costs. */
@@ -43,7 +43,7 @@ public final class DftLowering {
     private final List<PreparedLaunch> launches = new ArrayList<>();
     private final Workspace workspace = new Workspace();
 
-    private DftLowering(Dft op, Node node, GpuLoweringContext context) {
+    private GpuDftLowering(Dft op, Node node, GpuLoweringContext context) {
         this.op = op;
         this.node = node;
         this.context = context;
@@ -57,7 +57,7 @@ public final class DftLowering {
         if (node.output().shape().elements() == 0) {
             return new NoWork(op.mnemonic());
         }
-        return new DftLowering(op, node, context).step();
+        return new GpuDftLowering(op, node, context).step();
     }
 
     private GpuStep step() {

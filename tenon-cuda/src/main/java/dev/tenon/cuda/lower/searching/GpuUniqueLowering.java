@@ -28,7 +28,7 @@ import java.util.function.ToLongFunction;
  * The different slices of an axis: slices in order, by a radix sort of single elements or by merging, then the heads of
  * groups of equals, then the groups' numbers.
  */
-public final class UniqueLowering {
+public final class GpuUniqueLowering {
     /** Slices up to which merging takes fewer launches than a radix sort. */
     private static final long FEW = 1024;
 
@@ -43,7 +43,7 @@ public final class UniqueLowering {
     private final long inner;
     private final int input;
 
-    private UniqueLowering(UniqueIndices op, Node node, GpuLoweringContext context) {
+    private GpuUniqueLowering(UniqueIndices op, Node node, GpuLoweringContext context) {
         this.node = node;
         this.context = context;
         Shape x = node.input(0).shape();
@@ -61,7 +61,7 @@ public final class UniqueLowering {
             return new NoKernel(
                     op.mnemonic() + " of " + slices + " slices; the kernel numbers at most " + RadixSort.MOST);
         }
-        return new UniqueLowering(op, node, context).step(op);
+        return new GpuUniqueLowering(op, node, context).step(op);
     }
 
     private LaunchStep step(UniqueIndices op) {
