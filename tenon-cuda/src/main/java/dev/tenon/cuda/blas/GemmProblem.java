@@ -110,4 +110,14 @@ public record GemmProblem(
     public int hashCode() {
         return Long.hashCode(((batches * 31 + m) * 31 + n) * 31 + k);
     }
+
+    /** All of it; written out, since the name of a class of problems is made of it for each product of each plan. */
+    @Override
+    public String toString() {
+        return batches + " x [" + m + "," + k + "]" + (transposeA ? "'" : "") + " [" + k + "," + n + "]"
+                + (transposeB ? "'" : "") + ", strides " + strideA + " and " + strideB + ", " + operands + " to "
+                + result
+                + (addend ? ", addend" : "") + (bias ? ", bias" : "")
+                + (activation == Activation.NONE ? "" : ", " + activation) + (tf32 ? ", TF32" : "");
+    }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TuningRecords {
     private static final System.Logger LOG = System.getLogger(TuningRecords.class.getName());
-    private static final String FORMAT = "tenon tuning 1";
+    private static final String FORMAT = "tenon tuning 2";
 
     /**
      * An algorithm.

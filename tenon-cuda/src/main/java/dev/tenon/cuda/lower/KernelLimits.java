@@ -32,8 +32,6 @@ import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import java.util.List;
-import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 /** Types and sizes that the kernels of an operation do not take, whatever its family does beside. */
 final class KernelLimits {
@@ -41,12 +39,19 @@ final class KernelLimits {
 
     /** One line that says why no kernel takes the node; empty where one may. */
     static String refusal(Node node) {
-        List<Value> operands =
-                Stream.concat(node.inputs().stream(), node.outputs().stream()).toList();
+        String inputs = refusal(node, node.inputs());
+        String reason = inputs.isEmpty() ? refusal(node, node.outputs()) : inputs;
+        return reason.isEmpty()
+                ? ""
+                : "the CUDA backend has no kernel yet for " + node.op().mnemonic() + " of " + reason;
+    }
+
+    /** Asked for each node of each plan, so in loops rather than streams, which a young JVM runs slowly. */
+    private static String refusal(Node node, List<Value> operands) {
         for (Value operand : operands) {
             String reason = refusal(node, operand);
             if (!reason.isEmpty()) {
-                return "the CUDA backend has no kernel yet for " + node.op().mnemonic() + " of " + reason;
+                return reason;
             }
         }
         return "";
@@ -60,9 +65,14 @@ final class KernelLimits {
         if (node.op() instanceof MatMul && !dtype.isFloat()) {
             return dtype.toString();
         }
-        long dims =
-                LongStream.of(operand.shape().sizes()).filter(size -> size > 1).count();
-        return dims > MovementKernels.MOST_DIMS && walks(node)
+        if (operand.shape().rank() <= MovementKernels.MOST_DIMS || !walks(node)) {
+            return "";
+        }
+        int dims = 0;
+        for (long size : operand.shape().sizes()) {
+            dims += size > 1 ? 1 : 0;
+        }
+        return dims > MovementKernels.MOST_DIMS
                 ? dims + " dims; kernels walk at most " + MovementKernels.MOST_DIMS
                 : "";
     }
