@@ -40,7 +40,7 @@ public final class MachineLoops extends LoopsOverOthers {
 
     /** With vectors as wide as those of the Vector API, if that is there: loops of both share panels. */
     private static @Nullable Kernels make() {
-        if (!Vectors.mode().equals(Vectors.AUTO)) {
+        if (Vectors.mode().equals(Vectors.VECTOR) || Vectors.mode().equals(Vectors.SCALAR)) {
             return null;
         }
         try {

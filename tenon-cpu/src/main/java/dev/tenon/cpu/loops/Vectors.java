@@ -56,6 +56,7 @@ public final class Vectors {
 
     static final String VECTOR = "vector";
     static final String SCALAR = "scalar";
+    static final String MACHINE = "machine";
 
     private static final String MODULE = "jdk.incubator.vector";
 
@@ -64,11 +65,15 @@ public final class Vectors {
     /**
      * {@code auto}: machine code where it runs, and scalar loops until the vector ones are compiled, which takes a
      * second or two; {@code vector}: vector loops from the start, slow until compiled but bit for bit the same in every
-     * run; {@code scalar}: scalar loops only.
+     * run; {@code scalar}: scalar loops only; {@code machine}: like {@code auto}, but never the vector module, as a JVM
+     * needs that records classes for an AOT cache.
      */
     static String mode() {
         String mode = System.getProperty("dev.tenon.cpu.kernels", AUTO);
-        return mode.equals(VECTOR) || mode.equals(SCALAR) ? mode : AUTO;
+        return switch (mode) {
+            case VECTOR, SCALAR, MACHINE -> mode;
+            default -> AUTO;
+        };
     }
 
     /** Makes the machine code, or begins to compile the loop that most models run. */
@@ -79,6 +84,9 @@ public final class Vectors {
     }
 
     private static boolean find() {
+        if (mode().equals(SCALAR) || mode().equals(MACHINE)) {
+            return false;
+        }
         Module here = Vectors.class.getModule();
         boolean found =
                 ModuleLayer.boot().findModule(MODULE).filter(here::canRead).isPresent() || load(here);
