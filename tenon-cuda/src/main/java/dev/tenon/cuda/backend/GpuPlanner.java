@@ -125,12 +125,9 @@ final class GpuPlanner implements GpuLoweringContext {
     private void giveCode() {
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         for (lowering = 0; lowering < steps.length; lowering++) {
-            try {
-                loaded.bind(stepKernels.get(lowering));
-            } catch (UnsupportedException e) {
-                steps[lowering] = withoutCompiler(nodes[lowering], String.valueOf(e.getMessage()));
-            } catch (TenonException e) {
-                throw nodes[lowering].fault(e);
+            String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
+            if (!refused.isEmpty()) {
+                steps[lowering] = withoutCompiler(nodes[lowering], refused);
             }
         }
     }
@@ -141,15 +138,19 @@ final class GpuPlanner implements GpuLoweringContext {
         stepKernels.add(ahead);
         try {
             GpuStep step = lower(node);
-            StepKernels.load(device.modules(), List.of(ahead)).bind(ahead);
-            return step;
-        } catch (UnsupportedException e) {
-            return onHost(node, String.valueOf(e.getMessage()));
-        } catch (TenonException e) {
-            throw node.fault(e);
+            String none = bind(StepKernels.load(device.modules(), List.of(ahead)), ahead, node);
+            return none.isEmpty() ? step : onHost(node, none);
         } finally {
             stepKernels.removeLast();
             compilerRefused = "";
+        }
+    }
+
+    private static String bind(StepKernels.Loaded loaded, StepKernels kernels, Node node) {
+        try {
+            return loaded.bind(kernels);
+        } catch (TenonException e) {
+            throw node.fault(e);
         }
     }
 

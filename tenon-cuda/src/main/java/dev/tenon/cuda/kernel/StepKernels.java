@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.GpuContext;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -61,17 +62,21 @@ public final class StepKernels implements Kernels {
         /**
          * Gives a step's kernels their code.
          *
-         * @throws dev.tenon.core.error.UnsupportedException when no compiler has code for the device
+         * @return why there is none for one of them, since no compiler has code for the device; empty where all have it
          * @throws dev.tenon.core.error.NativeException when a source does not compile or the driver refuses it
          */
-        public void bind(StepKernels step) {
+        public String bind(StepKernels step) {
             for (Kernel kernel : step.noted) {
                 switch (faults.get(kernel.module())) {
+                    case UnsupportedException none -> {
+                        return String.valueOf(none.getMessage());
+                    }
                     case RuntimeException fault -> throw fault;
                     case Error fault -> throw fault;
                     case null, default -> kernel.bind(modules);
                 }
             }
+            return "";
         }
     }
 }

@@ -187,7 +187,7 @@ class ParallelLoadsTest {
         List<StepKernels> steps = steps();
         StepKernels.Loaded loaded = StepKernels.load(modules, steps);
         assertThat(compiled).hasSize(TYPES.size());
-        assertThatThrownBy(() -> loaded.bind(steps.getFirst())).isInstanceOf(UnsupportedException.class);
+        assertThat(loaded.bind(steps.getFirst())).isNotEmpty();
         steps.subList(1, steps.size()).forEach(loaded::bind);
     }
 
