@@ -12,6 +12,7 @@ import dev.tenon.cli.model.EmbedCommand;
 import dev.tenon.cli.model.ExplainCommand;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.RunCommand;
+import dev.tenon.cli.profile.ProfileCommand;
 import dev.tenon.cli.ranks.AllReduceCommand;
 import dev.tenon.cli.ranks.LaunchCommand;
 import dev.tenon.cli.soak.SoakCommand;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Spec;
             EmbedCommand.class,
             RunCommand.class,
             ExplainCommand.class,
+            ProfileCommand.class,
             DoctorCommand.class,
             DevicesCommand.class,
             KernelsCommand.class,

@@ -72,7 +72,7 @@ public final class ModelInputs {
      *
      * @param all what {@link #complete} made of {@code given} and {@code dims}
      */
-    static Map<String, Tensor> run(
+    public static Map<String, Tensor> run(
             Session session,
             List<Value> inputs,
             Map<String, Tensor> all,

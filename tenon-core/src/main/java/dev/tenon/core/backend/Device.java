@@ -6,6 +6,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /** An open device. Thread-safe. */
 public interface Device extends AutoCloseable {
@@ -74,6 +75,12 @@ public interface Device extends AutoCloseable {
     interface State extends AutoCloseable {
         /** Bytes of the arena and the workspace. */
         long bytes();
+
+        /**
+         * From now on tells an observer what runs do, which then go step by step, recorded or not; null for nobody.
+         * Runs that are not observed cost nothing for it.
+         */
+        void observe(@Nullable RunObserver observer);
 
         @Override
         void close();

@@ -15,13 +15,15 @@ import java.util.stream.Collectors;
  * @param types inputs and outputs in short: {@code f32[2,3] f32[3,4] -> f32[2,4]}
  * @param tier which implementation runs it
  * @param passedOver each tier before it in the ladder, with the reason it was not taken
+ * @param cost what it must move and compute at least
  */
-public record StepReport(String op, String node, String types, String tier, List<String> passedOver) {
+public record StepReport(String op, String node, String types, String tier, List<String> passedOver, StepCost cost) {
     public StepReport {
         Require.nonNull(op, "op");
         Require.nonNull(node, "node");
         Require.nonNull(types, "types");
         Require.nonNull(tier, "tier");
+        Require.nonNull(cost, "cost");
         passedOver = List.copyOf(Require.elements(passedOver, "passedOver"));
     }
 
@@ -29,7 +31,7 @@ public record StepReport(String op, String node, String types, String tier, List
     public static StepReport of(Node node, String tier, List<String> passedOver) {
         Require.nonNull(node, "node");
         String types = types(node.inputs()) + " -> " + types(node.outputs());
-        return new StepReport(node.op().mnemonic(), Text.name(node.name()), types, tier, passedOver);
+        return new StepReport(node.op().mnemonic(), Text.name(node.name()), types, tier, passedOver, StepCost.of(node));
     }
 
     private static String types(List<Value> values) {

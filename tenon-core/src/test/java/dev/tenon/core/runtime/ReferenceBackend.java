@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.Program;
+import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.NativeException;
 import dev.tenon.core.ir.Interpreter;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs plans by their definition. Counts what is open, and fails chosen calls once: {@code compile}, {@code run},
@@ -102,6 +104,11 @@ final class ReferenceBackend implements Backend {
         @Override
         public long bytes() {
             return 0;
+        }
+
+        @Override
+        public void observe(@Nullable RunObserver observer) {
+            // no test asks it
         }
     }
 

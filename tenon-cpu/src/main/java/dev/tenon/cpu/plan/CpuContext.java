@@ -2,6 +2,7 @@ package dev.tenon.cpu.plan;
 
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.LedgerMemory;
@@ -24,6 +25,7 @@ public final class CpuContext implements Device.State {
     /** Weak, so that a program that the runtime has evicted takes its frame with it. */
     private final Map<CpuProgram, CpuFrame> frames = new WeakHashMap<>();
 
+    private @Nullable RunObserver observer;
     private boolean closed;
 
     public CpuContext(LedgerMemory memory, WorkerPool pool) {
@@ -104,6 +106,17 @@ public final class CpuContext implements Device.State {
     MemorySegment staging(long bytes) {
         staging.grow(bytes);
         return staging.segment();
+    }
+
+    @Override
+    public void observe(@Nullable RunObserver next) {
+        observer = next;
+    }
+
+    /** Whom the runs of this context tell what they do. */
+    @Nullable
+    RunObserver observer() {
+        return observer;
     }
 
     @Override

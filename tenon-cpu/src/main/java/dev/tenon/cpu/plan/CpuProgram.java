@@ -2,6 +2,7 @@ package dev.tenon.cpu.plan;
 
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.Program;
+import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.backend.Signature;
 import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.memory.Placement;
@@ -112,7 +113,13 @@ public final class CpuProgram implements Program {
             throw new InputException("the context was made by another device");
         }
         CpuFrame frame = own.frame(this);
+        RunObserver observer = own.observer();
+        long start = observer == null ? 0 : System.nanoTime();
         bindInputs(own, frame, inputs);
+        if (observer != null) {
+            observer.span("host", "inputs", start, System.nanoTime());
+        }
+        frame.observe(observer);
         return frame;
     }
 
@@ -144,13 +151,26 @@ public final class CpuProgram implements Program {
         }
         WarmUp.programBegins();
         try {
-            for (int i = 0; i < steps.length; i++) {
-                runStep(frame, i);
+            RunObserver observer = frame.observer();
+            if (observer == null) {
+                for (int i = 0; i < steps.length; i++) {
+                    runStep(frame, i);
+                }
+            } else {
+                runObserved(frame, observer);
             }
         } finally {
             WarmUp.programEnds();
             unbind(frame, inputSlots);
             unbind(frame, outputSlots);
+        }
+    }
+
+    private void runObserved(CpuFrame frame, RunObserver observer) {
+        for (int i = 0; i < steps.length; i++) {
+            long start = System.nanoTime();
+            runStep(frame, i);
+            observer.step(this, i, "cpu", start, System.nanoTime());
         }
     }
 

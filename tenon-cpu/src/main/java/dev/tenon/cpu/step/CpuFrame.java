@@ -1,6 +1,8 @@
 package dev.tenon.cpu.step;
 
+import dev.tenon.core.backend.RunObserver;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the steps of one run see: the memory of every value by its slot, workers, workspace. One a session and plan;
@@ -12,6 +14,7 @@ public final class CpuFrame {
     private final Registers[] registers;
     private final long[] group = new long[3];
     private final WorkerPool pool;
+    private @Nullable RunObserver observer;
 
     public CpuFrame(MemorySegment[] slots, MemorySegment[] workspace, WorkerPool pool) {
         this.slots = slots;
@@ -53,6 +56,16 @@ public final class CpuFrame {
 
     public int threads() {
         return pool.threads();
+    }
+
+    /** Tells somebody what workers do from now on; null for nobody. Set between steps. */
+    public void observe(@Nullable RunObserver next) {
+        observer = next;
+    }
+
+    /** Whom workers tell what they do. */
+    public @Nullable RunObserver observer() {
+        return observer;
     }
 
     /**

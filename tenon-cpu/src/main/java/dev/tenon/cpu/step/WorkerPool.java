@@ -1,5 +1,6 @@
 package dev.tenon.cpu.step;
 
+import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.error.OutOfMemoryException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -107,7 +108,7 @@ public final class WorkerPool implements AutoCloseable {
                     await(seen);
                 } else if (state.compareAndSet(now, now + 1)) {
                     seen = round;
-                    work(index);
+                    observedWork(index);
                     leave();
                 }
             }
@@ -188,6 +189,16 @@ public final class WorkerPool implements AutoCloseable {
         }
         if (thrown instanceof RuntimeException exception) {
             throw exception;
+        }
+    }
+
+    private void observedWork(int worker) {
+        CpuFrame given = frame;
+        RunObserver observer = given == null ? null : given.observer();
+        long start = observer == null ? 0 : System.nanoTime();
+        work(worker);
+        if (observer != null) {
+            observer.span("worker " + worker, "", start, System.nanoTime());
         }
     }
 

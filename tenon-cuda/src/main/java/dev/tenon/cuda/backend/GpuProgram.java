@@ -112,11 +112,23 @@ final class GpuProgram implements Program {
     /** Enqueues every step. */
     void enqueue(GpuFrame frame) {
         for (int i = 0; i < steps.length; i++) {
-            try {
-                steps[i].enqueue(frame);
-            } catch (TenonException e) {
-                throw nodes[i].fault(e);
-            }
+            enqueue(i, frame);
+        }
+    }
+
+    /** Enqueues every step, and a mark behind each. */
+    void enqueue(GpuFrame frame, RunTimeline timeline) {
+        for (int i = 0; i < steps.length; i++) {
+            enqueue(i, frame);
+            timeline.mark();
+        }
+    }
+
+    private void enqueue(int step, GpuFrame frame) {
+        try {
+            steps[step].enqueue(frame);
+        } catch (TenonException e) {
+            throw nodes[step].fault(e);
         }
     }
 

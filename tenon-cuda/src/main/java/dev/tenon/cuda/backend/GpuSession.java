@@ -3,6 +3,7 @@ package dev.tenon.cuda.backend;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
+import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
@@ -42,6 +43,7 @@ final class GpuSession implements Device.State {
     private final GrowingMemory counters;
     private final Transfers transfers;
     private @Nullable BlasHandle blas;
+    private @Nullable RunObserver observer;
     private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
     /**
      * What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by
@@ -144,9 +146,14 @@ final class GpuSession implements Device.State {
         try {
             Prepared ready = prepare(program);
             clean();
-            transfers.in(program.io(), inputs);
-            work(program, ready);
-            outputs = transfers.out(program, stay);
+            RunObserver told = observer;
+            if (told == null) {
+                transfers.in(program.io(), inputs);
+                work(program, ready);
+                outputs = transfers.out(program, stay);
+            } else {
+                outputs = runObserved(program, ready, inputs, stay, told);
+            }
             inFlight = false; // the results were waited for
         } catch (RuntimeException | Error e) {
             dirty = true;
@@ -155,6 +162,24 @@ final class GpuSession implements Device.State {
         }
         settle();
         return outputs;
+    }
+
+    private Tensor[] runObserved(GpuProgram program, Prepared ready, Tensor[] inputs, boolean stay, RunObserver told) {
+        try (RunTimeline timeline = new RunTimeline(context, stream)) {
+            transfers.in(program.io(), inputs);
+            timeline.mark();
+            program.enqueue(ready.frame, timeline);
+            Tensor[] outputs = transfers.out(program, stay);
+            timeline.mark();
+            stream.synchronize();
+            timeline.tell(program, told);
+            return outputs;
+        }
+    }
+
+    @Override
+    public void observe(@Nullable RunObserver next) {
+        observer = next;
     }
 
     /**
