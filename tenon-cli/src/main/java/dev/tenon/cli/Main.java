@@ -1,6 +1,7 @@
 package dev.tenon.cli;
 
 import dev.tenon.cli.bench.BenchCommand;
+import dev.tenon.cli.compare.CompareCommand;
 import dev.tenon.cli.console.Arguments;
 import dev.tenon.cli.console.Failures;
 import dev.tenon.cli.console.Output;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Spec;
             RunCommand.class,
             ExplainCommand.class,
             ProfileCommand.class,
+            CompareCommand.class,
             DoctorCommand.class,
             DevicesCommand.class,
             KernelsCommand.class,

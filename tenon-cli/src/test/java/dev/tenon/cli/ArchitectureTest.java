@@ -10,7 +10,8 @@ class ArchitectureTest {
     @Test
     void packagesUseThoseBelow() throws IOException {
         House.of("dev.tenon.cli")
-                .dependsDownwards("console", "model", "soak", "profile", "bench", "kernels", "machine", "ranks", "")
+                .dependsDownwards(
+                        "console", "model", "soak", "profile", "compare", "bench", "kernels", "machine", "ranks", "")
                 .hasSmallPackages()
                 .hasShortSources(SourceLimits.usual());
     }
