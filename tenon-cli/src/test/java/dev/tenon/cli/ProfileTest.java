@@ -66,6 +66,15 @@ class ProfileTest {
     }
 
     @Test
+    void runWritesATraceToo() throws IOException {
+        Path file = folder.resolve("run.json");
+        Cli.run("run", Cli.MINI_LM.toString(), "--device", "cpu", "--profile", file.toString())
+                .succeeds();
+        assertThat((List<?>) Cli.object(Files.readString(file)).get("traceEvents"))
+                .hasSizeGreaterThan(50);
+    }
+
+    @Test
     void badFileIsSaid() {
         Cli.run(
                         "profile",

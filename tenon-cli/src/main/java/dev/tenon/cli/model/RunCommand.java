@@ -80,6 +80,13 @@ public final class RunCommand implements Callable<Integer> {
     int runs;
 
     @Option(
+            names = "--profile",
+            paramLabel = "FILE",
+            description = "Profile one run after the others and write it as a trace that ui.perfetto.dev opens.")
+    @Nullable
+    Path profile;
+
+    @Option(
             names = "--dump-ir",
             paramLabel = "after:PASS",
             converter = DumpIr.Word.class,
@@ -115,6 +122,11 @@ public final class RunCommand implements Callable<Integer> {
                     times[run] = millis(before);
                 }
                 write(results);
+                Path trace = profile;
+                if (trace != null) {
+                    String title = Text.name(String.valueOf(model.getFileName())) + " on " + runtime.target();
+                    RunTrace.write(trace, title, session.runProfiled(all).profile());
+                }
                 double best = Arrays.stream(times).min().orElse(0);
                 Times found = new Times(loaded, compiled.report().planMillis(), times[0], best);
                 print(out, runtime, all, results, found);

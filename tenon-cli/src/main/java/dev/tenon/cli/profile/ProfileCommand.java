@@ -10,6 +10,7 @@ import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
 import dev.tenon.cli.model.ModelInputs;
+import dev.tenon.cli.model.RunTrace;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.RunProfile;

@@ -1,4 +1,4 @@
-/** Where the time of runs goes: by kind of step as a table, step by step as a trace that Perfetto opens. */
+/** Where the time of runs goes, by kind of step. */
 @NullMarked
 package dev.tenon.cli.profile;
 

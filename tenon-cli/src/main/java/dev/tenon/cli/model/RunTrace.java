@@ -1,4 +1,4 @@
-package dev.tenon.cli.profile;
+package dev.tenon.cli.model;
 
 import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Output;
