@@ -31,6 +31,8 @@ module dev.tenon.cuda {
             dev.tenon.cuda.check;
     exports dev.tenon.cuda.platform;
     exports dev.tenon.cuda.port;
+    exports dev.tenon.cuda.store to
+            dev.tenon.cli;
     exports dev.tenon.cuda.timing to
             dev.tenon.cli,
             dev.tenon.emulator;

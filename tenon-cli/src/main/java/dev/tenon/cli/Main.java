@@ -13,6 +13,7 @@ import dev.tenon.cli.model.EmbedCommand;
 import dev.tenon.cli.model.ExplainCommand;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.RunCommand;
+import dev.tenon.cli.profile.CalibrateCommand;
 import dev.tenon.cli.profile.ProfileCommand;
 import dev.tenon.cli.ranks.AllReduceCommand;
 import dev.tenon.cli.ranks.LaunchCommand;
@@ -45,6 +46,7 @@ import picocli.CommandLine.Spec;
             RunCommand.class,
             ExplainCommand.class,
             ProfileCommand.class,
+            CalibrateCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
             DevicesCommand.class,

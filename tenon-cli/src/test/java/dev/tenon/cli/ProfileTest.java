@@ -75,6 +75,11 @@ class ProfileTest {
     }
 
     @Test
+    void ceilingsOfTheEmulatorAreRefused() {
+        Cli.run("calibrate", "--device", "emulator").fails("--device cpu or cuda");
+    }
+
+    @Test
     void badFileIsSaid() {
         Cli.run(
                         "profile",

@@ -13,11 +13,13 @@ import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.cli.model.RunTrace;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.RunProfile;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.store.Store;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -27,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -90,12 +93,14 @@ public final class ProfileCommand implements Callable<Integer> {
         Path file = model != null ? model : DefaultModel.path();
         OnnxModel onnx = OnnxModel.load(file);
         String title;
+        Optional<Ceilings> ceilings;
         Samples whole;
         List<RunProfile> profiles = new ArrayList<>();
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 Engine runtime = Engine.open(device.target(), device.options());
                 CompiledModel compiled = runtime.compile(onnx.graph(), settings.apply(CompileOptions.defaults()));
                 Session session = compiled.newSession()) {
+            ceilings = Ceilings.of(runtime.device(), Store.standard());
             title = Text.name(String.valueOf(file.getFileName())) + " on " + runtime.target();
             Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), dims);
             progress.say("running " + title + " until its times settle …");
@@ -112,10 +117,10 @@ public final class ProfileCommand implements Callable<Integer> {
         }
         List<StepKind> kinds = StepKind.of(profiles);
         if (json) {
-            kinds.forEach(kind -> Json.print(out, object(kind)));
+            kinds.forEach(kind -> Json.print(out, object(kind, ceilings)));
             Json.print(out, total(title, whole, profiles.getLast(), kinds));
         } else {
-            print(out, kinds);
+            print(out, kinds, ceilings);
             out.println(title + ": steps " + Units.duration(stepMicros(kinds)) + ", a profiled run "
                     + Units.duration(profiles.getLast().micros()) + ", an ordinary run "
                     + Units.duration(whole.median()));
@@ -130,8 +135,8 @@ public final class ProfileCommand implements Callable<Integer> {
         return kinds.stream().mapToDouble(StepKind::micros).sum();
     }
 
-    private static void print(PrintWriter out, List<StepKind> kinds) {
-        Table table = new Table("op", "steps", "time", "share", "GB/s", "GFLOP/s", "tier", "types");
+    private void print(PrintWriter out, List<StepKind> kinds, Optional<Ceilings> ceilings) {
+        Table table = new Table("op", "steps", "time", "share", "GB/s", "GFLOP/s", "of best", "tier", "types");
         for (StepKind kind : kinds) {
             double flops = kind.gigaflopsPerSecond();
             table.row(
@@ -141,13 +146,26 @@ public final class ProfileCommand implements Callable<Integer> {
                     String.format(Locale.ROOT, "%.1f%%", 100 * kind.share()),
                     String.format(Locale.ROOT, "%.1f", kind.gigabytesPerSecond()),
                     flops == 0 ? "" : String.format(Locale.ROOT, "%.0f", flops),
+                    ceilings.map(best -> ofBest(best.share(kind, fast()))).orElse(""),
                     kind.report().tier(),
                     kind.report().types());
         }
         table.print(out);
+        if (ceilings.isEmpty()) {
+            out.println("tenon calibrate measures what the device reaches at best, for the column \"of best\"");
+        }
     }
 
-    private static Map<String, Object> object(StepKind kind) {
+    /** What is faster than copies of arrays that no cache holds was in a cache. */
+    private static String ofBest(double share) {
+        return share > 1 ? "cache" : String.format(Locale.ROOT, "%.0f%%", 100 * share);
+    }
+
+    private boolean fast() {
+        return settings.precision == Precision.FAST;
+    }
+
+    private Map<String, Object> object(StepKind kind, Optional<Ceilings> ceilings) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("op", kind.report().op());
         object.put("steps", kind.steps());
@@ -155,6 +173,7 @@ public final class ProfileCommand implements Callable<Integer> {
         object.put("share", kind.share());
         object.put("gb_s", kind.gigabytesPerSecond());
         object.put("gflop_s", kind.gigaflopsPerSecond());
+        object.put("of_best", ceilings.map(best -> best.share(kind, fast())).orElse(null));
         object.put("tier", kind.report().tier());
         object.put("types", kind.report().types());
         return object;
