@@ -20,6 +20,7 @@ public final class KernelSources {
             "oneshot.cuh",
             "attention.cuh",
             "attention_fragments.cuh",
+            "mma_tile.cuh",
             "row_rules.cuh",
             "softmax_rule.cuh",
             "norm_rules.cuh",
