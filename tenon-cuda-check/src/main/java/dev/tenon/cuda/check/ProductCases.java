@@ -3,9 +3,11 @@ package dev.tenon.cuda.check;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
@@ -72,6 +74,9 @@ final class ProductCases {
             epilogues(cases, "gemv", dtype, ProductForm.FEW_ROWS, new long[] {3, 40, 264});
         }
         random(cases);
+        for (DType dtype : FLOATS) {
+            groups(cases, dtype);
+        }
         return cases;
     }
 
@@ -138,6 +143,57 @@ final class ProductCases {
         }
     }
 
+    /** Even groups, empty ones, all rows in one, more groups than a warp has lanes; wrong counts are faults. */
+    private static void groups(List<KernelCase> cases, DType dtype) {
+        long[] many = new long[70];
+        many[3] = 5;
+        many[31] = 130;
+        many[64] = 1;
+        for (long[] counts : new long[][] {{7}, {0, 300, 0}, {17, 33, 0, 64, 1}, {40, 40, 40}, {0, 0}, many}) {
+            for (long[] nk : new long[][] {{64, 40}, {33, 17}, {136, 72}}) {
+                for (ProductForm form : new ProductForm[] {ProductForm.BY_CHOICE, ProductForm.PLAIN}) {
+                    cases.add(new KernelCase(
+                            "grouped_matmul",
+                            "drawn " + dtype + " " + form + " " + Arrays.toString(nk) + " of "
+                                    + Arrays.toString(counts),
+                            stage -> grouped(run(stage).with(form), dtype, counts, nk)));
+                }
+            }
+        }
+        for (Tile tile : Tile.values()) {
+            cases.add(new KernelCase(
+                    "grouped_matmul",
+                    "drawn " + dtype + " " + tile,
+                    stage -> grouped(run(stage).tiled(tile), dtype, new long[] {17, 0, 200}, new long[] {264, 72})));
+        }
+        wrongCounts(cases, dtype, new long[] {1, -1, 9}, 1);
+        wrongCounts(cases, dtype, new long[] {1, 9, 1}, 1);
+        wrongCounts(cases, dtype, new long[] {1, 2, 1}, -5);
+        wrongCounts(cases, dtype, new long[] {1, Long.MAX_VALUE, Long.MAX_VALUE}, 1);
+    }
+
+    private static void grouped(StepRun run, DType dtype, long[] counts, long[] nk) {
+        Random random = new Random(Arrays.hashCode(counts));
+        long rows = Arrays.stream(counts).sum();
+        List<NdArray> inputs = List.of(
+                CaseArrays.normal(random, dtype, rows, nk[1]),
+                CaseArrays.normal(random, dtype, counts.length, nk[1], nk[0]),
+                NdArray.ofLongs(counts));
+        compare(run.run(new GroupedMatMul(), inputs), new GroupedMatMul(), inputs, dtype, nk[1]);
+    }
+
+    private static void wrongCounts(List<KernelCase> cases, DType dtype, long[] counts, long reported) {
+        cases.add(new KernelCase("grouped_matmul", dtype + " wrong counts " + Arrays.toString(counts), stage -> {
+            List<NdArray> inputs =
+                    List.of(NdArray.zeros(dtype, 8, 16), NdArray.zeros(dtype, 3, 16, 24), NdArray.ofLongs(counts));
+            NdArray fault = run(stage).run(new GroupedMatMul(), inputs).fault();
+            if (fault.getLong(0) == 0 || fault.getLong(1) != reported) {
+                throw new AssertionError(
+                        "the fault is " + fault.getLong(0) + ", " + fault.getLong(1) + "; expected one of " + reported);
+            }
+        }));
+    }
+
     private static void drawn(
             List<KernelCase> cases,
             String kernel,
@@ -165,15 +221,20 @@ final class ProductCases {
         List<NdArray> inputs = MatMulCases.inputs(dtype, op, batch[0], batch[1], size[0], size[1], size[2]);
         StepRun.Result result = run.run(op, inputs);
         String tier = result.step().tier();
-        NdArray expected = Interpreter.run(op, inputs).getFirst();
-        if (expected.size() > 0 && !tier.contains(kernel)) {
+        if (result.output().size() > 0 && !tier.contains(kernel)) {
             throw new AssertionError("it was made by " + tier + "; expected " + kernel);
         }
-        Tolerance once = Tolerance.of(dtype, size[2]);
+        compare(result, op, inputs, dtype, size[2]);
+    }
+
+    private static void compare(StepRun.Result result, Op op, List<NdArray> inputs, DType dtype, long k) {
+        String tier = result.step().tier();
+        Tolerance once = Tolerance.of(dtype, k);
         // operands lie around 1: each term is off by two roundings, their sum by a random walk
-        double more = tier.contains("TF32") ? 8 * TF32 * Math.sqrt(size[2]) : 0;
+        double more = tier.contains("TF32") ? 8 * TF32 * Math.sqrt(k) : 0;
         // the reference rounds sums in f64 too
         more += dtype == DType.F64 ? 3 * once.absolute() : 0;
+        NdArray expected = Interpreter.run(op, inputs).getFirst();
         new Tolerance(once.relative(), once.absolute() + more).check(tier, expected, result.output());
     }
 }

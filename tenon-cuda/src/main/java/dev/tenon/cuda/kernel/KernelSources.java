@@ -21,6 +21,8 @@ public final class KernelSources {
             "attention.cuh",
             "attention_fragments.cuh",
             "mma_tile.cuh",
+            "plain_tile.cuh",
+            "groups.cuh",
             "row_rules.cuh",
             "softmax_rule.cuh",
             "norm_rules.cuh",

@@ -30,6 +30,20 @@ public final class ProductCatalog {
                     Collections.nCopies(15, I64),
                     List.of(I32, F32, F32, I32, I32, POINTER, POINTER)));
 
+    private static final List<ParameterType> GROUPED =
+            together(Collections.nCopies(4, POINTER), Collections.nCopies(4, I64), List.of(I32, I32, POINTER, I32));
+
+    public static final KernelFile GROUPED_MATMUL =
+            file("contraction/grouped_matmul.cu", List.of("grouped_matmul"), KernelFiles.floats(), GROUPED);
+
+    public static final KernelFile GROUPED_MATMUL_MMA = file(
+            "contraction/grouped_matmul_mma.cu",
+            List.of("grouped_matmul_mma"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> Stream.of(Tile.values()).flatMap(tile -> tile.allGrouped(dtype)))
+                    .toList(),
+            GROUPED);
+
     public static final KernelFile GEMV = file(
             "contraction/gemv.cu",
             List.of("gemv_along_k", "gemv_across_k"),
@@ -44,7 +58,7 @@ public final class ProductCatalog {
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV);
+        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA);
     }
 
     /**
@@ -134,16 +148,34 @@ public final class ProductCatalog {
          * @param packed whether lines of both operands are whole 16-byte chunks
          */
         public KernelVariant variant(DType dtype, boolean alongA, boolean alongB, boolean packed) {
-            String word = this + (alongA ? "k" : "m") + (alongB ? "k" : "n") + (packed ? "" : "_unpacked");
+            return shaped(dtype, (alongA ? "k" : "m") + (alongB ? "k" : "n"), packed)
+                    .with("", "TENON_ALONG_A=" + (alongA ? 1 : 0))
+                    .with("", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+        }
+
+        /**
+         * The variant of a type for groups of rows.
+         *
+         * @param packed likewise
+         */
+        public KernelVariant grouped(DType dtype, boolean packed) {
+            return shaped(dtype, "", packed);
+        }
+
+        private Stream<KernelVariant> allGrouped(DType dtype) {
+            return takesUnpacked()
+                    ? Stream.of(grouped(dtype, true), grouped(dtype, false))
+                    : Stream.of(grouped(dtype, true));
+        }
+
+        private KernelVariant shaped(DType dtype, String word, boolean packed) {
             return KernelVariant.of(dtype)
-                    .with(word, "TENON_TILE_M=" + rows)
+                    .with(this + word + (packed ? "" : "_unpacked"), "TENON_TILE_M=" + rows)
                     .with("", "TENON_PACKED=" + (packed ? 1 : 0))
                     .with("", "TENON_TILE_N=" + columns)
                     .with("", "TENON_WARP_M=" + warpRows)
                     .with("", "TENON_WARP_N=" + warpColumns)
                     .with("", "TENON_STAGES=" + stages)
-                    .with("", "TENON_ALONG_A=" + (alongA ? 1 : 0))
-                    .with("", "TENON_ALONG_B=" + (alongB ? 1 : 0))
                     .with("", "TENON_FROM=" + capability(dtype) * 10);
         }
     }

@@ -65,6 +65,16 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
      * @param wanted the tile; null for any
      */
     static MmaPlan of(DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted) {
+        return of(dtype, shape, device, wanted, MOST_SPLITS);
+    }
+
+    /** The fastest plan in which no tile is shared by blocks. */
+    static MmaPlan unsplit(DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted) {
+        return of(dtype, shape, device, wanted, 1);
+    }
+
+    private static MmaPlan of(
+            DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted, int most) {
         boolean packed = alongA(dtype, shape) && alongB(dtype, shape);
         MmaPlan best = null;
         for (Tile tile : Tile.values()) {
@@ -77,7 +87,8 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
                     Math.ceilDiv(shape.m(), tile.rows()),
                     Math.ceilDiv(shape.n(), tile.columns()),
                     shape.matrices());
-            for (int splits = 1; splits <= mostSplits(dtype, shape, tile, tiles, device); splits *= 2) {
+            long allowed = Math.min(most, mostSplits(dtype, shape, tile, tiles, device));
+            for (int splits = 1; splits <= allowed; splits *= 2) {
                 double clocks = clocks(dtype, shape, tile, tiles, splits, device);
                 if (best == null || clocks < best.clocks) {
                     best = new MmaPlan(tile, packed, splits, tiles, clocks);
@@ -112,7 +123,7 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
     }
 
     /** Blocks of a tile that a multiprocessor holds at once. */
-    private static int resident(Tile tile, DeviceProperties device) {
+    static int resident(Tile tile, DeviceProperties device) {
         int shared = tile.sharedBytes(device.architecture().number()) + RESERVED_SHARED;
         int byShared = device.sharedBytesPerMultiprocessor() / shared;
         int byRegisters = device.registersPerMultiprocessor() / (tile.threads() * tile.registers());

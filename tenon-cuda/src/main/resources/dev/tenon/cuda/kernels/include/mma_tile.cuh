@@ -357,7 +357,16 @@ struct MmaTile {
         }
     }
 
-    // Finishes and stores the tile at (row0, column0), of which `rows` and `columns` are results.
+    // Stores the tile at (row0, column0), of which `rows` and `columns` are results.
+    __device__ __forceinline__ void store_sums(uint4* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) const {
+        float* space = reinterpret_cast<float*>(shared);
+        spread(space);
+        __syncthreads();
+        store<0>(space, epilogue, row0, column0, rows, columns);
+        __syncthreads();
+    }
+
+    // The same after the epilogue's function.
     __device__ __forceinline__ void finish(uint4* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) const {
         float* space = reinterpret_cast<float*>(shared);
         spread(space);
