@@ -66,6 +66,14 @@ class KernelCasesTest {
                 .map(one -> DynamicTest.dynamicTest(one.toString(), () -> stage.run(one)));
     }
 
+    /** Products of random shapes by each of our kernels, and by each tile of those on tensor cores. */
+    @TestFactory
+    Stream<DynamicTest> productsOfEveryTier() {
+        return KernelCases.all().stream()
+                .filter(one -> one.what().startsWith("drawn ") || one.what().contains("wrong counts"))
+                .map(one -> DynamicTest.dynamicTest(one.toString(), () -> stage.run(one)));
+    }
+
     @Test
     void aSampleOfTheOthers() {
         int stride = Boolean.getBoolean("tenon.emulator.all") ? 1 : STRIDE;

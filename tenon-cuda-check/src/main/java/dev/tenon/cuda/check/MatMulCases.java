@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.lower.step.ProductForm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -71,7 +72,7 @@ final class MatMulCases {
                     cases.add(new KernelCase("matmul", what, stage -> {
                         MatMul op = new MatMul(transposeA, transposeB, Epilogue.NONE);
                         List<NdArray> inputs = inputs(dtype, op, new long[0], new long[0], size[0], size[1], size[2]);
-                        new StepRun(stage).check(op, inputs, size[2]);
+                        plain(stage).check(op, inputs, size[2]);
                     }));
                 }
             }
@@ -79,23 +80,27 @@ final class MatMulCases {
                 String what = dtype + " batches " + Arrays.toString(batch[0]) + " and " + Arrays.toString(batch[1]);
                 cases.add(new KernelCase("matmul", what, stage -> {
                     MatMul op = new MatMul(false, batch[0].length % 2 == 1, full(Unary.of(UnaryFn.MISH)));
-                    new StepRun(stage).check(op, inputs(dtype, op, batch[0], batch[1], 3, 5, 4), 4);
+                    plain(stage).check(op, inputs(dtype, op, batch[0], batch[1], 3, 5, 4), 4);
                 }));
             }
             for (Epilogue epilogue : epilogues()) {
                 for (long n : new long[] {33, 64}) {
                     cases.add(new KernelCase("matmul", dtype + " " + n + " columns, " + epilogue, stage -> {
                         MatMul op = new MatMul(false, false, epilogue);
-                        new StepRun(stage).check(op, inputs(dtype, op, new long[0], new long[0], 35, n, 20), 20);
+                        plain(stage).check(op, inputs(dtype, op, new long[0], new long[0], 35, n, 20), 20);
                     }));
                 }
             }
         }
-        cases.add(new KernelCase("matmul", "MM-01 empty sums", stage -> emptySums(new StepRun(stage))));
-        cases.add(new KernelCase("matmul", "MM-02 1024.5", stage -> exact(new StepRun(stage))));
-        cases.add(new KernelCase("matmul", "MM-03 many matrices", true, stage -> manyMatrices(new StepRun(stage))));
-        cases.add(new KernelCase("matmul", "MM-04 repeated operands", stage -> repeated(new StepRun(stage))));
+        cases.add(new KernelCase("matmul", "MM-01 empty sums", stage -> emptySums(plain(stage))));
+        cases.add(new KernelCase("matmul", "MM-02 1024.5", stage -> exact(plain(stage))));
+        cases.add(new KernelCase("matmul", "MM-03 many matrices", true, stage -> manyMatrices(plain(stage))));
+        cases.add(new KernelCase("matmul", "MM-04 repeated operands", stage -> repeated(plain(stage))));
         return cases;
+    }
+
+    private static StepRun plain(KernelStage stage) {
+        return new StepRun(stage).with(ProductForm.PLAIN);
     }
 
     /** None, each part, and all of them. */
@@ -118,7 +123,7 @@ final class MatMulCases {
         return all;
     }
 
-    private static Epilogue full(Unary fn) {
+    static Epilogue full(Unary fn) {
         return Epilogue.NONE.withBias().withActivation(fn).withResidual();
     }
 

@@ -16,11 +16,13 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -30,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One operation through its lowering, on a stage: its step, made and run as a session would, its outputs poisoned
@@ -42,6 +45,8 @@ public final class StepRun {
     private final Blas blas;
     private final Precision precision;
     private final RegionForm regions;
+    private final ProductForm products;
+    private final ProductCatalog.@Nullable Tile tile;
 
     /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
@@ -49,11 +54,11 @@ public final class StepRun {
     }
 
     StepRun(KernelStage stage, RegionForm regions) {
-        this(stage, Blas.none("not asked"), Precision.STRICT, regions);
+        this(stage, Blas.none("not asked"), Precision.STRICT, regions, ProductForm.BY_CHOICE, null);
     }
 
     public StepRun(KernelStage stage, Blas blas, Precision precision) {
-        this(stage, blas, precision, RegionForm.BY_SIZE);
+        this(stage, blas, precision, RegionForm.BY_SIZE, ProductForm.BY_CHOICE, null);
     }
 
     /** Runs strict steps on a device for which there are no libraries of matrix products. */
@@ -61,11 +66,29 @@ public final class StepRun {
         return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
     }
 
-    private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
+    private StepRun(
+            KernelStage stage,
+            Blas blas,
+            Precision precision,
+            RegionForm regions,
+            ProductForm products,
+            ProductCatalog.@Nullable Tile tile) {
         this.regions = regions;
+        this.products = products;
+        this.tile = tile;
         this.stage = stage;
         this.blas = blas;
         this.precision = precision;
+    }
+
+    /** Runs the same steps by a kernel of ours for products. */
+    StepRun with(ProductForm form) {
+        return new StepRun(stage, blas, precision, regions, form, tile);
+    }
+
+    /** Runs the same steps, products on tensor cores by one tile; null for the fastest. */
+    StepRun tiled(ProductCatalog.@Nullable Tile one) {
+        return new StepRun(stage, blas, precision, regions, products, one);
     }
 
     /**
@@ -217,6 +240,16 @@ public final class StepRun {
         @Override
         public RegionForm regions() {
             return regions;
+        }
+
+        @Override
+        public ProductForm products() {
+            return products;
+        }
+
+        @Override
+        public ProductCatalog.@Nullable Tile tile() {
+            return tile;
         }
 
         @Override

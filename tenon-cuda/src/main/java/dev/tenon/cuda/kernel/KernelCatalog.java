@@ -209,7 +209,7 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
-        return Stream.of(own(), IndexingCatalog.all(), WindowCatalog.all(), StateCatalog.all())
+        return Stream.of(own(), ProductCatalog.all(), IndexingCatalog.all(), WindowCatalog.all(), StateCatalog.all())
                 .flatMap(List::stream)
                 .toList();
     }

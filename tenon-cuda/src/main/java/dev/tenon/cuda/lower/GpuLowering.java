@@ -72,6 +72,7 @@ import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GpuGatherLowering;
 import dev.tenon.cuda.lower.indexing.GpuScatterLowering;
 import dev.tenon.cuda.lower.indexing.GpuTupleLowering;
+import dev.tenon.cuda.lower.matmul.GpuGroupedMatMulLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.PackedMatMul;
@@ -127,7 +128,8 @@ public final class GpuLowering {
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
-            case GroupedMatMul _, Conv _, ConvTranspose _ -> unsupported(node);
+            case GroupedMatMul _ -> GpuGroupedMatMulLowering.lower(node, context);
+            case Conv _, ConvTranspose _ -> unsupported(node);
             case InUnits op -> lower(op, node, context);
             case Lstm op -> GpuRecurrentLowering.lower(op, node, context);
             case Gru op -> GpuRecurrentLowering.lower(op, node, context);

@@ -14,7 +14,7 @@ import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.lower.matmul.MatMulChoice.Libraries;
+import dev.tenon.cuda.lower.matmul.MatMulChoice.Offer;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -71,24 +71,26 @@ public final class GpuMatMulLowering {
     private static GpuStep step(
             Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, GpuLoweringContext context) {
         Blas blas = context.blas();
-        Libraries libraries = new Libraries(
+        Offer offer = new Offer(
                 blas::unavailable,
                 blas.ltUnavailable(),
-                context.kernels().context().device().architecture());
-        MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, libraries, context.precision());
+                context.kernels().context().device(),
+                context.products());
+        MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, offer, context.precision());
         LtProduct prepared = null;
         if (choice.lt()) {
             switch (context.prepare(problem(choice, epilogue, dtype, shape))) {
                 case LtProduct product -> prepared = product;
-                case LtAnswer.Refusal none -> {
-                    Libraries without = new Libraries(libraries.cublas(), none.reason(), libraries.architecture());
-                    choice = MatMulChoice.of(dtype, shape, epilogue, without, context.precision());
-                }
+                case LtAnswer.Refusal none ->
+                    choice = MatMulChoice.of(
+                            dtype, shape, epilogue, offer.withoutLt(none.reason()), context.precision());
             }
         }
         MatMulKernels kernels = new MatMulKernels(context.kernels());
         return switch (choice.tier()) {
             case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
+            case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case TENSOR_CORE -> TensorCoreMatMul.step(choice, epilogue, dtype, shape, slots, context);
             case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);
             case MIXED, FUSED, BLAS -> {
                 MatMulKernels.Finish finish = choice.fused()

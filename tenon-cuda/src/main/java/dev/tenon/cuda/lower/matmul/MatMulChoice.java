@@ -1,13 +1,15 @@
 package dev.tenon.cuda.lower.matmul;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.lower.step.ProductForm;
+import dev.tenon.cuda.port.DeviceProperties;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -28,9 +30,11 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     enum Tier {
         /** Nothing to compute. */
         NONE("none"),
+        GEMV("g gemv"),
         MIXED("0 mixed"),
         FUSED("1 fused"),
         BLAS("2 blas"),
+        TENSOR_CORE("3 tensor core"),
         SCALAR("4 scalar");
 
         final String word;
@@ -46,12 +50,17 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
      * @param cublas why there is no cuBLAS; empty where there is. Asked for only where cuBLASLt does not serve, since
      *     it starts cuBLAS
      * @param lt why there is no cuBLASLt, or why it does not take this product
-     * @param architecture the device's
+     * @param device what multiplies
+     * @param form which of our kernels are wanted
      */
-    record Libraries(Supplier<String> cublas, String lt, Architecture architecture) {}
+    record Offer(Supplier<String> cublas, String lt, DeviceProperties device, ProductForm form) {
+        /** The same without cuBLASLt. */
+        Offer withoutLt(String reason) {
+            return new Offer(cublas, reason, device, form);
+        }
+    }
 
-    private static final String NO_KERNEL = "there is no kernel of this tier yet";
-    private static final int GEMV_ROWS = 16;
+    private static final String FORCED = "TENON_CUDA_WMMA is 1";
     private static final long GEMV_WEIGHT = 1 << 20;
     private static final long LT_BATCH = 65535;
     /** More calls than this for one product cost more than they save. */
@@ -61,20 +70,52 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         passedOver = List.copyOf(passedOver);
     }
 
-    static MatMulChoice of(
-            DType dtype, MatMulShape shape, Epilogue epilogue, Libraries libraries, Precision precision) {
+    static MatMulChoice of(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer, Precision precision) {
         if (shape.isEmpty()) {
             return new MatMulChoice(Tier.NONE, false, false, false, List.of());
         }
+        String tensorCores = tensorCores(dtype, shape, offer, precision);
+        boolean tf32 = dtype == DType.F32
+                && precision == Precision.FAST
+                && offer.device.architecture().number() >= 80;
         List<String> passed = new ArrayList<>();
-        passed.add("g gemv: " + gemv(dtype, shape));
+        if (offer.form == ProductForm.TENSOR_CORES && tensorCores.isEmpty()) {
+            for (String word : List.of("g gemv", "0q quantised", Tier.MIXED.word, Tier.FUSED.word, Tier.BLAS.word)) {
+                passed.add(word + ": " + FORCED);
+            }
+            return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
+        }
+        String gemv = gemv(dtype, shape, offer, tensorCores);
+        if (gemv.isEmpty()) {
+            return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
+        }
+        passed.add(Tier.GEMV.word + ": " + gemv);
         passed.add("0q quantised: the weight is " + dtype);
+        MatMulChoice library = library(dtype, shape, epilogue, offer, precision == Precision.STRICT, tf32, passed);
+        if (library != null) {
+            return library;
+        }
+        if (tensorCores.isEmpty()) {
+            return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
+        }
+        passed.add(Tier.TENSOR_CORE.word + ": " + tensorCores);
+        return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+    }
+
+    /** The first tier of a library that takes it; null where none does. Adds to those passed over. */
+    private static @Nullable MatMulChoice library(
+            DType dtype,
+            MatMulShape shape,
+            Epilogue epilogue,
+            Offer offer,
+            boolean strict,
+            boolean tf32,
+            List<String> passed) {
         boolean half = dtype == DType.F16 || dtype == DType.BF16;
-        boolean tf32 = dtype == DType.F32 && precision == Precision.FAST && libraries.architecture.number() >= 80;
         String sum = shape.k() == 0 ? "the sum is empty" : "";
-        String lt = first(sum, libraries.lt, evenly(shape));
-        String epilogueOfLt = first(unfusable(epilogue), precision == Precision.STRICT ? inexact(epilogue, half) : "");
-        String mixed = half ? (lt.isEmpty() ? "" : cublas(libraries, shape)) : "operands are " + dtype;
+        String lt = first(sum, offer.lt, evenly(shape));
+        String epilogueOfLt = first(unfusable(epilogue), strict ? inexact(epilogue, half) : "");
+        String mixed = half ? (lt.isEmpty() ? "" : cublas(offer, shape)) : "operands are " + dtype;
         if (mixed.isEmpty()) {
             boolean fused = epilogueOfLt.isEmpty() && (lt.isEmpty() || epilogue.isEmpty());
             return new MatMulChoice(Tier.MIXED, lt.isEmpty(), fused, false, passed);
@@ -90,17 +131,25 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         }
         passed.add(Tier.FUSED.word + ": " + fusing);
         boolean byLt = lt.isEmpty() && dtype != DType.F64;
-        String cublas = byLt ? "" : cublas(libraries, shape);
+        String cublas = byLt ? "" : cublas(offer, shape);
         if (cublas.isEmpty()) {
             return new MatMulChoice(Tier.BLAS, byLt, epilogue.isEmpty(), tf32, passed);
         }
         passed.add(Tier.BLAS.word + ": " + cublas);
-        passed.add("3 tensor core: " + NO_KERNEL);
-        return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+        return null;
     }
 
-    private static String cublas(Libraries libraries, MatMulShape shape) {
-        return first(shape.k() == 0 ? "the sum is empty" : "", calls(shape), libraries.cublas.get());
+    /** Why tensor cores are not asked or cannot; empty where they may. */
+    private static String tensorCores(DType dtype, MatMulShape shape, Offer offer, Precision precision) {
+        return switch (offer.form) {
+            case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
+            case PLAIN -> "the plain kernel is asked for";
+            case BY_CHOICE, FEW_ROWS, TENSOR_CORES -> MmaPlan.refusal(dtype, shape, precision, offer.device);
+        };
+    }
+
+    private static String cublas(Offer offer, MatMulShape shape) {
+        return first(shape.k() == 0 ? "the sum is empty" : "", calls(shape), offer.cublas.get());
     }
 
     /** The activation as cuBLASLt applies it; null where it does not. */
@@ -134,11 +183,21 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
                 : "";
     }
 
-    private static String gemv(DType dtype, MatMulShape shape) {
-        long weight = dtype.bytesFor(shape.k() * shape.n());
-        return shape.m() > GEMV_ROWS
-                ? shape.m() + " rows are more than " + GEMV_ROWS
-                : weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : NO_KERNEL;
+    private static String gemv(DType dtype, MatMulShape shape, Offer offer, String tensorCores) {
+        String refusal = GemvPlan.refusal(dtype, shape);
+        if (offer.form == ProductForm.FEW_ROWS || !refusal.isEmpty()) {
+            return refusal;
+        }
+        long weight = SizeMath.product("matmul", shape.k(), shape.n(), dtype.bytes());
+        boolean library = offer.lt.isEmpty() || offer.cublas.get().isEmpty();
+        boolean others = library || tensorCores.isEmpty();
+        int soonest = GemvPlan.soonest(shape);
+        return first(
+                offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
+                weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : "",
+                others && shape.m() > soonest
+                        ? shape.m() + " rows are sooner " + (library ? "by the library" : "on tensor cores")
+                        : "");
     }
 
     /** Why one strided call of cuBLASLt cannot say it. */
@@ -181,8 +240,15 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             words.add("residual");
         }
         String with = words.isEmpty() ? "" : (fused ? ", " : ", then matmul_epilogue: ") + String.join(", ", words);
-        String by = tier == Tier.SCALAR ? kernel : lt ? "cuBLASLt" : "cuBLAS";
+        String by = isOwn() ? kernel : lt ? "cuBLASLt" : "cuBLAS";
         return tier.word + ": " + by + ", " + (tf32 ? "TF32" : dtype) + with;
+    }
+
+    private boolean isOwn() {
+        return switch (tier) {
+            case GEMV, TENSOR_CORE, SCALAR -> true;
+            case NONE, MIXED, FUSED, BLAS -> false;
+        };
     }
 
     private static String name(Unary function) {

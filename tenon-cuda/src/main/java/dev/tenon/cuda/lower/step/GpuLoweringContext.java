@@ -8,6 +8,8 @@ import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import org.jspecify.annotations.Nullable;
 
 /** What a lowering may ask while it makes a step. */
 public interface GpuLoweringContext {
@@ -51,6 +53,16 @@ public interface GpuLoweringContext {
     /** In which form regions run. */
     default RegionForm regions() {
         return RegionForm.asked();
+    }
+
+    /** Which of our kernels for matrix products are taken. */
+    default ProductForm products() {
+        return ProductForm.asked();
+    }
+
+    /** The tile of products on tensor cores; null for the fastest by a model. */
+    default ProductCatalog.@Nullable Tile tile() {
+        return null;
     }
 
     /** Why nothing is compiled for the step that is being made, which was tried; empty where something may be. */

@@ -62,6 +62,11 @@ public final class PreparedLaunch implements LaunchStep.Work {
             return slot < 0 ? none() : argument((frame, slab) -> slab.add(frame.at(slot)));
         }
 
+        /** An address in a value, in bytes from its start; the null pointer for a negative slot. */
+        public Builder value(int slot, long offset) {
+            return slot < 0 ? none() : argument((frame, slab) -> slab.add(frame.at(slot) + offset));
+        }
+
         /** An address in the workspace, in bytes from its start. */
         public Builder workspace(long offset) {
             return argument((frame, slab) -> slab.add(frame.workspace() + offset));

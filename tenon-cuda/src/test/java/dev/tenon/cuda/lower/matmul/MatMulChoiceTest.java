@@ -9,29 +9,54 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.lower.matmul.MatMulChoice.Libraries;
+import dev.tenon.cuda.lower.matmul.MatMulChoice.Offer;
 import dev.tenon.cuda.lower.matmul.MatMulChoice.Tier;
+import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.DeviceProperties;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The ladder of matrix products, decided without a device. */
 class MatMulChoiceTest {
-    private static final Libraries BOTH = new Libraries(() -> "", "", new Architecture(9, 0));
-    private static final Libraries NEITHER =
-            new Libraries(() -> "cublas: not found", "cublasLt: not found", new Architecture(9, 0));
-    private static final Libraries NO_LT = new Libraries(() -> "", "cublasLt: hidden", new Architecture(9, 0));
+    private static final Offer BOTH = offer("", "", 9, 0);
+    private static final Offer NEITHER = offer("cublas: not found", "cublasLt: not found", 9, 0);
+    private static final Offer NO_LT = offer("", "cublasLt: hidden", 9, 0);
     private static final Epilogue GELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU));
     private static final Epilogue GELU_TANH = Epilogue.NONE.withActivation(Unary.of(UnaryFn.GELU_TANH));
     private static final Epilogue RELU = Epilogue.NONE.withActivation(Unary.of(UnaryFn.RELU));
     private static final Epilogue SILU = Epilogue.NONE.withActivation(Unary.silu());
 
+    private static Offer offer(String cublas, String lt, int major, int minor) {
+        return new Offer(() -> cublas, lt, device(major, minor), ProductForm.BY_CHOICE);
+    }
+
+    private static Offer wanting(ProductForm form, Offer offer) {
+        return new Offer(offer.cublas(), offer.lt(), offer.device(), form);
+    }
+
+    static DeviceProperties device(int major, int minor) {
+        return new DeviceProperties(
+                0,
+                "none",
+                new Architecture(major, minor),
+                132,
+                80L << 30,
+                48 << 10,
+                major >= 9 ? 227 << 10 : major == 8 ? 163 << 10 : 64 << 10,
+                major >= 9 ? 228 << 10 : major == 8 ? 164 << 10 : 64 << 10,
+                65536,
+                2048,
+                50 << 20,
+                true);
+    }
+
     private static MatMulShape plain(long m, long k, long n) {
         return MatMulShape.of(Shape.of(m, k), Shape.of(k, n), false, false);
     }
 
-    private static MatMulChoice choice(DType dtype, MatMulShape shape, Epilogue epilogue, Libraries libraries) {
-        return MatMulChoice.of(dtype, shape, epilogue, libraries, Precision.FAST);
+    private static MatMulChoice choice(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer) {
+        return MatMulChoice.of(dtype, shape, epilogue, offer, Precision.FAST);
     }
 
     @Test
@@ -40,31 +65,102 @@ class MatMulChoiceTest {
         assertThat(choice(DType.F16, large, GELU, BOTH).tier()).isEqualTo(Tier.MIXED);
         assertThat(choice(DType.F16, large, RELU, BOTH).tier()).isEqualTo(Tier.MIXED);
         assertThat(choice(DType.F32, large, RELU, BOTH).tier()).isEqualTo(Tier.FUSED);
-        assertThat(choice(DType.F32, large, GELU_TANH, BOTH).tier()).isEqualTo(Tier.BLAS);
         assertThat(choice(DType.F32, large, SILU, BOTH).tier()).isEqualTo(Tier.BLAS);
         assertThat(choice(DType.F32, plain(1, 3, 2), Epilogue.NONE, BOTH).tier())
                 .isEqualTo(Tier.BLAS);
-        assertThat(choice(DType.F32, large, Epilogue.NONE, NEITHER).tier()).isEqualTo(Tier.SCALAR);
+        assertThat(choice(DType.F16, plain(1, 4096, 4096), Epilogue.NONE, BOTH).tier())
+                .isEqualTo(Tier.GEMV);
     }
 
-    /** OPS.md asks for g here; it is named first among what was passed over until there is a kernel. */
+    /** The ladder has f32 with gelu(tanh) in tier 1, but the library's function is wrong at -inf. */
     @Test
-    void aLongRowTimesAHalfWeightPassesOverGemvForWantOfAKernel() {
-        MatMulChoice choice = choice(DType.F16, plain(1, 4096, 4096), Epilogue.NONE, BOTH);
-        assertThat(choice.tier()).isEqualTo(Tier.MIXED);
-        assertThat(choice.passedOver().getFirst()).isEqualTo("g gemv: there is no kernel of this tier yet");
+    void librarysGeluTanhIsRefused() {
+        MatMulChoice choice = choice(DType.F32, plain(1024, 4096, 4096), GELU_TANH, BOTH);
+        assertThat(choice.tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice.passedOver())
+                .contains("1 fused: the library's gelu_tanh is NaN at -inf, and elsewhere off by 5e-6");
+    }
+
+    @Test
+    void withoutLibrariesTheArchitectureDecides() {
+        MatMulShape large = plain(1024, 4096, 4096);
+        for (DType dtype : new DType[] {DType.F32, DType.F16, DType.BF16}) {
+            assertThat(choice(dtype, large, SILU, NEITHER).tier()).isEqualTo(Tier.TENSOR_CORE);
+        }
+        assertThat(choice(DType.F64, large, SILU, NEITHER).passedOver())
+                .contains("3 tensor core: tensor cores take f16, bf16 and TF32, not f64");
+        Offer old = offer("cublas: not found", "cublasLt: not found", 7, 5);
+        assertThat(choice(DType.F16, large, SILU, old).tier()).isEqualTo(Tier.TENSOR_CORE);
+        assertThat(choice(DType.BF16, large, SILU, old).tier()).isEqualTo(Tier.SCALAR);
+        assertThat(choice(DType.F32, large, SILU, old).passedOver())
+                .contains("3 tensor core: compute capability 7.5 is below 8.0");
+        assertThat(choice(DType.F32, large, SILU, offer("no", "no", 7, 0)).tier())
+                .isEqualTo(Tier.SCALAR);
+        assertThat(MatMulChoice.of(DType.F32, large, SILU, NEITHER, Precision.STRICT)
+                        .passedOver())
+                .contains("3 tensor core: f32 is asked for, not TF32");
+    }
+
+    @Test
+    void everyTierIsReachedAsTheLibrariesGo() {
+        MatMulShape large = plain(1024, 4096, 4096);
+        assertThat(choice(DType.F32, large, RELU, BOTH).tier()).isEqualTo(Tier.FUSED);
+        assertThat(choice(DType.F32, large, RELU, NO_LT).tier()).isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F32, large, RELU, NEITHER).tier()).isEqualTo(Tier.TENSOR_CORE);
+        Offer without = wanting(ProductForm.NO_TENSOR_CORES, NEITHER);
+        assertThat(choice(DType.F32, large, RELU, without).tier()).isEqualTo(Tier.SCALAR);
+        assertThat(choice(DType.F32, large, RELU, without).passedOver())
+                .contains("3 tensor core: TENON_CUDA_WMMA is 0");
+    }
+
+    @Test
+    void tensorCoresCanBeForced() {
+        Offer forced = wanting(ProductForm.TENSOR_CORES, BOTH);
+        MatMulChoice choice = choice(DType.F16, plain(1, 4096, 4096), GELU, forced);
+        assertThat(choice.tier()).isEqualTo(Tier.TENSOR_CORE);
+        assertThat(choice.passedOver()).contains("0 mixed: TENON_CUDA_WMMA is 1");
+        assertThat(choice.text(DType.F16, GELU, "matmul_wmma 16x64"))
+                .isEqualTo("3 tensor core: matmul_wmma 16x64, f16, gelu");
+        assertThat(MatMulChoice.of(DType.F32, plain(64, 64, 64), GELU, forced, Precision.STRICT)
+                        .tier())
+                .isEqualTo(Tier.BLAS);
+        assertThat(choice(DType.F64, plain(64, 64, 64), GELU, forced).tier()).isEqualTo(Tier.BLAS);
+    }
+
+    @Test
+    void fewRowsOfALargeWeightNeedOneMatrix() {
+        assertThat(choice(DType.F64, plain(1, 512, 512), GELU, NEITHER).tier()).isEqualTo(Tier.GEMV);
+        assertThat(choice(DType.F64, plain(16, 512, 512), GELU, NEITHER).tier()).isEqualTo(Tier.GEMV);
+        MatMulShape stack = MatMulShape.of(Shape.of(2, 1, 1024), Shape.of(2, 1024, 1024), false, false);
+        assertThat(choice(DType.F32, stack, GELU, BOTH).passedOver()).contains("g gemv: there are 2 matrices");
+        MatMulShape turned = MatMulShape.of(Shape.of(1024, 2), Shape.of(1024, 1024), true, false);
+        assertThat(choice(DType.F32, turned, GELU, BOTH).passedOver()).contains("g gemv: rows of a do not lie along k");
+    }
+
+    @Test
+    void severalRowsAreSoonerElsewhereIfThereIsOne() {
+        MatMulShape alongK = MatMulShape.of(Shape.of(2, 4096), Shape.of(4096, 4096), false, true);
+        assertThat(choice(DType.F16, alongK, GELU, BOTH).tier()).isEqualTo(Tier.GEMV);
+        MatMulShape four = plain(4, 4096, 4096);
+        assertThat(choice(DType.F16, four, GELU, BOTH).passedOver())
+                .contains("g gemv: 4 rows are sooner by the library");
+        assertThat(choice(DType.F16, four, GELU, NEITHER).passedOver())
+                .contains("g gemv: 4 rows are sooner on tensor cores");
+        Offer without = wanting(ProductForm.NO_TENSOR_CORES, NEITHER);
+        assertThat(choice(DType.F16, four, GELU, without).tier()).isEqualTo(Tier.GEMV);
     }
 
     @Test
     void everyTierPassedOverHasAReason() {
-        assertThat(choice(DType.F32, plain(1024, 64, 64), SILU, NEITHER).passedOver())
+        assertThat(MatMulChoice.of(DType.F32, plain(1024, 64, 64), SILU, NEITHER, Precision.STRICT)
+                        .passedOver())
                 .containsExactly(
                         "g gemv: 1024 rows are more than 16",
                         "0q quantised: the weight is f32",
                         "0 mixed: operands are f32",
                         "1 fused: silu is not relu",
                         "2 blas: cublas: not found",
-                        "3 tensor core: there is no kernel of this tier yet");
+                        "3 tensor core: f32 is asked for, not TF32");
         assertThat(choice(DType.F16, plain(1024, 64, 64), SILU, NEITHER).passedOver())
                 .contains("0 mixed: cublas: not found", "1 fused: cublas: not found", "2 blas: cublas: not found");
         assertThat(choice(DType.F32, plain(2, 64, 64), RELU, NO_LT).passedOver())
@@ -119,7 +215,7 @@ class MatMulChoiceTest {
                 .isEqualTo("2 blas: cuBLASLt, TF32");
         MatMulChoice strict = MatMulChoice.of(DType.F32, shape, SILU, BOTH, Precision.STRICT);
         assertThat(strict.text(DType.F32, SILU, "")).isEqualTo("2 blas: cuBLASLt, f32, then matmul_epilogue: silu");
-        Libraries old = new Libraries(() -> "", "", new Architecture(7, 5));
+        Offer old = offer("", "", 7, 5);
         assertThat(choice(DType.F32, shape, RELU, old).text(DType.F32, RELU, ""))
                 .isEqualTo("1 fused: cuBLASLt, f32, relu");
         assertThat(choice(DType.F16, shape, Epilogue.NONE, BOTH).tf32()).isFalse();

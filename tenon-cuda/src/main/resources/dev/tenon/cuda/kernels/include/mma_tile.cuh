@@ -1,0 +1,384 @@
+// A tile of a matrix product on tensor cores: TILE_M × TILE_N results of one block, WARP_M × WARP_N of a warp, sums in float. Tiles of the
+// operands pass through shared memory in STAGES steps of 128 bytes of k each, copied asynchronously.
+//
+// An operand lies along k (its rows are those of the result) or across it. Its tile has lines of 16-byte chunks: along k a line is a row of
+// the operand, else a line is one k. Chunks of a line are swapped (`place`) so that neither ldmatrix nor the copies meet in a bank.
+//
+// A lane holds of a 16×8 tile of sums the elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), where g is its number / 4 and t the
+// rest (PTX ISA, mma). Types: f16 (sm_75), bf16 and float as TF32 (sm_80).
+#pragma once
+#include "pack.cuh"
+#include "unary_fn.cuh"
+
+constexpr int STEP_BYTES = 128;  // of k
+
+// One operand's tiles, as a thread copies its part of them and reads registers for multiplications from them. PACKED where lines in memory are
+// whole chunks on 16-byte boundaries, else the caller says it of each operand.
+template <typename T, bool ALONG_K, int OUTER, int THREADS, bool PACKED>
+struct MmaOperand {
+    static constexpr int PACK = Widest<T>::value;
+    static constexpr int STEP = STEP_BYTES / static_cast<int>(sizeof(T));
+    static constexpr int LINES = ALONG_K ? OUTER : STEP;
+    static constexpr int CHUNKS = (ALONG_K ? STEP : OUTER) / PACK;
+    static constexpr int LINES_AT_ONCE = THREADS / CHUNKS;
+    static constexpr int COPIES = LINES / LINES_AT_ONCE;
+    static constexpr int SIZE = LINES * CHUNKS;  // in chunks
+    static constexpr bool SINGLE = sizeof(T) == 4 && !ALONG_K;  // elements are read one by one
+    static_assert(LINES_AT_ONCE % (SINGLE ? 4 : 8) == 0 && LINES % LINES_AT_ONCE == 0, "copies of a thread are swapped alike");
+
+    // Where a chunk of a line lies. Eight neighbouring lines of one chunk differ in their banks; of floats across k, which are read one by
+    // one, two neighbouring chunks of four lines. The lines of one thread's copies, and those 16 apart, are swapped alike.
+    static __device__ __forceinline__ int place(int line, int chunk) {
+        int swap = CHUNKS >= 8 ? line % 8 : line * CHUNKS / 8 % CHUNKS;
+        if (SINGLE) swap = CHUNKS >= 8 ? line % 4 * 2 : line / 2 % 2 * 2;
+        return line * CHUNKS + (chunk ^ swap);
+    }
+
+    // Where the 16 rows at row + 16 i and the depth at k lie: base is place() of row and of the first k; k is whole pairs of chunks.
+    static __device__ __forceinline__ int place_at(int base, int i, int k) {
+        return ALONG_K ? (base ^ k / PACK) + i * 16 * CHUNKS : (base ^ i * (16 / PACK)) + k * CHUNKS;
+    }
+
+    const T* source;   // this thread's next chunk
+    i64 lines_length;  // elements from one of its chunks to the next
+    int lines_left;    // of the tile from the thread's first on; along k
+    int chunks_left;   // elements of the line from the thread's chunk on; across k
+    i64 k_left;        // from the next step on
+    int target;        // place of the thread's first chunk
+    bool whole;        // unless PACKED
+
+    __device__ __forceinline__ void start(const T* matrix, i64 outer, i64 k, i64 outer0, i64 k0, i64 k_end, bool packed) {
+        int line = threadIdx.x / CHUNKS;
+        int at = threadIdx.x % CHUNKS * PACK;
+        i64 length = ALONG_K ? k : outer;
+        int outer_left = static_cast<int>(outer - outer0 < OUTER ? outer - outer0 : OUTER);
+        lines_length = LINES_AT_ONCE * length;
+        source = matrix + (ALONG_K ? (outer0 + line) * k + k0 + at : (k0 + line) * outer + outer0 + at);
+        lines_left = outer_left - line;
+        chunks_left = outer_left - at;
+        k_left = k_end - k0;
+        target = place(line, threadIdx.x % CHUNKS);
+        whole = packed;
+    }
+
+    // Copies one of PARTS parts of the next step; what lies beyond the matrix, or the last step, is 0.
+    template <int PARTS>
+    __device__ __forceinline__ void fetch(uint4* tile, int part) {
+        constexpr int EACH = (COPIES + PARTS - 1) / PARTS;
+        int left = static_cast<int>(k_left < STEP ? k_left : STEP);
+        int lines = ALONG_K ? lines_left : left - static_cast<int>(threadIdx.x / CHUNKS);
+        int elements = ALONG_K ? left - static_cast<int>(threadIdx.x % CHUNKS * PACK) : chunks_left;
+        if (PACKED || whole) {
+#pragma unroll
+            for (int i = part * EACH; i < (part + 1) * EACH && i < COPIES; i++) {
+                copy_async_16_if(tile + target + i * LINES_AT_ONCE * CHUNKS, source, i * LINES_AT_ONCE < lines && elements > 0);
+                source += lines_length;
+            }
+        } else if (part == 0) {
+#pragma unroll 1
+            for (int i = 0; i < COPIES; i++) {
+                Pack<T, PACK> pack;
+#pragma unroll
+                for (int e = 0; e < PACK; e++) pack.at[e] = i * LINES_AT_ONCE < lines && e < elements ? source[e] : From<T>::of(0.0f);
+                *reinterpret_cast<Pack<T, PACK>*>(tile + target + i * LINES_AT_ONCE * CHUNKS) = pack;
+                source += lines_length;
+            }
+        }
+        if (part == PARTS - 1) {
+            if (ALONG_K) source += STEP - COPIES * lines_length;
+            k_left -= STEP;
+        }
+    }
+};
+
+// Registers of operands for one multiplication, K of k deep: of the left for 16 rows, of the right for 16 columns. `base` is that of
+// place_at, for the lane.
+template <typename T>
+struct MmaFragments {
+    static constexpr int K = 16;
+
+    template <typename Operand, bool ALONG_K>
+    static __device__ __forceinline__ int left_base(int row, int lane) {
+        return ALONG_K ? Operand::place(row + lane % 16, lane / 16) : Operand::place(lane % 8 + lane / 16 * 8, row / Operand::PACK + lane / 8 % 2);
+    }
+
+    template <typename Operand, bool ALONG_K>
+    static __device__ __forceinline__ int right_base(int column, int lane) {
+        return ALONG_K ? Operand::place(column + lane % 8 + lane / 16 * 8, lane / 8 % 2) : Operand::place(lane % 16, column / Operand::PACK + lane / 16);
+    }
+
+    template <typename Operand, bool ALONG_K, bool LEFT>
+    static __device__ __forceinline__ void load(u32 (&r)[4], const uint4* tile, int base, int i, int k) {
+        const uint4* at = tile + Operand::place_at(base, i, k);
+        if (ALONG_K) {
+            load_matrix_x4(r, at);
+        } else {
+            load_matrix_x4_transposed(r, at);
+        }
+    }
+
+    static __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_16816(d, a, b, T()); }
+};
+
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+// A chunk is 4 floats, which ldmatrix takes for 8 halves.
+template <>
+struct MmaFragments<float> {
+    static constexpr int K = 8;
+
+    template <typename Operand, bool ALONG_K>
+    static __device__ __forceinline__ int left_base(int row, int lane) {
+        return ALONG_K ? Operand::place(row + lane % 16, lane / 16) : single<Operand>(row, lane);
+    }
+
+    template <typename Operand, bool ALONG_K>
+    static __device__ __forceinline__ int right_base(int column, int lane) {
+        return ALONG_K ? Operand::place(column + lane % 8 + lane / 16 * 8, lane / 8 % 2) : single<Operand>(column, lane);
+    }
+
+    // A lane reads the element lane / 4 of the row or column, at depth lane % 4.
+    template <typename Operand>
+    static __device__ __forceinline__ int single(int outer, int lane) {
+        return Operand::place(lane % 4, outer / 4 + lane / 16);
+    }
+
+    template <typename Operand, bool ALONG_K, bool LEFT>
+    static __device__ __forceinline__ void load(u32 (&r)[4], const uint4* tile, int base, int i, int k) {
+        if (ALONG_K) {
+            load_matrix_x4(r, tile + Operand::place_at(base, i, k));
+        } else {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                // the left has the other 8 rows before the other 4 of k, the right after them
+                int farther = LEFT ? e % 2 : e / 2;
+                int deeper = LEFT ? e / 2 : e % 2;
+                const uint4* at = tile + Operand::place_at(base ^ farther * 2, i, k + deeper * 4);
+                r[e] = reinterpret_cast<const u32*>(at)[threadIdx.x / 4 % 4];
+            }
+        }
+#if !TENON_MMA_ROUNDS
+#pragma unroll
+        for (int e = 0; e < 4; e++) r[e] = __float_as_uint(to_tf32(__uint_as_float(r[e])));
+#endif
+    }
+
+    static __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_1688_tf32(d, a, b); }
+};
+#endif
+
+// What is done to a result before it is stored. bias and residual may be null; rows of y and residual have n elements.
+template <typename T>
+struct MmaEpilogue {
+    T* y;
+    const T* bias;
+    const T* residual;
+    i64 n;
+    int fn;
+    float p0;
+    float p1;
+    bool packed;  // rows are whole chunks on 16-byte boundaries
+};
+
+template <typename T, bool ALONG_A, bool ALONG_B, int TILE_M, int TILE_N, int WARP_M, int WARP_N, int STAGES, bool PACKED>
+struct MmaTile {
+    static constexpr int WARPS_N = TILE_N / WARP_N;
+    static constexpr int THREADS = TILE_M / WARP_M * WARPS_N * 32;
+    typedef MmaOperand<T, ALONG_A, TILE_M, THREADS, PACKED> Left;
+    typedef MmaOperand<T, ALONG_B, TILE_N, THREADS, PACKED> Right;
+    typedef MmaFragments<T> Fragments;
+    static constexpr int STEP = Left::STEP;
+    static constexpr int PACK = Left::PACK;
+    static constexpr int ROWS = WARP_M / 16;
+    static constexpr int COLUMNS = WARP_N / 8;
+    static constexpr int STAGE = Left::SIZE + Right::SIZE;
+    static constexpr int ROW = TILE_N + 8;  // of the sums in shared memory: pairs of a half warp fall into different banks
+
+    float sums[ROWS][COLUMNS][4];
+
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+#pragma unroll
+                for (int e = 0; e < 4; e++) sums[i][j][e] = 0;
+            }
+        }
+    }
+
+    static __device__ __forceinline__ void load(u32 (&a)[ROWS][4], u32 (&b)[COLUMNS / 2][4], const uint4* stage, int base_a, int base_b, int k) {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) Fragments::template load<Left, ALONG_A, true>(a[i], stage, base_a, i, k);
+#pragma unroll
+        for (int j = 0; j < COLUMNS / 2; j++) Fragments::template load<Right, ALONG_B, false>(b[j], stage + Left::SIZE, base_b, j, k);
+    }
+
+    __device__ __forceinline__ void multiply(const u32 (&a)[ROWS][4], const u32 (&b)[COLUMNS / 2][4]) {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                u32 one[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
+                Fragments::multiply(sums[i][j], a[i], one);
+            }
+        }
+    }
+
+    // Adds the product over a.k_left elements of k. Shared memory is free before and after it. The operands of a multiplication are read
+    // from shared memory during the one before, those of the next step's first after a barrier in the midst of this step's last; the
+    // copies of a later step go out beside the others.
+    __device__ __forceinline__ void accumulate(Left a, Right b, uint4* shared) {
+        constexpr int PARTS = STEP / Fragments::K;
+        i64 steps = (a.k_left + STEP - 1) / STEP;
+#pragma unroll 1
+        for (int s = 0; s < STAGES - 1; s++) {
+            a.template fetch<1>(shared + s * STAGE, 0);
+            b.template fetch<1>(shared + s * STAGE + Left::SIZE, 0);
+            copy_async_commit();
+        }
+        int lane = threadIdx.x % 32;
+        int warp = threadIdx.x / 32;
+        int base_a = Fragments::template left_base<Left, ALONG_A>(warp / WARPS_N * WARP_M, lane);
+        int base_b = Fragments::template right_base<Right, ALONG_B>(warp % WARPS_N * WARP_N, lane);
+        u32 left[2][ROWS][4];
+        u32 right[2][COLUMNS / 2][4];
+        const uint4* now = shared;
+        uint4* next = shared + (STAGES - 1) * STAGE;
+        copy_async_wait<STAGES - 2>();
+        __syncthreads();
+        load(left[0], right[0], now, base_a, base_b, 0);
+#pragma unroll 1
+        for (i64 step = 0; step < steps; step++) {
+#pragma unroll
+            for (int part = 0; part < PARTS; part++) {
+                if (part == PARTS - 1) {
+                    copy_async_wait<STAGES - 2>();
+                    __syncthreads();
+                    now = now == shared + (STAGES - 1) * STAGE ? shared : now + STAGE;
+                }
+                load(left[(part + 1) % 2], right[(part + 1) % 2], now, base_a, base_b, (part + 1) % PARTS * Fragments::K);
+                if (part < PARTS - 1) {
+                    a.template fetch<PARTS - 1>(next, part);
+                    b.template fetch<PARTS - 1>(next + Left::SIZE, part);
+                    if (part == PARTS - 2) {
+                        copy_async_commit();
+                        next = next == shared + (STAGES - 1) * STAGE ? shared : next + STAGE;
+                    }
+                }
+                multiply(left[part % 2], right[part % 2]);
+            }
+        }
+        copy_async_wait<0>();
+        __syncthreads();
+    }
+
+    // Keeps this block's share of sums for the last block of the tile.
+    __device__ __forceinline__ void keep(float4* partial) const {
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                partial[(i * COLUMNS + j) * THREADS + threadIdx.x] = make_float4(sums[i][j][0], sums[i][j][1], sums[i][j][2], sums[i][j][3]);
+            }
+        }
+    }
+
+    // The sum of all shares, in their order.
+    __device__ __forceinline__ void gather(const float4* partial, int splits) {
+        clear();
+        for (int s = 0; s < splits; s++) {
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++) {
+                    float4 v = partial[(i * COLUMNS + j) * THREADS + threadIdx.x];
+                    sums[i][j][0] += v.x;
+                    sums[i][j][1] += v.y;
+                    sums[i][j][2] += v.z;
+                    sums[i][j][3] += v.w;
+                }
+            }
+            partial += ROWS * COLUMNS * THREADS;
+        }
+    }
+
+    __device__ __forceinline__ void spread(float* shared) const {
+        int lane = threadIdx.x % 32;
+        int warp = threadIdx.x / 32;
+        float* to = shared + (warp / WARPS_N * WARP_M + lane / 4) * ROW + warp % WARPS_N * WARP_N + lane % 4 * 2;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                *reinterpret_cast<float2*>(to + i * 16 * ROW + j * 8) = make_float2(sums[i][j][0], sums[i][j][1]);
+                *reinterpret_cast<float2*>(to + (i * 16 + 8) * ROW + j * 8) = make_float2(sums[i][j][2], sums[i][j][3]);
+            }
+        }
+    }
+
+    // FN is the function's number, 0 for none, -1 for that of the epilogue.
+    template <int FN>
+    static __device__ __forceinline__ float finished(float v, const MmaEpilogue<T>& epilogue) {
+        if (FN == 0) return v;
+        return FN > 0 ? unary_fn(FN, v, epilogue.p0, epilogue.p1) : unary_fn_call(epilogue.fn, v, epilogue.p0, epilogue.p1);
+    }
+
+    template <int FN>
+    static __device__ __noinline__ void store(const float* shared, MmaEpilogue<T> epilogue, i64 row0, i64 column0, int rows, int columns) {
+        constexpr int CHUNKS = TILE_N / PACK;
+        for (int i = threadIdx.x; i < TILE_M * CHUNKS; i += THREADS) {
+            int row = i / CHUNKS;
+            int column = i % CHUNKS * PACK;
+            if (row >= rows || column >= columns) continue;
+            const float* from = shared + row * ROW + column;
+            i64 at = (row0 + row) * epilogue.n + column0 + column;
+            if (epilogue.packed) {
+                Pack<T, PACK> added, out;
+                Pack<T, PACK> bias;
+                if (epilogue.bias) bias = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.bias + column0 + column);
+                if (epilogue.residual) added = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.residual + at);
+#pragma unroll
+                for (int e = 0; e < PACK; e++) {
+                    float v = epilogue.bias ? from[e] + to_compute(bias.at[e]) : from[e];
+                    v = finished<FN>(v, epilogue);
+                    if (epilogue.residual) v += to_compute(added.at[e]);
+                    out.at[e] = From<T>::of(v);
+                }
+                *reinterpret_cast<Pack<T, PACK>*>(epilogue.y + at) = out;
+            } else {
+#pragma unroll 1
+                for (int e = 0; e < PACK && column + e < columns; e++) {
+                    float v = epilogue.bias ? from[e] + to_compute(epilogue.bias[column0 + column + e]) : from[e];
+                    v = finished<FN>(v, epilogue);
+                    if (epilogue.residual) v += to_compute(epilogue.residual[at + e]);
+                    epilogue.y[at + e] = From<T>::of(v);
+                }
+            }
+        }
+    }
+
+    // Stores the tile at (row0, column0), of which `rows` and `columns` are results.
+    __device__ __forceinline__ void store_sums(uint4* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) const {
+        float* space = reinterpret_cast<float*>(shared);
+        spread(space);
+        __syncthreads();
+        store<0>(space, epilogue, row0, column0, rows, columns);
+        __syncthreads();
+    }
+
+    // The same after the epilogue's function.
+    __device__ __forceinline__ void finish(uint4* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) const {
+        float* space = reinterpret_cast<float*>(shared);
+        spread(space);
+        __syncthreads();
+        switch (epilogue.fn) {
+            case 0: store<0>(space, epilogue, row0, column0, rows, columns); break;
+            case FN_RELU: store<FN_RELU>(space, epilogue, row0, column0, rows, columns); break;
+            case FN_GELU: store<FN_GELU>(space, epilogue, row0, column0, rows, columns); break;
+            case FN_GELU_TANH: store<FN_GELU_TANH>(space, epilogue, row0, column0, rows, columns); break;
+            case FN_SILU: store<FN_SILU>(space, epilogue, row0, column0, rows, columns); break;
+            default: store<-1>(space, epilogue, row0, column0, rows, columns); break;
+        }
+        __syncthreads();
+    }
+};
