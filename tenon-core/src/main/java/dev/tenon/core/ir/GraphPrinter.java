@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.ir.op.custom.Custom;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -150,7 +151,9 @@ final class GraphPrinter {
 
     private void op(Op op) {
         text.append(op.mnemonic());
-        attributes(op, false);
+        if (!(op instanceof Custom)) { // whose attributes are a class of the program's
+            attributes(op, false);
+        }
     }
 
     /** {@code (name=value, ...)}; nothing where all are left out, unless the parentheses are wanted. */

@@ -13,6 +13,7 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.Resize;
@@ -64,6 +65,7 @@ import dev.tenon.cpu.reduce.CpuReductionLowering;
 import dev.tenon.cpu.reduce.CpuSelectionLowering;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.HostBodyStep;
 import dev.tenon.cpu.step.UnitStep;
 
 /** Chooses the lowering of each primitive; the bodies live in a file a family. */
@@ -117,6 +119,7 @@ public final class CpuLowering {
             case Quantize op -> CpuQuantisationLowering.lower(op, node, context);
             case Dequantize op -> CpuQuantisationLowering.lower(op, node, context);
             case DynamicQuantize op -> CpuQuantisationLowering.lower(op, node, context);
+            case Custom op -> HostBodyStep.lower(op, node, context);
             case InUnits op -> UnitStep.lower(op, node, context);
             case Reshape _, BitCast _ -> throw new IllegalStateException(node + " is a view and has no step");
         };
