@@ -1,6 +1,5 @@
 package dev.tenon.core.ir;
 
-import dev.tenon.core.ir.op.custom.Custom;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -151,9 +150,7 @@ final class GraphPrinter {
 
     private void op(Op op) {
         text.append(op.mnemonic());
-        if (!(op instanceof Custom)) { // whose attributes are a class of the program's
-            attributes(op, false);
-        }
+        attributes(op, false);
     }
 
     /** {@code (name=value, ...)}; nothing where all are left out, unless the parentheses are wanted. */
@@ -172,6 +169,9 @@ final class GraphPrinter {
 
     private void value(@Nullable Object value, Type declared) {
         switch (value) {
+            // of a class of the program's own
+            case Object own when declared instanceof Class<?> type && type.isInterface() && !type.isSealed() ->
+                quote(own.toString());
             case List<?> list -> {
                 Type element = ((ParameterizedType) declared).getActualTypeArguments()[0];
                 text.append('[');

@@ -68,7 +68,7 @@ public final class GpuCustomLowering {
         for (DeviceLaunch launch : body.launches()) {
             Kernel kernel = context.kernels().kernel(file, launch.entry(), variant, launch.sharedBytes());
             PreparedLaunch.Builder prepared = PreparedLaunch.of(kernel, shape(op, launch));
-            launch.arguments().forEach(argument -> add(op, argument, node, context, prepared));
+            launch.arguments().forEach(argument -> add(op, argument, body.workspaceBytes(), node, context, prepared));
             works.add(prepared.build());
         }
         String tier = "custom, " + source.name() + (works.size() == 1 ? "" : ", " + works.size() + " launches");
@@ -99,19 +99,28 @@ public final class GpuCustomLowering {
     private static void add(
             Custom op,
             DeviceArgument argument,
+            long bytes,
             Node node,
             GpuLoweringContext context,
             PreparedLaunch.Builder launch) {
         switch (argument) {
             case DeviceArgument.Input(int index) -> launch.value(slot(op, "input", index, node.inputs(), context));
             case DeviceArgument.Result(int index) -> launch.value(slot(op, "result", index, node.outputs(), context));
-            case DeviceArgument.Workspace(long offset) -> launch.workspace(offset);
+            case DeviceArgument.Workspace(long offset) -> launch.workspace(offset(op, offset, bytes));
             case DeviceArgument.Int(int value) -> launch.add(value);
             case DeviceArgument.Long(long value) -> launch.add(value);
             case DeviceArgument.Float(float value) -> launch.compute(DType.F32, value);
             case DeviceArgument.Double(double value) -> launch.add(value);
             case DeviceArgument.Faults() -> launch.faults(context);
         }
+    }
+
+    private static long offset(Custom op, long offset, long bytes) {
+        if (offset < 0 || offset >= bytes) {
+            throw new InputException(op.mnemonic() + ": a launch passes byte " + offset
+                    + " of a workspace of " + bytes + "; expected one of its bytes");
+        }
+        return offset;
     }
 
     private static int slot(Custom op, String what, int index, List<Value> values, GpuLoweringContext context) {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * Applies an operation that a program defines.
  *
  * <p>Inputs, results, types and edge values are the definition's. The mnemonic is the definition's name. The text form
- * of graphs prints the name without attributes, and does not read it.
+ * of graphs prints the definition as its {@code toString}, and does not read it.
  *
  * @throws InputException when the definition's name is not a word
  */
