@@ -79,10 +79,10 @@ class CustomOpsTest {
                         classPath(folder),
                         "Example",
                         device)
-                .redirectErrorStream(true)
+                .redirectError(folder.resolve("errors").toFile())
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(process.waitFor()).as(Files.readString(folder.resolve("errors"))).isZero();
         return output;
     }
 }
