@@ -64,6 +64,7 @@ class LoweredOpsTest {
     private static final Set<String> OWN = Set.of(
             "elementwise",
             "indexing",
+            "packed",
             "movement",
             "gather",
             "reduce",
