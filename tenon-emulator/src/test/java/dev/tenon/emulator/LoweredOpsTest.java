@@ -65,6 +65,8 @@ class LoweredOpsTest {
             "elementwise",
             "indexing",
             "packed",
+            "quantisation",
+            "state",
             "movement",
             "gather",
             "reduce",

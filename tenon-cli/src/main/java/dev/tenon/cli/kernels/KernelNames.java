@@ -29,7 +29,7 @@ final class KernelNames {
     private static final SequencedMap<String, Meaning> USUAL = new TreeMap<>(Map.ofEntries(
             Map.entry("unary", Meaning.of("unary", "unary", "Unary[")),
             Map.entry("binary", Meaning.of("binary", "Binary[")),
-            Map.entry("fused_binary_unary", Meaning.of("binary", "fused_binary_unary", "BinaryFn")),
+            Map.entry("fused_binary_unary", Meaning.of("binary", "Region[")),
             Map.entry("compare", Meaning.of("compare", "Compare[")),
             Map.entry("where_select", Meaning.of("where_select", "Where[")),
             Map.entry("cast", new Meaning(List.of("cast", "cast_narrow"), List.of("Cast["))),
@@ -72,12 +72,12 @@ final class KernelNames {
             Map.entry("expand", Meaning.of("strided_copy", "Expand[")),
             Map.entry("gather", Meaning.of("gather", "gather ")),
             Map.entry("gather_axis", Meaning.of("gather", "gather Gather[")),
-            Map.entry("scatter_add_zero", Meaning.of("scatter_combine", "ScatterElements[")),
-            Map.entry("scatter_add_acc", Meaning.of("scatter_combine", "ScatterElements[")),
+            Map.entry("scatter_add_zero", new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
+            Map.entry("scatter_add_acc", new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
             Map.entry("rope", Meaning.of("rope", "rope")),
             Map.entry("selective_scan", Meaning.of("selective_scan", "SelectiveScan[")),
             Map.entry("sample", Meaning.of("sample", "Sample[")),
-            Map.entry("quantize", Meaning.of("quantize", "Quantize[")),
+            Map.entry("quantize", Meaning.of("quantize", " Quantize[")),
             Map.entry("dequantize", Meaning.of("quantize", "Dequantize["))));
 
     private KernelNames() {}

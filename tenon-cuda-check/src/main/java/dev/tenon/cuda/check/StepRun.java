@@ -12,6 +12,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
@@ -42,6 +43,7 @@ public final class StepRun {
     private final Blas blas;
     private final Precision precision;
     private final RegionForm regions;
+    private AdditionOrder additionOrder = AdditionOrder.FIXED;
 
     /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
@@ -59,6 +61,12 @@ public final class StepRun {
     /** Runs strict steps on a device for which there are no libraries of matrix products. */
     public static StepRun withoutLibraries(KernelStage stage) {
         return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
+    }
+
+    /** The same for steps whose scatters add in any order. */
+    StepRun inAnyOrder() {
+        additionOrder = AdditionOrder.ANY;
+        return this;
     }
 
     private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
@@ -212,6 +220,11 @@ public final class StepRun {
         @Override
         public Precision precision() {
             return precision;
+        }
+
+        @Override
+        public AdditionOrder additionOrder() {
+            return additionOrder;
         }
 
         @Override
