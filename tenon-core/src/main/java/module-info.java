@@ -14,6 +14,7 @@ module dev.tenon.core {
     exports dev.tenon.core.ir.op.contraction;
     exports dev.tenon.core.ir.op.control;
     exports dev.tenon.core.ir.op.convolution;
+    exports dev.tenon.core.ir.op.custom;
     exports dev.tenon.core.ir.op.elementwise;
     exports dev.tenon.core.ir.op.filling;
     exports dev.tenon.core.ir.op.image;

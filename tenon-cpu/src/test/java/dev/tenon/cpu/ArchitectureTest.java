@@ -21,6 +21,7 @@ class ArchitectureTest {
                         "reduce",
                         "norm",
                         "matmul",
+                        "packed",
                         "window",
                         "convolution",
                         "pooling",

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.cpu.loops.HotLoop;
 import dev.tenon.cpu.loops.MoveLoops;
+import dev.tenon.cpu.packed.PackedHotLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.plan.CpuLowering;
@@ -38,6 +39,7 @@ public final class OneNode {
         // or most of a test would be over before the vector loops are taken into use
         if (Vectors.available()) {
             MoveLoops.all().forEach(HotLoop::adopt);
+            PackedHotLoops.all().forEach(HotLoop::adopt);
         }
     }
 

@@ -33,6 +33,7 @@ class ArchitectureTest {
                         "lower.quantisation",
                         "lower.random",
                         "lower.state",
+                        "lower.custom",
                         "lower",
                         "platform",
                         "backend",

@@ -64,6 +64,9 @@ class LoweredOpsTest {
     private static final Set<String> OWN = Set.of(
             "elementwise",
             "indexing",
+            "packed",
+            "quantisation",
+            "state",
             "movement",
             "gather",
             "reduce",

@@ -53,7 +53,7 @@ final class KernelsCheckCommand implements Callable<Integer> {
                     "Architectures; sm_80,sm_90 by default, those that the compiler does not know are left out with a line.")
     List<Architecture> architectures = List.of(new Architecture(8, 0), new Architecture(9, 0));
 
-    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only files whose paths contain one of these.")
+    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only files whose paths contain one of these, or that `kernels list` has under such a name.")
     List<String> filters = List.of();
 
     @Option(
@@ -80,12 +80,12 @@ final class KernelsCheckCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         List<KernelFile> files = KernelCatalog.all().stream()
-                .filter(file -> filters.isEmpty() || filters.stream().anyMatch(file.path()::contains))
+                .filter(file -> filters.isEmpty() || filters.stream().anyMatch(name -> KernelNames.means(name, file)))
                 .toList();
         if (files.isEmpty()) { // or a misspelt filter would pass
             throw new CommandLine.ParameterException(
                     spec.commandLine(),
-                    "no kernel's path contains one of " + filters + "; a path is, for example, \""
+                    "no kernel's path or name is one of " + filters + "; a path is, for example, \""
                             + KernelCatalog.all().iterator().next().path() + "\"");
         }
         KernelCompiler nvrtc = new NvrtcCompiler();

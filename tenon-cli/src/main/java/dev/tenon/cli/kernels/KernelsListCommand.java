@@ -1,27 +1,35 @@
 package dev.tenon.cli.kernels;
 
 import dev.tenon.cli.console.Json;
-import dev.tenon.cli.console.Table;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelSpec;
 import dev.tenon.cuda.kernel.KernelVariant;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Every kernel entry. */
+/** Every kernel entry, by family. */
 @Command(
         name = "list",
         mixinStandardHelpOptions = true,
-        description = "Every kernel entry, its file, variants and parameters.")
+        description = {
+            "Every kernel file by family: its variants, its entries, other names that `check` and `run` take.",
+            "--json adds the parameters of each entry."
+        })
 final class KernelsListCommand implements Callable<Integer> {
+    private static final int WIDTH = 100;
+    private static final int INDENT = 26;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -32,30 +40,82 @@ final class KernelsListCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        Table table = new Table("entry", "file", "variants", "parameters");
-        for (KernelFile file : KernelCatalog.all()) {
-            List<String> variants = file.variants().stream()
-                    .map(KernelVariant::suffix)
-                    .map(s -> s.substring(1))
-                    .toList();
-            for (KernelSpec entry : file.entries()) {
-                List<String> parameters = entry.parameters().stream()
-                        .map(p -> p.name().toLowerCase(java.util.Locale.ROOT))
-                        .toList();
-                if (json) {
-                    Map<String, Object> object = new LinkedHashMap<>();
-                    object.put("entry", entry.entry());
-                    object.put("file", file.path());
-                    object.put("variants", variants);
-                    object.put("parameters", parameters);
-                    Json.print(out, object);
-                }
-                table.row(entry.entry(), file.path(), String.join(" ", variants), String.join(" ", parameters));
+        Map<String, List<KernelFile>> families = new TreeMap<>();
+        KernelCatalog.all()
+                .forEach(file -> families.computeIfAbsent(family(file), _ -> new ArrayList<>())
+                        .add(file));
+        if (json) {
+            families.values().forEach(files -> files.forEach(file -> objects(out, file)));
+            return 0;
+        }
+        long entries = 0;
+        for (Map.Entry<String, List<KernelFile>> family : families.entrySet()) {
+            out.println(family.getKey());
+            for (KernelFile file : family.getValue()) {
+                print(out, file);
+                entries += file.entries().size();
             }
         }
-        if (!json) {
-            table.print(out);
-        }
+        out.println(entries + " entries in " + KernelCatalog.all().size() + " files");
         return 0;
+    }
+
+    private static String family(KernelFile file) {
+        return file.path().substring(0, file.path().indexOf('/'));
+    }
+
+    private static List<String> variants(KernelFile file) {
+        return file.variants().stream()
+                .map(KernelVariant::suffix)
+                .map(suffix -> suffix.startsWith("_") ? suffix.substring(1) : suffix)
+                .filter(suffix -> !suffix.isEmpty())
+                .toList();
+    }
+
+    private static void print(PrintWriter out, KernelFile file) {
+        String stem = KernelNames.stem(file);
+        List<String> variants = variants(file);
+        // variants of generated sources are known by hashes
+        boolean generated = variants.stream().anyMatch(name -> name.length() > WIDTH / 4);
+        out.println(line("  " + stem, "", generated ? List.of(variants.size() + " samples") : variants));
+        List<String> entries = file.entries().stream().map(KernelSpec::entry).toList();
+        if (!entries.equals(List.of(stem))) {
+            out.println(line("", "entries", entries));
+        }
+        if (!KernelNames.others(file).isEmpty()) {
+            out.println(line("", "also", KernelNames.others(file)));
+        }
+    }
+
+    /** Words behind a head and a label, wrapped. */
+    private static String line(String head, String label, List<String> words) {
+        StringBuilder text = new StringBuilder(String.format(Locale.ROOT, "%-" + INDENT + "s%s", head, label));
+        int column = text.length();
+        for (String word : words) {
+            if (column + 1 + word.length() > WIDTH) {
+                text.append('\n').append(" ".repeat(INDENT + label.length()));
+                column = INDENT + label.length();
+            }
+            text.append(' ').append(word);
+            column += 1 + word.length();
+        }
+        return text.toString().stripTrailing();
+    }
+
+    private static void objects(PrintWriter out, KernelFile file) {
+        for (KernelSpec entry : file.entries()) {
+            Map<String, Object> object = new LinkedHashMap<>();
+            object.put("family", family(file));
+            object.put("entry", entry.entry());
+            object.put("file", file.path());
+            object.put("also", KernelNames.others(file));
+            object.put("variants", variants(file));
+            object.put(
+                    "parameters",
+                    entry.parameters().stream()
+                            .map(parameter -> parameter.name().toLowerCase(Locale.ROOT))
+                            .toList());
+            Json.print(out, object);
+        }
     }
 }

@@ -33,7 +33,7 @@ final class KernelsRunCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
-    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only cases whose names contain one of these.")
+    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only cases whose names contain one of these, or of kernels that `kernels list` has under such a name.")
     List<String> filters = List.of();
 
     @Option(
@@ -105,7 +105,7 @@ final class KernelsRunCommand implements Callable<Integer> {
     }
 
     private boolean wanted(KernelCase one) {
-        return filters.isEmpty() || filters.stream().anyMatch(one.toString()::contains);
+        return filters.isEmpty() || filters.stream().anyMatch(name -> KernelNames.means(name, one));
     }
 
     private static String fault(KernelStage stage, KernelCase one) {

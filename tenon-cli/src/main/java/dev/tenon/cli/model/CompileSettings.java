@@ -1,5 +1,6 @@
 package dev.tenon.cli.model;
 
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
@@ -26,6 +27,13 @@ public final class CompileSettings {
     public Precision precision = Precision.FAST;
 
     @Option(
+            names = "--addition-order",
+            paramLabel = "fixed|any",
+            defaultValue = "fixed",
+            description = "Whether scatters add in the order of their indices, or on a GPU in any order, which is faster.")
+    public AdditionOrder additionOrder = AdditionOrder.FIXED;
+
+    @Option(
             names = "--weights",
             paramLabel = "f32|f16|bf16",
             defaultValue = "f32",
@@ -47,6 +55,7 @@ public final class CompileSettings {
     public CompileOptions apply(CompileOptions options) {
         return options.withExecution(mode)
                 .withPrecision(precision)
+                .withAdditionOrder(additionOrder)
                 .withWeightType(
                         switch (weights) {
                             case F32 -> WeightType.UNCHANGED;

@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.error.TenonException;
@@ -67,6 +68,10 @@ public sealed interface Op permits Primitive, Composite, Deferred, Control {
             throw message.startsWith(SizeMath.DIMS + ":")
                     ? new ShapeException(mnemonic() + message.substring(SizeMath.DIMS.length()), e)
                     : e;
+        }
+        if (ranked && shapes.size() != dtypes.size()) {
+            throw new InputException(mnemonic() + ": the rule for types gives " + dtypes.size()
+                    + " result(s), the rule for shapes " + shapes.size() + "; expected as many");
         }
         TensorType[] results = new TensorType[dtypes.size()];
         for (int i = 0; i < results.length; i++) {

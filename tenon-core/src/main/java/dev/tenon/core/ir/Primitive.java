@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.Resize;
@@ -94,6 +95,7 @@ public sealed interface Primitive extends Op
                 Quantize,
                 Dequantize,
                 DynamicQuantize,
+                Custom,
                 InUnits {
     /**
      * The reference: float64 for floats, exact integers, of concrete inputs whose types the rules have accepted.

@@ -11,7 +11,7 @@ import dev.tenon.core.error.Require;
  * @param maxPlans how many shapes' plans are kept, 1 or more; the least recently used one goes
  * @param maxPlanBytes how many bytes of constants made for one shape (folded tables, masks) are kept beyond those of
  *     the newest plan; the least recently used plan goes. A device with memory of its own holds as much again
- * @param precision of products of f32 values
+ * @param numerics what results may depend on for the sake of speed
  * @param weightType what f32 weights are kept in
  * @param execution how steps reach a GPU
  */
@@ -21,14 +21,14 @@ public record CompileOptions(
         ShapeProfile profile,
         int maxPlans,
         long maxPlanBytes,
-        Precision precision,
+        Numerics numerics,
         WeightType weightType,
         Execution execution) {
     public CompileOptions {
         Require.nonNull(compiler, "compiler");
         Require.nonNull(mode, "mode");
         Require.nonNull(profile, "profile");
-        Require.nonNull(precision, "precision");
+        Require.nonNull(numerics, "numerics");
         Require.nonNull(weightType, "weightType");
         Require.nonNull(execution, "execution");
         if (maxPlans < 1) {
@@ -44,7 +44,7 @@ public record CompileOptions(
                 ShapeProfile.none(),
                 64,
                 1L << 30,
-                Precision.FAST,
+                new Numerics(Precision.FAST, AdditionOrder.FIXED),
                 WeightType.UNCHANGED,
                 Execution.STREAM);
     }
@@ -56,7 +56,7 @@ public record CompileOptions(
                 profile,
                 maxPlans,
                 maxPlanBytes,
-                precision,
+                numerics,
                 weightType,
                 execution);
     }
@@ -69,31 +69,38 @@ public record CompileOptions(
                 Require.nonNull(shapes, "shapes"),
                 maxPlans,
                 maxPlanBytes,
-                precision,
+                numerics,
                 weightType,
                 execution);
     }
 
     public CompileOptions withMaxPlans(int count) {
         return new CompileOptions(
-                compiler, mode, profile, Math.max(1, count), maxPlanBytes, precision, weightType, execution);
+                compiler, mode, profile, Math.max(1, count), maxPlanBytes, numerics, weightType, execution);
     }
 
     public CompileOptions withMaxPlanBytes(long bytes) {
         return new CompileOptions(
-                compiler, mode, profile, maxPlans, Math.max(0, bytes), precision, weightType, execution);
+                compiler, mode, profile, maxPlans, Math.max(0, bytes), numerics, weightType, execution);
+    }
+
+    /** Returns the precision of products of f32 values. */
+    public Precision precision() {
+        return numerics.precision();
     }
 
     public CompileOptions withPrecision(Precision wanted) {
+        return withNumerics(new Numerics(Require.nonNull(wanted, "wanted"), numerics.additionOrder()));
+    }
+
+    /** Returns options with an order in which scatters add; {@link AdditionOrder#FIXED} by default. */
+    public CompileOptions withAdditionOrder(AdditionOrder wanted) {
+        return withNumerics(new Numerics(numerics.precision(), Require.nonNull(wanted, "wanted")));
+    }
+
+    private CompileOptions withNumerics(Numerics wanted) {
         return new CompileOptions(
-                compiler,
-                mode,
-                profile,
-                maxPlans,
-                maxPlanBytes,
-                Require.nonNull(wanted, "wanted"),
-                weightType,
-                execution);
+                compiler, mode, profile, maxPlans, maxPlanBytes, wanted, weightType, execution);
     }
 
     public CompileOptions withWeightType(WeightType wanted) {
@@ -103,7 +110,7 @@ public record CompileOptions(
                 profile,
                 maxPlans,
                 maxPlanBytes,
-                precision,
+                numerics,
                 Require.nonNull(wanted, "wanted"),
                 execution);
     }
@@ -115,7 +122,7 @@ public record CompileOptions(
                 profile,
                 maxPlans,
                 maxPlanBytes,
-                precision,
+                numerics,
                 weightType,
                 Require.nonNull(wanted, "wanted"));
     }

@@ -34,6 +34,7 @@ class ArchitectureTest {
                         "ir.op.quantisation",
                         "ir.op.signal",
                         "ir.op.control",
+                        "ir.op.custom",
                         "tensor",
                         "build",
                         "compiler.rewrite",

@@ -36,6 +36,7 @@ public final class OpCases {
                         OpCasesSignal.all(),
                         OpCasesLoops.all(),
                         OpCasesBlocks.all(),
+                        OpCasesCustom.all(),
                         OpCasesHanded.all())
                 .flatMap(List::stream)
                 .toList();

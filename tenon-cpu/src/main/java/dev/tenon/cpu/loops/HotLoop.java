@@ -104,6 +104,21 @@ public final class HotLoop {
         this.plain = new Side(plain);
     }
 
+    /** A loop in the state that {@link Vectors#mode()} asks for. */
+    public static HotLoop inMode(String name, Work vector, Work plain) {
+        return new HotLoop(name, vector, plain).inMode();
+    }
+
+    /** This loop, in the state that {@link Vectors#mode()} asks for. */
+    HotLoop inMode() {
+        switch (Vectors.mode()) {
+            case Vectors.VECTOR -> adopt();
+            case Vectors.SCALAR -> refuse();
+            default -> {}
+        }
+        return this;
+    }
+
     /** Whether to use the loop now; many questions put it on the list of those to warm up. */
     public boolean ready() {
         int now = state;

@@ -83,13 +83,7 @@ public final class MoveLoops {
     }
 
     private static HotLoop add(String name, int worth, HotLoop.Work vector, HotLoop.Work plain) {
-        HotLoop loop = new HotLoop(name, worth, vector, plain);
-        switch (Vectors.mode()) {
-            case Vectors.VECTOR -> loop.adopt();
-            case Vectors.SCALAR -> loop.refuse();
-            default -> {}
-        }
-        return loop;
+        return new HotLoop(name, worth, vector, plain).inMode();
     }
 
     public static List<HotLoop> all() {

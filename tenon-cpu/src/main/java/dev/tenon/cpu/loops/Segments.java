@@ -20,6 +20,13 @@ public final class Segments {
         return segment.getClass() == NATIVE;
     }
 
+    /** The first line of each vector loop outside of this package. */
+    public static void requireNative(MemorySegment a, MemorySegment b) {
+        if (a.getClass() != NATIVE || b.getClass() != NATIVE) {
+            throw unexpected();
+        }
+    }
+
     static IllegalArgumentException unexpected() {
         return new IllegalArgumentException("a vector loop takes memory that is neither mapped nor on the heap");
     }

@@ -33,8 +33,13 @@ public abstract class LoopStep implements CpuStep, RangeTask {
         if (isSerial()) {
             run(frame, 0, units, 0);
         } else {
-            frame.parallel(this, units, grain);
+            frame.parallel(this, units, Math.max(grain, leastUnits()));
         }
+    }
+
+    /** The fewest units that make a piece, whatever they cost. */
+    protected long leastUnits() {
+        return 1;
     }
 
     /** Whether the units may not run side by side: those of packed types share bytes. */

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.TensorType;
@@ -48,6 +49,12 @@ final class IndexingCases {
         all.casts();
         all.searches();
         all.cases.add(new KernelCase("indexing", "scatter out of range", IndexingCases::outOfRange));
+        for (DType type : List.of(DType.F32, DType.F64)) {
+            for (long[] sizes : new long[][] {{1, 1, 1}, {3, 5000, 1}, {257, 1031, 33}, {1000, 3, 65}}) {
+                String what = "scatter_add in any order, " + sizes[1] + " updates of " + TensorType.of(type, sizes[0], sizes[2]);
+                all.cases.add(new KernelCase("indexing", what, stage -> anyOrder(stage, type, sizes)));
+            }
+        }
         return all.cases;
     }
 
@@ -191,6 +198,22 @@ final class IndexingCases {
         NdArray least = CaseArrays.filled(type, () -> 0.25, new long[0]);
         for (long most : new long[] {20, 600}) {
             new StepRun(stage).check(new BoxSelection(most, false), List.of(corners, scores, overlap, least), 1);
+        }
+    }
+
+    /** @param sizes rows of data, updates, elements of a row */
+    private static void anyOrder(KernelStage stage, DType type, long[] sizes) {
+        Random random = new Random(sizes[1]);
+        NdArray data = CaseArrays.normal(random, type, sizes[0], sizes[2]);
+        NdArray at = CaseArrays.filled(DType.I64, () -> random.nextInt(Math.toIntExact(sizes[0])), sizes[1], 1);
+        NdArray updates = CaseArrays.normal(random, type, sizes[1], sizes[2]);
+        List<NdArray> inputs = List.of(data, at, updates);
+        ScatterNd op = new ScatterNd(ScatterFn.ADD);
+        StepRun.Result result = new StepRun(stage).inAnyOrder().run(op, inputs);
+        Tolerance.of(type, sizes[1])
+                .check(result.step().tier(), Interpreter.run(op, inputs).getFirst(), result.output());
+        if (!result.step().tier().contains("any order")) {
+            throw new AssertionError("the step is \"" + result.step().tier() + "\"; expected atomic additions");
         }
     }
 

@@ -17,6 +17,8 @@ public final class KernelCases {
         all.addAll(EpilogueCases.all());
         all.addAll(StepCases.all());
         all.addAll(IndexingCases.all());
+        all.addAll(PackedCases.all());
+        all.addAll(StateCases.all());
         all.addAll(WindowCases.all());
         all.addAll(RegionCases.all());
         all.addAll(UnaryCases.all());

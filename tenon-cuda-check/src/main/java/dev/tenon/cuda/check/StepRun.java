@@ -12,6 +12,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
@@ -47,6 +48,7 @@ public final class StepRun {
     private final RegionForm regions;
     private final ProductForm products;
     private final ProductCatalog.@Nullable Tile tile;
+    private AdditionOrder additionOrder = AdditionOrder.FIXED;
 
     /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
@@ -64,6 +66,12 @@ public final class StepRun {
     /** Runs strict steps on a device for which there are no libraries of matrix products. */
     public static StepRun withoutLibraries(KernelStage stage) {
         return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
+    }
+
+    /** The same for steps whose scatters add in any order. */
+    StepRun inAnyOrder() {
+        additionOrder = AdditionOrder.ANY;
+        return this;
     }
 
     private StepRun(
@@ -235,6 +243,11 @@ public final class StepRun {
         @Override
         public Precision precision() {
             return precision;
+        }
+
+        @Override
+        public AdditionOrder additionOrder() {
+            return additionOrder;
         }
 
         @Override

@@ -12,6 +12,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
@@ -205,6 +206,11 @@ final class GpuPlanner implements GpuLoweringContext {
     @Override
     public Precision precision() {
         return options.precision();
+    }
+
+    @Override
+    public AdditionOrder additionOrder() {
+        return options.numerics().additionOrder();
     }
 
     @Override

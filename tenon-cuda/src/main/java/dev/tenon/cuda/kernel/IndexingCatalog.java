@@ -8,6 +8,7 @@ import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
+import dev.tenon.core.ir.DType;
 import java.util.List;
 
 /** The kernel files of padding, indexing, sorting and searching. */
@@ -58,6 +59,12 @@ public final class IndexingCatalog {
                     combine("scatter_sorted", POINTER, POINTER, POINTER, POINTER, I32, I32, I32, I64, I64, I64),
                     combine("scatter_plain", POINTER, POINTER, POINTER, I32, I32, I64, I64, I64)),
             typed());
+
+    public static final KernelFile SCATTER_ADD = file(
+            "indexing/scatter_add.cu",
+            List.of("scatter_add"),
+            List.of(KernelVariant.of(DType.F32), KernelVariant.of(DType.F64)),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I64));
 
     public static final KernelFile RADIX_SORT = new KernelFile(
             "sorting/radix_sort.cu",
@@ -197,6 +204,7 @@ public final class IndexingCatalog {
                 GATHER_ND,
                 SCATTER,
                 SCATTER_COMBINE,
+                SCATTER_ADD,
                 RADIX_SORT,
                 TOP_K,
                 ARG_REDUCE,

@@ -4,6 +4,7 @@ import dev.tenon.cuda.port.KernelSource;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@code .cu} file: its entries, and the variants that it compiles in. One variant of one file is one module.
@@ -11,11 +12,21 @@ import java.util.TreeMap;
  * @param path under the kernels' root
  * @param entries all of them
  * @param variants all of them
+ * @param own the source of a file that is not one of ours; null for ours, whose source is a resource
  */
-public record KernelFile(String path, List<KernelSpec> entries, List<KernelVariant> variants) {
+public record KernelFile(
+        String path,
+        List<KernelSpec> entries,
+        List<KernelVariant> variants,
+        @Nullable String own) {
     public KernelFile {
         entries = List.copyOf(entries);
         variants = List.copyOf(variants);
+    }
+
+    /** One of ours. */
+    public KernelFile(String path, List<KernelSpec> entries, List<KernelVariant> variants) {
+        this(path, entries, variants, null);
     }
 
     /** The entry of that name. */
@@ -30,6 +41,6 @@ public record KernelFile(String path, List<KernelSpec> entries, List<KernelVaria
     public KernelSource source(KernelVariant variant) {
         Map<String, String> headers = new TreeMap<>(KernelSources.headers());
         headers.putAll(variant.headers());
-        return new KernelSource(path, KernelSources.text(path), headers, variant.allDefines());
+        return new KernelSource(path, own == null ? KernelSources.text(path) : own, headers, variant.allDefines());
     }
 }

@@ -121,6 +121,14 @@ public final class StateCatalog {
                     .flatMap(dtype -> Stream.of(BlockFormat.values()).map(format -> packed(format, dtype)))
                     .toList());
 
+    public static final KernelFile DEQUANT_GEMV = file(
+            "contraction/dequant_gemv.cu",
+            List.of("dequant_gemv"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(BlockFormat.values()).map(format -> packed(format, dtype)))
+                    .toList(),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I32, I32, I32));
+
     private StateCatalog() {}
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
@@ -145,6 +153,7 @@ public final class StateCatalog {
                 RECURRENT,
                 SELECTIVE_SCAN,
                 GATED_DELTA_NET,
-                DEQUANT_MATMUL);
+                DEQUANT_MATMUL,
+                DEQUANT_GEMV);
     }
 }

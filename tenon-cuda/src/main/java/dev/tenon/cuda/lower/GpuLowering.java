@@ -19,6 +19,7 @@ import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.ir.op.convolution.DeformColumns;
+import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.GridSample;
@@ -68,6 +69,7 @@ import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cuda.lower.attention.GpuAttentionLowering;
 import dev.tenon.cuda.lower.attention.GpuRopeLowering;
+import dev.tenon.cuda.lower.custom.GpuCustomLowering;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GpuGatherLowering;
 import dev.tenon.cuda.lower.indexing.GpuScatterLowering;
@@ -130,6 +132,7 @@ public final class GpuLowering {
         return switch (primitive) {
             case GroupedMatMul _ -> GpuGroupedMatMulLowering.lower(node, context);
             case Conv _, ConvTranspose _ -> unsupported(node);
+            case Custom op -> GpuCustomLowering.lower(op, node, context);
             case InUnits op -> lower(op, node, context);
             case Lstm op -> GpuRecurrentLowering.lower(op, node, context);
             case Gru op -> GpuRecurrentLowering.lower(op, node, context);

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.core.ir.op.indexing.ScatterNd;
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
@@ -31,7 +32,7 @@ import java.util.function.LongFunction;
 
 /**
  * Writes to places that indices name, in index order: a copy of data, then for each update the number of the slice that
- * it goes to, then the updates. Replacing updates race for their slice with their numbers. Updates that combine are
+ * it goes to, then the updates. With {@link AdditionOrder#ANY} additions of f32 and f64 are atomic. Replacing updates race for their slice with their numbers. Updates that combine are
  * sorted by slice, or compared with one another where they are few.
  */
 public final class GpuScatterLowering {
@@ -177,6 +178,9 @@ public final class GpuScatterLowering {
             return replace(works, scatter, places, fault);
         }
         works.add(places.work(scatter, -1));
+        if (takesAnyOrder(fn, scatter)) {
+            return anyOrder(works, scatter, fault);
+        }
         int code = fn.combines().map(BinaryFn::code).orElseThrow();
         return scatter.count() <= MOST_COMPARED
                 ? plain(code, works, scatter, fault)
@@ -218,6 +222,30 @@ public final class GpuScatterLowering {
                         .add(scatter.slices())));
         String access = MovementKernels.access(unit);
         return step("scatter, the last update of each slice, " + access, works, scatter, fault);
+    }
+
+    private static boolean takesAnyOrder(ScatterFn fn, Scatter scatter) {
+        return fn == ScatterFn.ADD
+                && scatter.context().additionOrder() == AdditionOrder.ANY
+                && (scatter.dtype() == DType.F32 || scatter.dtype() == DType.F64);
+    }
+
+    private static GpuStep anyOrder(List<LaunchStep.Work> works, Scatter scatter, LongFunction<String> fault) {
+        int updates = scatter.updates();
+        int output = scatter.output();
+        works.add(LaunchStep.launch(
+                scatter.context()
+                        .kernels()
+                        .kernel(IndexingCatalog.SCATTER_ADD, "scatter_add", KernelVariant.of(scatter.dtype())),
+                Grids.of(SizeMath.product("scatter", scatter.count(), scatter.inner())),
+                (arguments, frame) -> arguments
+                        .add(frame.workspace() + scatter.destinations())
+                        .add(frame.at(updates))
+                        .add(frame.at(output))
+                        .add(scatter.count())
+                        .add(scatter.inner())
+                        .add(scatter.slices())));
+        return step("scatter, in any order, atomic additions", works, scatter, fault);
     }
 
     private static GpuStep plain(int fn, List<LaunchStep.Work> works, Scatter scatter, LongFunction<String> fault) {

@@ -29,7 +29,7 @@ public final class PackedMatMul {
 
     private PackedMatMul() {}
 
-    /** One launch, four rows of the weight a warp. */
+    /** One launch: for one row of x the kernel that streams, else four rows of the weight a warp. */
     public static GpuStep lower(DequantMatMul op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         if (node.output().shape().elements() == 0) {
@@ -38,6 +38,16 @@ public final class PackedMatMul {
         DType dtype = node.output().dtype();
         long rows = x.elements(0, x.rank() - 1);
         long columns = node.input(1).shape().size(0);
+        PackedGemv gemv = PackedGemv.of(
+                op.format(),
+                dtype,
+                columns,
+                x.size(x.rank() - 1),
+                context.kernels().context().device());
+        String refusal = rows == 1 ? gemv.refusal() : "dequant_gemv: " + rows + " rows of x; it takes one";
+        if (refusal.isEmpty()) {
+            return gemv(op, gemv, node, context);
+        }
         Kernel kernel = context.kernels()
                 .kernel(
                         StateCatalog.DEQUANT_MATMUL,
@@ -55,7 +65,28 @@ public final class PackedMatMul {
                 .addAll(rows, columns, x.size(x.rank() - 1))
                 .build();
         return LaunchStep.of(
-                "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call);
+                        "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call)
+                .passing(refusal);
+    }
+
+    private static GpuStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.DEQUANT_GEMV,
+                        "dequant_gemv",
+                        StateCatalog.packed(op.format(), node.output().dtype()),
+                        gemv.shape().sharedBytes());
+        Shape x = node.input(0).shape();
+        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1))
+                .add(gemv.slices())
+                .add(gemv.rows())
+                .add(node.input(1).constant() != null)
+                .build();
+        return LaunchStep.of("dequant_gemv " + op.format() + ", " + gemv.slices() + " slices a row", call);
     }
 
     /** One launch, four elements a thread. */

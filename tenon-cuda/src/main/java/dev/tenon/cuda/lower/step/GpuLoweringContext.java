@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.step;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
@@ -32,6 +33,11 @@ public interface GpuLoweringContext {
 
     /** Whether f32 products may run in TF32. */
     Precision precision();
+
+    /** In which order scatters add. */
+    default AdditionOrder additionOrder() {
+        return AdditionOrder.FIXED;
+    }
 
     /** The matrix libraries that were found; what it lacks says why. */
     Blas blas();

@@ -46,6 +46,11 @@ __device__ __forceinline__ float to_f32(f16 v) {
 
 __device__ __forceinline__ float to_f32(bf16 v) { return __uint_as_float(static_cast<u32>(v.bits) << 16); }
 
+// The two f16 numbers of a word.
+__device__ __forceinline__ void to_f32(u32 two, float& low, float& high) {
+    asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }" : "=f"(low), "=f"(high) : "r"(two));
+}
+
 // Round to nearest even; NaN stays NaN, too large becomes infinity.
 __device__ __forceinline__ f16 to_f16(float v) {
     f16 r;

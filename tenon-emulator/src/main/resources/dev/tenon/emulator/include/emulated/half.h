@@ -24,6 +24,11 @@ TENON_DEVICE float to_f32(f16 v) {
     return __builtin_bit_cast(float, sign | ((rest << 13) + 0x38000000u));
 }
 
+TENON_DEVICE void to_f32(u32 two, float& low, float& high) {
+    low = to_f32(f16{static_cast<u16>(two)});
+    high = to_f32(f16{static_cast<u16>(two >> 16)});
+}
+
 TENON_DEVICE float to_f32(bf16 v) { return __builtin_bit_cast(float, static_cast<u32>(v.bits) << 16); }
 
 TENON_DEVICE f16 to_f16(float v) {

@@ -1,0 +1,138 @@
+package dev.tenon.cpu.packed;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.LoopStep;
+import dev.tenon.cpu.step.UnitStep;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K: a unit is a row of the weight, which is unpacked in
+ * registers. Other formats and types run by their definition.
+ */
+public final class PackedRowStep extends LoopStep {
+    /** Rows of the weight that make a piece: sums of x are made once a piece. */
+    private static final long ROWS = 16;
+
+    private final BlockFormat format;
+    private final int x;
+    private final int w;
+    private final int y;
+    private final long rows;
+    private final long columns;
+    private final long depth;
+    private final boolean vectors;
+    /** The weight in memory that vector loops take; null where it lies in some already. */
+    private final @Nullable MemorySegment weight;
+
+    private PackedRowStep(DequantMatMul op, Node node, CpuLoweringContext context) {
+        Shape shape = node.input(0).shape();
+        long depth = shape.size(shape.rank() - 1);
+        long rows = shape.elements(0, shape.rank() - 1);
+        boolean vectors = Vectors.available() && VectorPacked.fits();
+        super(
+                "packed " + op.format() + (vectors ? ", vectors" : ", scalar"),
+                node.input(1).shape().size(0),
+                SizeMath.product("dequant_matmul", depth, rows));
+        this.format = op.format();
+        this.vectors = vectors;
+        this.depth = depth;
+        this.rows = rows;
+        this.columns = node.input(1).shape().size(0);
+        this.x = context.slot(node.input(0));
+        this.w = context.slot(node.input(1));
+        this.y = context.slot(node.output());
+        this.weight = vectors ? prepared(node.input(1).constant(), context) : null;
+    }
+
+    /** The step of a product; by its definition where there are no loops for its format or type. */
+    public static CpuStep lower(DequantMatMul op, Node node, CpuLoweringContext context) {
+        boolean has =
+                op.format() == BlockFormat.Q8_0 || op.format() == BlockFormat.Q4_0 || op.format() == BlockFormat.Q4_K;
+        return has && node.output().dtype() == DType.F32
+                ? new PackedRowStep(op, node, context)
+                : UnitStep.lower(op, node, context);
+    }
+
+    /** Vector loops do not take mapped memory. */
+    private static @Nullable MemorySegment prepared(@Nullable ConstantData data, CpuLoweringContext context) {
+        return data instanceof ConstantData.Dense(var type, MemorySegment segment)
+                        && !Segments.isNative(segment)
+                        && type.bytes() > 0
+                ? context.prepared(
+                        data,
+                        "bytes",
+                        _ -> new CpuLoweringContext.Prepared(segment.byteSize(), to -> to.copyFrom(segment)))
+                : null;
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return format == BlockFormat.Q4_K ? rows * (depth / 32) * Float.BYTES : 0;
+    }
+
+    @Override
+    protected long leastUnits() {
+        return ROWS;
+    }
+
+    @Override
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        MemorySegment in = frame.at(x);
+        MemorySegment packed = weight == null ? frame.at(w) : weight;
+        MemorySegment out = frame.at(y);
+        MemorySegment sums = frame.workspace(worker);
+        if (format == BlockFormat.Q4_K) {
+            PackedLoops.sums(in, 0, sums, 0, rows * (depth / 32));
+        }
+        boolean fast = vectors && Segments.isNative(in) && Segments.isNative(packed) && ready();
+        long blocks = depth / format.elements();
+        for (long column = from; column < to; column++) {
+            long at = column * blocks * format.bytes();
+            for (long row = 0; row < rows; row++) {
+                float dot = dot(fast, packed, at, in, row * depth * Float.BYTES, sums, row * (depth / 32) * Float.BYTES);
+                out.set(Raw.F32, (row * columns + column) * Float.BYTES, dot);
+            }
+        }
+    }
+
+    private boolean ready() {
+        PackedHotLoops loops = PackedHotLoops.get();
+        return switch (format) {
+            case Q8_0 -> loops.q8.ready();
+            case Q4_0 -> loops.q4.ready();
+            default -> loops.q4k.ready();
+        };
+    }
+
+    private float dot(
+            boolean fast, MemorySegment w, long at, MemorySegment in, long inAt, MemorySegment sums, long sumsAt) {
+        long blocks = depth / format.elements();
+        return switch (format) {
+            case Q8_0 -> fast ? VectorPacked.q8(w, at, in, inAt, blocks) : PackedLoops.q8(w, at, in, inAt, blocks);
+            case Q4_0 -> fast ? VectorPacked.q4(w, at, in, inAt, blocks) : PackedLoops.q4(w, at, in, inAt, blocks);
+            default ->
+                fast
+                        ? VectorPacked.q4k(w, at, in, inAt, sums, sumsAt, blocks)
+                        : PackedLoops.q4k(w, at, in, inAt, sums, sumsAt, blocks);
+        };
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return vectors ? List.of() : List.of("vectors: the Vector API is absent, or its vectors hold 4 numbers");
+    }
+}

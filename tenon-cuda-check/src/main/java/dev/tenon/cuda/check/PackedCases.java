@@ -1,0 +1,87 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Products with packed weights: one row and several, rows of one slice and of several, slices that end early, rows
+ * that begin off 16-byte boundaries.
+ */
+final class PackedCases {
+    private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+
+    private PackedCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (BlockFormat format : BlockFormat.values()) {
+            for (DType type : FLOATS) {
+                for (long[] nk : new long[][] {{1, 256}, {37, 2048}, {19, 2304}, {67, 4352}, {9, 6144}, {300, 512}}) {
+                    add(cases, format, type, 1, nk[0], nk[1]);
+                }
+                for (long rows : new long[] {2, 7, 33}) {
+                    add(cases, format, type, rows, 45, 768);
+                }
+                String what = new DecodeBlocks(format, type) + " of 5 rows";
+                cases.add(new KernelCase(
+                        "packed", what, stage -> run(stage, new DecodeBlocks(format, type), 1, weights(format, 5, 768))));
+            }
+            for (long k : new long[] {32, 64, 96, 2080, 7 * 2048, 16 * 2048, 16 * 2048 + 256}) {
+                if (k % format.elements() == 0) {
+                    add(cases, format, DType.F32, 1, 21, k);
+                }
+            }
+        }
+        return cases;
+    }
+
+    private static void add(List<KernelCase> cases, BlockFormat format, DType type, long rows, long n, long k) {
+        cases.add(new KernelCase(
+                "packed", new DequantMatMul(format) + " of " + TensorType.of(type, rows, k) + " and " + n + " columns", stage -> {
+                    NdArray x = CaseArrays.normal(new Random(rows + n + k), type, rows, k);
+                    run(stage, new DequantMatMul(format), k, x, weights(format, n, k));
+                }));
+    }
+
+    /** Compares with the definition; a sum that cancels is compared by what its terms are. */
+    private static void run(KernelStage stage, Primitive op, long reductionLength, NdArray... inputs) {
+        StepRun.Result result = new StepRun(stage).run(op, List.of(inputs));
+        NdArray expected = Interpreter.run(op, List.of(inputs)).getFirst();
+        Tolerance.of(expected.dtype(), reductionLength).check(result.step().tier(), expected, result.output());
+    }
+
+    /** Blocks of random bytes whose scales are finite. */
+    static NdArray weights(BlockFormat format, long rows, long depth) {
+        Random random = new Random(format.ordinal() + 31 * rows);
+        NdArray packed = NdArray.zeros(DType.U8, rows, depth / format.elements() * format.bytes());
+        for (int i = 0; i < packed.size(); i++) {
+            packed.set(i, (long) random.nextInt(256));
+        }
+        for (int block = 0; block < packed.size(); block += format.bytes()) {
+            for (int high : highBytes(format)) {
+                packed.set(block + high, 0x08L + random.nextInt(8)); // so that elements are below 1
+            }
+        }
+        return packed;
+    }
+
+    private static int[] highBytes(BlockFormat format) {
+        return switch (format) {
+            case Q4_0, Q5_0, Q8_0 -> new int[] {1};
+            case Q4_1, Q5_1, Q4_K, Q5_K -> new int[] {1, 3};
+            case Q2_K -> new int[] {81, 83};
+            case Q3_K -> new int[] {109};
+            case Q6_K -> new int[] {209};
+        };
+    }
+}
