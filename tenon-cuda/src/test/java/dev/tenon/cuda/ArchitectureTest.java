@@ -29,6 +29,7 @@ class ArchitectureTest {
                         "lower.matmul",
                         "lower.attention",
                         "lower.window",
+                        "lower.convolution",
                         "lower.signal",
                         "lower.quantisation",
                         "lower.random",

@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.KernelFiles.file;
 import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.together;
 import static dev.tenon.cuda.kernel.KernelFiles.typed;
 import static dev.tenon.cuda.kernel.KernelFiles.widths;
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
@@ -10,7 +11,9 @@ import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The kernel files of windows, images and signals, and what their steps launch with. */
 public final class WindowCatalog {
@@ -113,10 +116,26 @@ public final class WindowCatalog {
             List.of(KernelCatalog.BYTES),
             List.of(POINTER, POINTER, POINTER, POINTER, POINTER, STRUCT));
 
+    /** Convolutions in their plain form. */
+    public static final KernelFile CONV = convolution("conv");
+
+    /** Transposed convolutions in their plain form. */
+    public static final KernelFile CONV_TRANSPOSE = convolution("conv_transpose");
+
     private WindowCatalog() {}
 
     private static KernelSpec dft(String entry, ParameterType... parameters) {
         return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
+    }
+
+    private static KernelFile convolution(String name) {
+        return file(
+                "convolution/" + name + ".cu",
+                Stream.of("2d", "2d_8", "3d", "3d_8", "")
+                        .map(form -> name + form)
+                        .toList(),
+                floats(),
+                together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
     }
 
     static List<KernelFile> all() {
@@ -131,6 +150,8 @@ public final class WindowCatalog {
                 LOCAL_RESPONSE_NORM,
                 ROPE,
                 DFT,
-                CONV_INTEGER);
+                CONV_INTEGER,
+                CONV,
+                CONV_TRANSPOSE);
     }
 }

@@ -68,6 +68,7 @@ import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.SelectiveScan;
 import dev.tenon.cuda.lower.attention.GpuAttentionLowering;
 import dev.tenon.cuda.lower.attention.GpuRopeLowering;
+import dev.tenon.cuda.lower.convolution.GpuConvLowering;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GpuGatherLowering;
 import dev.tenon.cuda.lower.indexing.GpuScatterLowering;
@@ -127,7 +128,9 @@ public final class GpuLowering {
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
-            case GroupedMatMul _, Conv _, ConvTranspose _ -> unsupported(node);
+            case GroupedMatMul _ -> unsupported(node);
+            case Conv op -> GpuConvLowering.lower(op, node, context);
+            case ConvTranspose op -> GpuConvLowering.lower(op, node, context);
             case InUnits op -> lower(op, node, context);
             case Lstm op -> GpuRecurrentLowering.lower(op, node, context);
             case Gru op -> GpuRecurrentLowering.lower(op, node, context);

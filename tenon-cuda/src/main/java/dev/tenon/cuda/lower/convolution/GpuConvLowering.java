@@ -1,0 +1,73 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.LaunchStep;
+import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+
+/** Convolutions and transposed convolutions. Thread-safe. */
+public final class GpuConvLowering {
+    /** Output channels that one thread of the plain form may take. */
+    private static final long TOGETHER = 8;
+
+    /** Threads that fill a multiprocessor. */
+    private static final long THREADS_A_MULTIPROCESSOR = 1024;
+
+    private GpuConvLowering() {}
+
+    /** The step of a convolution of concrete sizes, or why no kernel takes it. */
+    public static Lowered lower(Conv op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.epilogue(), node, context);
+    }
+
+    /** The step of a transposed convolution of concrete sizes, or why no kernel takes it. */
+    public static Lowered lower(ConvTranspose op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.epilogue(), node, context);
+    }
+
+    private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
+        if (node.output().shape().elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        if (geometry.axes().size() > ConvGeometry.MOST_DIMS) {
+            return new NoKernel("kernels convolve at most " + ConvGeometry.MOST_DIMS + " spatial dims of more than one "
+                    + "element; x is " + node.input(0).shape());
+        }
+        return direct(geometry, ConvOperands.of(epilogue, node, context), context);
+    }
+
+    private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        long planes = SizeMath.product("conv", geometry.batch(), geometry.groups(), geometry.positions());
+        long pieces = SizeMath.product("conv", planes, Math.ceilDiv(geometry.outputs(), TOGETHER));
+        int dims = geometry.axes().size();
+        int multiprocessors = context.kernels().context().device().multiprocessors();
+        boolean together =
+                dims <= 3 && geometry.outputs() >= TOGETHER / 2 && pieces >= THREADS_A_MULTIPROCESSOR * multiprocessors;
+        String name = geometry.transposed() ? "conv_transpose" : "conv";
+        String entry = name + (dims <= 3 ? dims + "d" : "") + (together ? "_" + TOGETHER : "");
+        KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
+        PreparedLaunch.Builder launch = PreparedLaunch.of(
+                        context.kernels().kernel(file, entry, KernelVariant.of(operands.dtype())),
+                        Grids.of(together ? pieces : SizeMath.product("conv", planes, geometry.outputs())))
+                .value(operands.x())
+                .value(operands.w())
+                .value(operands.bias())
+                .value(operands.residual())
+                .value(operands.y())
+                .struct(geometry.words());
+        return LaunchStep.of(
+                "4 direct: " + entry + ", " + operands.dtype() + operands.words(),
+                operands.activation(launch).build());
+    }
+}
