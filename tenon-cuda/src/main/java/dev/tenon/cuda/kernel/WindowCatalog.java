@@ -6,11 +6,13 @@ import static dev.tenon.cuda.kernel.KernelFiles.together;
 import static dev.tenon.cuda.kernel.KernelFiles.typed;
 import static dev.tenon.cuda.kernel.KernelFiles.widths;
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
+import dev.tenon.core.ir.DType;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
@@ -122,7 +124,33 @@ public final class WindowCatalog {
     /** Transposed convolutions in their plain form. */
     public static final KernelFile CONV_TRANSPOSE = convolution("conv_transpose");
 
+    /** What brings channels side by side. */
+    public static final KernelFile CONV_PACK = file(
+            "convolution/conv_pack.cu",
+            List.of("conv_pack", "conv_pack_chunk"),
+            Stream.of(2, 4).map(WindowCatalog::packed).toList(),
+            together(List.of(POINTER, POINTER), Collections.nCopies(5, I64)));
+
+    /** Convolutions on tensor cores. */
+    public static final KernelFile CONV_MMA = file(
+            "convolution/conv_mma.cu",
+            List.of("conv_mma_128x128", "conv_mma_128x64", "conv_mma_64x64", "conv_mma_128x32"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .map(WindowCatalog::tensorCores)
+                    .toList(),
+            together(Collections.nCopies(7, POINTER), List.of(STRUCT, I32, F32, F32)));
+
     private WindowCatalog() {}
+
+    /** The variant of {@link #CONV_PACK} for elements of 2 or 4 bytes. */
+    public static KernelVariant packed(int bytes) {
+        return KernelFiles.width(bytes);
+    }
+
+    /** The variant of {@link #CONV_MMA} for f32, f16 or bf16. */
+    public static KernelVariant tensorCores(DType dtype) {
+        return KernelVariant.of(dtype).with("", "TENON_F16=" + (dtype == DType.F16 ? 1 : 0));
+    }
 
     private static KernelSpec dft(String entry, ParameterType... parameters) {
         return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
@@ -152,6 +180,8 @@ public final class WindowCatalog {
                 DFT,
                 CONV_INTEGER,
                 CONV,
-                CONV_TRANSPOSE);
+                CONV_TRANSPOSE,
+                CONV_PACK,
+                CONV_MMA);
     }
 }

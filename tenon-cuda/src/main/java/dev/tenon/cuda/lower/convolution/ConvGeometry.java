@@ -21,7 +21,7 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
     /** Spatial dims that kernels count. */
     static final int MOST_DIMS = 8;
 
-    private static final Axis UNIT = new Axis(1, 1, 1, 1, 0, 1);
+    static final Axis UNIT = new Axis(1, 1, 1, 1, 0, 1);
 
     ConvGeometry {
         axes = List.copyOf(axes);

@@ -15,6 +15,8 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Convolutions and transposed convolutions. Thread-safe. */
 public final class GpuConvLowering {
@@ -44,7 +46,14 @@ public final class GpuConvLowering {
             return new NoKernel("kernels convolve at most " + ConvGeometry.MOST_DIMS + " spatial dims of more than one "
                     + "element; x is " + node.input(0).shape());
         }
-        return direct(geometry, ConvOperands.of(epilogue, node, context), context);
+        ConvOperands operands = ConvOperands.of(epilogue, node, context);
+        List<String> passed = new ArrayList<>();
+        String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
+        if (refusal.isEmpty()) {
+            return new MmaConv(geometry, operands, context).step(passed);
+        }
+        passed.add("3 implicit gemm: " + refusal);
+        return direct(geometry, operands, context).passing(passed);
     }
 
     private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {

@@ -13,12 +13,25 @@ import java.util.function.LongFunction;
  * @param workspaceBytes bytes of workspace that they use
  * @param counterBytes bytes of zeroed counters that they use
  * @param faults what a reported value means, in words
+ * @param passedOver each tier before it, and why
  */
 public record LaunchStep(
-        String tier, List<Work> works, long workspaceBytes, long counterBytes, LongFunction<String> faults)
+        String tier,
+        List<Work> works,
+        long workspaceBytes,
+        long counterBytes,
+        LongFunction<String> faults,
+        List<String> passedOver)
         implements GpuStep {
     public LaunchStep {
         works = List.copyOf(works);
+        passedOver = List.copyOf(passedOver);
+    }
+
+    /** A step whose ladder has one tier. */
+    public LaunchStep(
+            String tier, List<Work> works, long workspaceBytes, long counterBytes, LongFunction<String> faults) {
+        this(tier, works, workspaceBytes, counterBytes, faults, List.of());
     }
 
     /** A step without counters. */
@@ -43,7 +56,12 @@ public record LaunchStep(
 
     /** The same step with words for faults. */
     public LaunchStep withFaults(LongFunction<String> words) {
-        return new LaunchStep(tier, works, workspaceBytes, counterBytes, words);
+        return new LaunchStep(tier, works, workspaceBytes, counterBytes, words, passedOver);
+    }
+
+    /** The same step with the tiers before it. */
+    public LaunchStep passing(List<String> tiers) {
+        return new LaunchStep(tier, works, workspaceBytes, counterBytes, faults, tiers);
     }
 
     /** Something that a step enqueues. */

@@ -228,15 +228,25 @@ __device__ __forceinline__ void load_matrix_x4_transposed(u32 (&r)[4], const voi
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                  : "r"(address));
 }
-#endif
 
-#if __CUDA_ARCH__ >= 800
-// d += a b on a warp: a 16×16, b 16×8, d 16×8 in float (PTX ISA, mma.m16n8k16).
+// d += a b on a warp: a 16×16, b 16×8, d 16×8 in float (PTX ISA, mma.m16n8k16; before sm_80 as two of mma.m16n8k8).
 __device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], f16) {
+#if __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a[2 * i]), "r"(a[2 * i + 1]), "r"(b[i]));
+    }
+#endif
 }
+#endif
+
+#if __CUDA_ARCH__ >= 800
 
 __device__ __forceinline__ void mma_16816(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2], bf16) {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -321,6 +331,16 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global, 
     asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "l"(policy) : "memory");
 #else
     copy_async_16(shared, global);
+#endif
+}
+
+// The same, or 16 zeros where nothing is there; then nothing is read.
+__device__ __forceinline__ void copy_async_16_if(void* shared, const void* global, bool there) {
+#if __CUDA_ARCH__ >= 800
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(there ? 16 : 0) : "memory");
+#else
+    *static_cast<uint4*>(shared) = there ? *static_cast<const uint4*>(global) : make_uint4(0, 0, 0, 0);
 #endif
 }
 

@@ -42,6 +42,13 @@ TENON_DEVICE void store_16(void* global, uint4 v, u64) { *static_cast<uint4*>(gl
 
 TENON_DEVICE void copy_async_16(void* shared, const void* global) { tenon_copy_async(shared, global, 16); }
 TENON_DEVICE void copy_async_16(void* shared, const void* global, u64) { tenon_copy_async(shared, global, 16); }
+TENON_DEVICE void copy_async_16_if(void* shared, const void* global, bool there) {
+    if (there) {
+        tenon_copy_async(shared, global, 16);
+    } else {
+        *static_cast<uint4*>(shared) = make_uint4(0, 0, 0, 0);
+    }
+}
 TENON_DEVICE void copy_async_commit() { tenon_copy_commit(); }
 template <int N>
 TENON_DEVICE void copy_async_wait() {
