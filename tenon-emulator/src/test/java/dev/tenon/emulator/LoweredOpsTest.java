@@ -72,7 +72,8 @@ class LoweredOpsTest {
             "sample",
             "instance_norm",
             "rope",
-            "dft");
+            "dft",
+            "conv");
 
     @Test
     void operationsAgreeWithTheReferenceOrAreListed() {

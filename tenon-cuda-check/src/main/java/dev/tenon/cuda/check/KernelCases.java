@@ -17,6 +17,7 @@ public final class KernelCases {
         all.addAll(StepCases.all());
         all.addAll(IndexingCases.all());
         all.addAll(WindowCases.all());
+        all.addAll(ConvCases.all());
         all.addAll(RegionCases.all());
         all.addAll(UnaryCases.all());
         return List.copyOf(all);
