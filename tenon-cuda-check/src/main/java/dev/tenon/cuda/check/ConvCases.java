@@ -43,6 +43,10 @@ final class ConvCases {
             all.plane(type, new long[] {1, 40, 40, 41}, 130, 1, 1);
             all.plane(type, new long[] {1, 3, 45, 47}, 32, 7, 2);
             all.plane(type, new long[] {1, 512, 3, 3}, 48, 3, 1);
+            for (long kernel : new long[] {3, 5}) {
+                all.depthwise(type, kernel, 1);
+                all.depthwise(type, kernel, 2);
+            }
             all.plane(type, new long[] {2, 24, 64, 63}, 128, 1, 1);
             all.plane(type, new long[] {3, 24, 64, 63}, 32, 1, 1);
         }
@@ -123,6 +127,12 @@ final class ConvCases {
         Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.RELU));
         Op op = new Conv(each(stride), each(kernel / 2), each(kernel / 2), each(1), 1, epilogue);
         add(op, epilogue, type, outputs, x, new long[] {outputs, x[1], kernel, kernel});
+    }
+
+    private void depthwise(DType type, long kernel, long stride) {
+        Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.HARD_SWISH));
+        Op op = new Conv(each(stride), each(kernel / 2), List.of(kernel / 2, 0L), each(1), 21, epilogue);
+        add(op, epilogue, type, kernel, new long[] {2, 21, 13, 18}, new long[] {21, 1, kernel, kernel});
     }
 
     private static List<Long> each(long value) {

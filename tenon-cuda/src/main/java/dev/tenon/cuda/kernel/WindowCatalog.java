@@ -124,6 +124,13 @@ public final class WindowCatalog {
     /** Transposed convolutions in their plain form. */
     public static final KernelFile CONV_TRANSPOSE = convolution("conv_transpose");
 
+    /** Convolutions of each channel by itself. */
+    public static final KernelFile CONV_DEPTHWISE = file(
+            "convolution/conv_depthwise.cu",
+            List.of("conv_depthwise_k3s1", "conv_depthwise_k3s2", "conv_depthwise_k5s1", "conv_depthwise_k5s2"),
+            floats(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
     /** What brings channels side by side. */
     public static final KernelFile CONV_PACK = file(
             "convolution/conv_pack.cu",
@@ -181,6 +188,7 @@ public final class WindowCatalog {
                 CONV_INTEGER,
                 CONV,
                 CONV_TRANSPOSE,
+                CONV_DEPTHWISE,
                 CONV_PACK,
                 CONV_MMA);
     }

@@ -96,6 +96,7 @@ class KernelCatalogTest {
             case "PoolWindows",
                     "ConvSpace",
                     "ConvSizes",
+                    "DepthwiseSizes",
                     "ConvTile",
                     "DftSpace",
                     "DeformSpace",

@@ -53,7 +53,10 @@ public final class GpuConvLowering {
             return new MmaConv(geometry, operands, context).step(passed);
         }
         passed.add("3 implicit gemm: " + refusal);
-        return direct(geometry, operands, context).passing(passed);
+        LaunchStep step = DepthwiseConv.refusal(geometry).isEmpty()
+                ? DepthwiseConv.step(geometry, operands, context)
+                : direct(geometry, operands, context);
+        return step.passing(passed);
     }
 
     private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {

@@ -25,14 +25,14 @@ import java.util.stream.LongStream;
 final class MmaConv {
     private static final int CHUNK_BYTES = 16;
     private static final int PACK_TILE = 32;
-    private static final int MOST_BITS = 64;
+    private static final int MOST_BITS = 63;
     private static final long MOST_PHASES = 64;
     private static final long LARGE = 1L << 31;
     /** Multiplications per result below which the tile's columns or steps would be mostly empty. */
     private static final long LEAST_DEPTH = 16;
 
     private static final long LEAST_OUTPUTS = 8;
-    private static final int STATIC_SHARED = 2 << 10; // at least what the kernels declare
+    private static final int STATIC_SHARED = 4 << 10; // at least what the kernels declare
 
     private final ConvGeometry geometry;
     private final ConvOperands operands;
@@ -92,8 +92,10 @@ final class MmaConv {
         if (Math.max(Math.max(x, w), Math.max(rows, walked)) >= LARGE / 2) {
             return "places are counted in 32 bits";
         }
-        return ConvPhase.of(geometry).stream().anyMatch(phase -> phase.bits() > MOST_BITS)
-                ? "windows of more than " + MOST_BITS + " cells along their axes"
+        return ConvPhase.of(geometry).stream()
+                        .anyMatch(phase -> phase.bits() > MOST_BITS || phase.cells() > ConvTiles.MOST_CELLS)
+                ? "windows of more than " + MOST_BITS + " cells along their axes, or " + ConvTiles.MOST_CELLS
+                        + " in all"
                 : "";
     }
 
@@ -121,7 +123,7 @@ final class MmaConv {
         String entry = "";
         for (ConvPhase phase : ConvPhase.of(geometry)) {
             ConvTiles tiles = tiles(phase);
-            long blocks = tiles.tiles(rows(phase), geometry.outputs());
+            long blocks = tiles.tiles(problem(phase));
             if (tiles.splits() > 1) {
                 counters = Math.max(counters, 2L * Integer.BYTES * blocks * geometry.groups());
             }
@@ -132,19 +134,15 @@ final class MmaConv {
         return new LaunchStep(name, works, workspace.bytes(), counters, GpuStep::noResult, passedOver);
     }
 
-    private long rows(ConvPhase phase) {
-        return SizeMath.product("conv", geometry.batch(), phase.positions());
+    private ConvTiles.Problem problem(ConvPhase phase) {
+        long rows = SizeMath.product("conv", geometry.batch(), phase.positions());
+        return new ConvTiles.Problem(rows, geometry.outputs(), geometry.groups(), phase.cells(), chunks);
     }
 
     private ConvTiles tiles(ConvPhase phase) {
         DeviceProperties device = context.kernels().context().device();
         return ConvTiles.of(
-                rows(phase),
-                geometry.outputs(),
-                geometry.groups(),
-                SizeMath.product("conv", phase.cells(), chunks),
-                device.multiprocessors(),
-                device.sharedBytesPerBlockOptIn() - STATIC_SHARED);
+                problem(phase), device.multiprocessors(), device.sharedBytesPerBlockOptIn() - STATIC_SHARED);
     }
 
     /** @param sizes outer, groups, channels, inner */
@@ -175,19 +173,16 @@ final class MmaConv {
 
     private PreparedLaunch product(ConvPhase phase, ConvTiles tiles, long x, long w) {
         ConvTiles.Form form = tiles.form();
+        int shared = form.sharedBytes(phase.cells());
         Kernel kernel = context.kernels()
-                .kernel(
-                        WindowCatalog.CONV_MMA,
-                        form.entry(),
-                        WindowCatalog.tensorCores(operands.dtype()),
-                        form.sharedBytes());
-        long blocks = tiles.tiles(rows(phase), geometry.outputs());
+                .kernel(WindowCatalog.CONV_MMA, form.entry(), WindowCatalog.tensorCores(operands.dtype()), shared);
+        long blocks = tiles.tiles(problem(phase));
         LaunchShape shape = LaunchShape.of(
                         SizeMath.toInt("conv", blocks),
                         (int) Math.min(geometry.groups(), GridLimits.YZ),
                         (int) tiles.splits(),
                         form.threads())
-                .withSharedBytes(form.sharedBytes());
+                .withSharedBytes(shared);
         PreparedLaunch.Builder launch = PreparedLaunch.of(kernel, shape);
         launch = x < 0 ? launch.value(operands.x()) : launch.workspace(x);
         launch = w < 0 ? launch.value(operands.w()) : launch.workspace(w);

@@ -8,7 +8,7 @@
 // channels] have channels in whole 16-byte chunks, filled up with zeros; y lies by the strides it is given.
 //
 // Launch: grid (tiles of the result, a group's columns fastest; groups, at most 65535; parts of k), threads and dynamic shared memory as the
-// tile says (ConvTiles.java). With several parts of k the last block of a tile to arrive adds up the sums of all, in order, from the
+// tile says (ConvTiles.java): for steps or sums, and 16 bytes a cell and one. With several parts of k the last block of a tile to arrive adds up the sums of all, in order, from the
 // workspace; two counters a tile are 0 before and after.
 // Variants: TENON_T one of float (TF32, sm_80), f16 (sm_75), bf16 (sm_80); TENON_F16 whether it is f16.
 #include "conv.cuh"
@@ -49,27 +49,65 @@ constexpr int CHUNKS = 8;  // of a row of a step: 128 bytes of k
 
 #if TENON_HAS_MMA
 // A row of the product: an image and a position of this launch.
-struct Place {
-    int image;
-    int at[3];
+struct Row {
+    i64 result;  // elements from y to the position's first channel; -1 past the last image
+    u64 seen;    // a bit for each index of a cell along each axis, the last axis lowest: whether it falls on x
+    i32 base;    // chunks from x to the origin of the window
 
-    static __device__ __forceinline__ Place of(const ConvTile& s, int row) {
-        Place p;
+    static __device__ __forceinline__ Row of(const ConvTile& s, int row) {
+        int at[3];
         int lines = row / static_cast<int>(s.count[2]);
-        p.at[2] = row - lines * static_cast<int>(s.count[2]);
+        at[2] = row - lines * static_cast<int>(s.count[2]);
         int planes = lines / static_cast<int>(s.count[1]);
-        p.at[1] = lines - planes * static_cast<int>(s.count[1]);
-        p.image = planes / static_cast<int>(s.count[0]);
-        p.at[0] = planes - p.image * static_cast<int>(s.count[0]);
-        return p;
-    }
-
-    // Elements from y to the position's first channel.
-    __device__ __forceinline__ i64 result(const ConvTile& s) const {
+        at[1] = lines - planes * static_cast<int>(s.count[1]);
+        int image = planes / static_cast<int>(s.count[0]);
+        at[0] = planes - image * static_cast<int>(s.count[0]);
+        Row r = {-1, 0, 0};
+        if (image >= s.batch) return r;
+        int bit = 0;
         i64 place = 0;
+        int from = image;
 #pragma unroll
-        for (int d = 0; d < 3; d++) place = place * s.output[d] + at[d] * s.step[d] + s.first[d];
-        return image * s.y_image + place * s.y_place;
+        for (int d = 2; d >= 0; d--) {
+            int origin = at[d] * static_cast<int>(s.move[d]) + static_cast<int>(s.origin[d]);
+            for (int c = 0; c < static_cast<int>(s.cells[d]); c++, bit++) {
+                u32 to = static_cast<u32>(origin + c * static_cast<int>(s.turn[d]));
+                if (to < static_cast<u32>(s.input[d])) r.seen |= 1ull << bit;
+            }
+        }
+#pragma unroll
+        for (int d = 0; d < 3; d++) {
+            from = from * static_cast<int>(s.input[d]) + at[d] * static_cast<int>(s.move[d]) + static_cast<int>(s.origin[d]);
+            place = place * s.output[d] + at[d] * s.step[d] + s.first[d];
+        }
+        r.base = from * static_cast<int>(s.groups * s.chunks);
+        r.result = image * s.y_image + place * s.y_place;
+        return r;
+    }
+};
+
+// A cell of the window; the one past all falls on no row's x and no output's weights.
+struct alignas(16) Cell {
+    u64 seen;     // its bit for each axis
+    i32 moved;    // chunks of x from the origin of a window
+    i32 weights;  // chunks from the first cell's weights
+
+    static __device__ __forceinline__ Cell of(const ConvTile& s, int index) {
+        Cell r = {1ull << 63, 0, 0};
+        int n1 = static_cast<int>(s.cells[1]), n2 = static_cast<int>(s.cells[2]);
+        int plane = index / n2;
+        int c2 = index - plane * n2;
+        int c0 = plane / n1;
+        int c1 = plane - c0 * n1;
+        if (c0 >= s.cells[0]) return r;
+        r.seen = 1ull << c2 | 1ull << (n2 + c1) | 1ull << (n2 + n1 + c0);
+        int moved = c0 * static_cast<int>(s.turn[0]);
+        moved = moved * static_cast<int>(s.input[1]) + c1 * static_cast<int>(s.turn[1]);
+        moved = moved * static_cast<int>(s.input[2]) + c2 * static_cast<int>(s.turn[2]);
+        r.moved = moved * static_cast<int>(s.groups * s.chunks);
+        int weights = c0 * static_cast<int>(s.w_turn[0]) + c1 * static_cast<int>(s.w_turn[1]) + c2 * static_cast<int>(s.w_turn[2]);
+        r.weights = weights * static_cast<int>(s.chunks);
+        return r;
     }
 };
 
@@ -106,87 +144,77 @@ struct Tile {
     // Eight rows of one chunk lie in different banks.
     static __device__ __forceinline__ int place(int row, int chunk) { return row * CHUNKS + (chunk ^ (row & 7)); }
 
+    // Chunks of shared memory for the steps, and for the sums once these are done; after them lies the table of cells.
+    static constexpr int SUMS = TILE_M * (TILE_N + 8) > (TILE_M + 4) * TILE_N ? TILE_M * (TILE_N + 8) / 4 : (TILE_M + 4) * TILE_N / 4;
+    static constexpr int SPACE = STAGES * STAGE > SUMS ? STAGES * STAGE : SUMS;
+
     // What a thread copies: one chunk of k in some rows of both operands, and where it stands in k.
     struct Copier {
         const uint4* x;
-        const uint4* w;       // the row of its first copy
-        int base[COPIES_M];   // chunks from x to the origin of a row's window
-        u64 seen[COPIES_M];   // a bit for each index of a cell along each axis: whether it falls on x
+        const uint4* w;      // the row of its first copy
+        const Cell* cells;
+        Cell cell;           // of its next chunk
+        u64 seen[COPIES_M];  // of Row
+        int base[COPIES_M];  // of Row, in the group
         int weight_row;
-        int outputs;          // from the first copy's on
-        int cell[3];
+        int outputs;  // from the first copy's on
+        int index;    // of the cell
+        int last;     // the one past all
         int chunk;
+        int chunks;
 
-        __device__ __forceinline__ void start(const ConvTile& s, i64 row0, i64 column0, i64 group, i64 k) {
+        __device__ __forceinline__ void start(const ConvTile& s, const Row* rows, i64 column0, i64 group, i64 k) {
             int line = threadIdx.x / CHUNKS;
+            chunks = static_cast<int>(s.chunks);
 #pragma unroll
             for (int i = 0; i < COPIES_M; i++) {
-                Place p = Place::of(s, static_cast<int>(row0) + line + i * LINES);
-                int at = p.image;
-                u64 bits = 0;
-                int bit = 0;
-#pragma unroll
-                for (int d = 2; d >= 0; d--) {
-                    int from = p.at[d] * static_cast<int>(s.move[d]) + static_cast<int>(s.origin[d]);
-                    for (int c = 0; c < static_cast<int>(s.cells[d]); c++, bit++) {
-                        u32 to = static_cast<u32>(from + c * static_cast<int>(s.turn[d]));
-                        if (to < static_cast<u32>(s.input[d])) bits |= 1ull << bit;
-                    }
-                }
-#pragma unroll
-                for (int d = 0; d < 3; d++) {
-                    at = at * static_cast<int>(s.input[d]) + p.at[d] * static_cast<int>(s.move[d]) + static_cast<int>(s.origin[d]);
-                }
-                base[i] = at * static_cast<int>(s.groups * s.chunks) + static_cast<int>(group * s.chunks);
-                seen[i] = p.image < s.batch ? bits : 0;
+                base[i] = rows[line + i * LINES].base + static_cast<int>(group) * chunks;
+                seen[i] = rows[line + i * LINES].seen;
             }
-            weight_row = static_cast<int>(s.w_cells * s.chunks);
-            w += (group * s.outputs + column0 + line) * weight_row + s.w_origin * s.chunks;
+            weight_row = static_cast<int>(s.w_cells) * chunks;
+            w += (group * s.outputs + column0 + line) * weight_row + s.w_origin * chunks;
             i64 left = s.outputs - column0 - line;
             outputs = static_cast<int>(left < TILE_N ? left : TILE_N);
             int first = static_cast<int>(k) + threadIdx.x % CHUNKS;
-            int whole = first / static_cast<int>(s.chunks);
-            chunk = first - whole * static_cast<int>(s.chunks);
-            int plane = whole / static_cast<int>(s.cells[2]);
-            cell[2] = whole - plane * static_cast<int>(s.cells[2]);
-            cell[0] = plane / static_cast<int>(s.cells[1]);
-            cell[1] = plane - cell[0] * static_cast<int>(s.cells[1]);
+            index = first / chunks;
+            chunk = first - index * chunks;
+            last = static_cast<int>(s.cells[0] * s.cells[1] * s.cells[2]);
+            cell = cells[index < last ? index : last];
         }
 
-        // Copies the next step; what lies outside of x, past the last output or past the end of k is 0.
-        __device__ __forceinline__ void fetch(uint4* stage, const ConvTile& s) {
-            bool live = cell[0] < static_cast<int>(s.cells[0]);
-            int moved = cell[0] * static_cast<int>(s.turn[0]);
-            moved = moved * static_cast<int>(s.input[1]) + cell[1] * static_cast<int>(s.turn[1]);
-            moved = moved * static_cast<int>(s.input[2]) + cell[2] * static_cast<int>(s.turn[2]);
-            moved = moved * static_cast<int>(s.groups * s.chunks) + chunk;
-            int columns = static_cast<int>(s.cells[2]);
-            u64 bits = live ? 1ull << cell[2] | 1ull << (columns + cell[1]) | 1ull << (columns + static_cast<int>(s.cells[1]) + cell[0]) : 0;
-            uint4* to = stage + place(threadIdx.x / CHUNKS, threadIdx.x % CHUNKS);  // LINES is a multiple of 8
+        static __device__ __forceinline__ uint4* target(uint4* stage) { return stage + place(threadIdx.x / CHUNKS, threadIdx.x % CHUNKS); }
+
+        // Copies the next step's part of x; what lies outside is 0. LINES is a multiple of 8, so that rows keep their place in a line.
+        __device__ __forceinline__ void copy_rows(uint4* stage) const {
+            uint4* to = target(stage);
+            int moved = cell.moved + chunk;
 #pragma unroll
             for (int i = 0; i < COPIES_M; i++) {
-                bool inside = live && (seen[i] & bits) == bits;
-                copy_async_16_if(to + i * LINES * CHUNKS, inside ? x + (base[i] + moved) : x, inside);
+                bool inside = (seen[i] & cell.seen) == cell.seen;
+                copy_async_16_if(to + i * LINES * CHUNKS, x + (inside ? base[i] + moved : 0), inside);
             }
-            int of = cell[0] * static_cast<int>(s.w_turn[0]) + cell[1] * static_cast<int>(s.w_turn[1]) + cell[2] * static_cast<int>(s.w_turn[2]);
-            of = of * static_cast<int>(s.chunks) + chunk;
-            to += TILE_M * CHUNKS;
+        }
+
+        // The same of the weights; past the last output or the end of k they are 0.
+        __device__ __forceinline__ void copy_columns(uint4* stage) const {
+            uint4* to = target(stage) + TILE_M * CHUNKS;
+            int left = static_cast<i64>(cell.seen) < 0 ? 0 : outputs;
+            const uint4* from = w + (cell.weights + chunk);
 #pragma unroll
             for (int i = 0; i < COPIES_N; i++) {
-                bool inside = live && i * LINES < outputs;
-                copy_async_16_if(to + i * LINES * CHUNKS, inside ? w + (of + i * LINES * weight_row) : x, inside);
+                bool inside = i * LINES < left;
+                copy_async_16_if(to + i * LINES * CHUNKS, inside ? from : x, inside);
+                from += LINES * weight_row;
             }
+        }
+
+        __device__ __forceinline__ void advance() {
             chunk += CHUNKS;
-            while (chunk >= static_cast<int>(s.chunks)) {
-                chunk -= static_cast<int>(s.chunks);
-                if (++cell[2] == columns) {
-                    cell[2] = 0;
-                    if (++cell[1] == static_cast<int>(s.cells[1])) {
-                        cell[1] = 0;
-                        cell[0]++;
-                    }
-                }
+            while (chunk >= chunks) {
+                chunk -= chunks;
+                index++;
             }
+            cell = cells[index < last ? index : last];
         }
     };
 
@@ -203,51 +231,69 @@ struct Tile {
         }
     }
 
-    __device__ __forceinline__ void multiply_stage(const uint4* stage) {
+    static __device__ __forceinline__ void load(u32 (&a)[ROWS][4], u32 (&b)[COLUMNS / 2][4], const uint4* stage, int k) {
         int lane = threadIdx.x % 32;
         int warp = threadIdx.x / 32;
-        const uint4* right = stage + TILE_M * CHUNKS;
 #pragma unroll
-        for (int k = 0; k < CHUNKS; k += 2) {
-            u32 a[ROWS][4];
-            u32 b[COLUMNS / 2][4];
+        for (int i = 0; i < ROWS; i++) {
+            load_matrix_x4(a[i], stage + place(warp / WARPS_N * WARP_M + i * 16 + lane % 16, k + lane / 16));
+        }
 #pragma unroll
-            for (int i = 0; i < ROWS; i++) {
-                load_matrix_x4(a[i], stage + place(warp / WARPS_N * WARP_M + i * 16 + lane % 16, k + lane / 16));
-                prepare(a[i], T());
-            }
+        for (int j = 0; j < COLUMNS / 2; j++) {
+            int row = warp % WARPS_N * WARP_N + j * 16 + lane % 8 + lane / 16 * 8;
+            load_matrix_x4(b[j], stage + TILE_M * CHUNKS + place(row, k + lane / 8 % 2));
+        }
+    }
+
+    __device__ __forceinline__ void multiply_all(u32 (&a)[ROWS][4], u32 (&b)[COLUMNS / 2][4]) {
 #pragma unroll
-            for (int j = 0; j < COLUMNS / 2; j++) {
-                load_matrix_x4(b[j], right + place(warp % WARPS_N * WARP_N + j * 16 + lane % 8 + lane / 16 * 8, k + lane / 8 % 2));
-                prepare(b[j], T());
-            }
+        for (int i = 0; i < ROWS; i++) prepare(a[i], T());
 #pragma unroll
-            for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS / 2; j++) prepare(b[j], T());
 #pragma unroll
-                for (int j = 0; j < COLUMNS; j++) {
-                    u32 one[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
-                    multiply(sums[i][j], a[i], one, T());
-                }
+        for (int i = 0; i < ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++) {
+                u32 one[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
+                multiply(sums[i][j], a[i], one, T());
             }
         }
     }
 
-    __device__ __forceinline__ void accumulate(Copier copier, uint4* shared, i64 steps, const ConvTile& s) {
+    // The copies of a later step go out between the multiplications of this one.
+    __device__ __forceinline__ void accumulate(Copier copier, uint4* shared, int steps) {
 #pragma unroll
         for (int i = 0; i < STAGES - 1; i++) {
-            if (i < steps) copier.fetch(shared + i * STAGE, s);
+            if (i < steps) {
+                copier.copy_rows(shared + i * STAGE);
+                copier.copy_columns(shared + i * STAGE);
+                copier.advance();
+            }
             copy_async_commit();
         }
-        int now = 0;
-        int next = STAGES - 1;
-        for (i64 step = 0; step < steps; step++) {
+        uint4* now = shared;
+        uint4* next = shared + (STAGES - 1) * STAGE;
+        uint4* const end = shared + STAGES * STAGE;
+        for (int step = 0; step < steps; step++) {
+            u32 a[ROWS][4];
+            u32 b[COLUMNS / 2][4];
+            bool more = step + STAGES - 1 < steps;
             copy_async_wait<STAGES - 2>();
             __syncthreads();
-            if (step + STAGES - 1 < steps) copier.fetch(shared + next * STAGE, s);
+            load(a, b, now, 0);
+            if (more) copier.copy_rows(next);
+            multiply_all(a, b);
+            load(a, b, now, 2);
+            if (more) copier.copy_columns(next);
             copy_async_commit();
-            multiply_stage(shared + now * STAGE);
-            now = now == STAGES - 1 ? 0 : now + 1;
-            next = next == STAGES - 1 ? 0 : next + 1;
+            multiply_all(a, b);
+            load(a, b, now, 4);
+            copier.advance();
+            multiply_all(a, b);
+            load(a, b, now, 6);
+            now = now + STAGE == end ? shared : now + STAGE;
+            next = next + STAGE == end ? shared : next + STAGE;
+            multiply_all(a, b);
         }
         copy_async_wait<0>();
         __syncthreads();
@@ -289,64 +335,120 @@ struct Tile {
         return true;
     }
 
-    // The sums in shared memory, a row's or a column's next to each other.
-    __device__ __forceinline__ void spread(float* shared, int row_step, int column_step) const {
+    // The sums and biases in shared memory, a row's or a column's next to each other.
+    template <bool ALONG_ROWS>
+    __device__ __forceinline__ void spread(float* shared, const float* biases) const {
+        constexpr int ROW_STEP = ALONG_ROWS ? TILE_N + 8 : 1;
+        constexpr int COLUMN_STEP = ALONG_ROWS ? 1 : TILE_M + 4;
         int lane = threadIdx.x % 32;
         int warp = threadIdx.x / 32;
-        float* to = shared + (warp / WARPS_N * WARP_M + lane / 4) * row_step + (warp % WARPS_N * WARP_N + lane % 4 * 2) * column_step;
+        int column = warp % WARPS_N * WARP_N + lane % 4 * 2;
+        float* to = shared + (warp / WARPS_N * WARP_M + lane / 4) * ROW_STEP + column * COLUMN_STEP;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            float2 bias = *reinterpret_cast<const float2*>(biases + column + j * 8);
 #pragma unroll
-            for (int j = 0; j < COLUMNS; j++) {
+            for (int i = 0; i < ROWS; i++) {
 #pragma unroll
-                for (int e = 0; e < 4; e++) to[(i * 16 + e / 2 * 8) * row_step + (j * 8 + e % 2) * column_step] = sums[i][j][e];
+                for (int half = 0; half < 2; half++) {
+                    float2 v = make_float2(sums[i][j][2 * half] + bias.x, sums[i][j][2 * half + 1] + bias.y);
+                    float* at = to + (i * 16 + half * 8) * ROW_STEP + j * 8 * COLUMN_STEP;
+                    if (ALONG_ROWS) {
+                        *reinterpret_cast<float2*>(at) = v;
+                    } else {
+                        at[0] = v.x;
+                        at[COLUMN_STEP] = v.y;
+                    }
+                }
             }
         }
     }
 
-    __device__ __forceinline__ void finish(
-        float* shared, const i64* rows, T* y, const ConvEpilogue<T>& epilogue, const ConvTile& s, i64 channel0, int columns) const {
-        if (s.y_channel != 1) {  // along positions
-            constexpr int ROW = TILE_M + 4;
-            spread(shared, 1, ROW);
-            __syncthreads();
-            for (int i = threadIdx.x; i < TILE_M * TILE_N; i += THREADS) {
-                int column = i / TILE_M;
-                int row = i % TILE_M;
-                if (column < columns && rows[row] >= 0) {
-                    i64 to = rows[row] + (channel0 + column) * s.y_channel;
-                    y[to] = From<T>::of(epilogue.of(shared[column * ROW + row], channel0 + column, to));
-                }
-            }
-        } else {
-            constexpr int ROW = TILE_N + 4;
-            spread(shared, ROW, 1);
-            __syncthreads();
-            bool packed = s.outputs % PACK == 0;
-            for (int i = threadIdx.x; i < TILE_M * TILE_N / PACK; i += THREADS) {
-                int row = i / (TILE_N / PACK);
-                int column = i % (TILE_N / PACK) * PACK;
-                if (column >= columns || rows[row] < 0) continue;
-                i64 to = rows[row] + channel0 + column;
-                const float* from = shared + row * ROW + column;
-                if (packed) {
-                    Pack<T, PACK> out;
-                    Pack<T, PACK> added = {};
-                    if (epilogue.residual) added = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.residual + to);
-                    ConvEpilogue<T> before = {epilogue.bias, nullptr, epilogue.fn, epilogue.p0, epilogue.p1};
+    // FN is the function's number, 0 for none, -1 for that of the epilogue.
+    template <int FN>
+    static __device__ __forceinline__ float finished(float v, const ConvEpilogue<T>& epilogue) {
+        if (FN == 0) return v;
+        return FN > 0 ? unary_fn(FN, v, epilogue.p0, epilogue.p1) : unary_fn_call(epilogue.fn, v, epilogue.p0, epilogue.p1);
+    }
+
+    // Along positions.
+    template <int FN>
+    static __device__ __noinline__ void store_planes(
+        const float* shared, const Row* rows, T* y, ConvEpilogue<T> epilogue, i64 y_channel, i64 channel0, int columns) {
+        constexpr int BETWEEN = THREADS / TILE_M;  // columns that all threads store at once
+        static_assert(THREADS % TILE_M == 0, "a thread keeps its row");
+        int row = threadIdx.x % TILE_M;
+        i64 to = rows[row].result;
+        if (to < 0) return;
+        to += (channel0 + threadIdx.x / TILE_M) * y_channel;
+#pragma unroll 4
+        for (int column = threadIdx.x / TILE_M; column < columns; column += BETWEEN) {
+            float v = finished<FN>(shared[column * (TILE_M + 4) + row], epilogue);
+            if (epilogue.residual) v += to_compute(epilogue.residual[to]);
+            y[to] = From<T>::of(v);
+            to += BETWEEN * y_channel;
+        }
+    }
+
+    // Along channels.
+    template <int FN>
+    static __device__ __noinline__ void store_rows(
+        const float* shared, const Row* rows, T* y, ConvEpilogue<T> epilogue, bool packed, i64 channel0, int columns) {
+        constexpr int PACKS = TILE_N / PACK;
+#pragma unroll 2
+        for (int i = threadIdx.x; i < TILE_M * PACKS; i += THREADS) {
+            int row = i / PACKS;
+            int column = i % PACKS * PACK;
+            i64 to = rows[row].result;
+            if (column >= columns || to < 0) continue;
+            to += channel0 + column;
+            const float* from = shared + row * (TILE_N + 8) + column;
+            if (packed) {
+                Pack<T, PACK> out;
+                Pack<T, PACK> added;
+                if (epilogue.residual) added = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.residual + to);
 #pragma unroll
-                    for (int e = 0; e < PACK; e++) {
-                        float v = before.of(from[e], channel0 + column + e, to);
-                        out.at[e] = From<T>::of(epilogue.residual ? v + to_compute(added.at[e]) : v);
-                    }
-                    *reinterpret_cast<Pack<T, PACK>*>(y + to) = out;
-                } else {
+                for (int e = 0; e < PACK; e++) {
+                    float v = finished<FN>(from[e], epilogue);
+                    if (epilogue.residual) v += to_compute(added.at[e]);
+                    out.at[e] = From<T>::of(v);
+                }
+                *reinterpret_cast<Pack<T, PACK>*>(y + to) = out;
+            } else {
 #pragma unroll 1
-                    for (int e = 0; e < PACK && column + e < columns; e++) {
-                        y[to + e] = From<T>::of(epilogue.of(from[e], channel0 + column + e, to + e));
-                    }
+                for (int e = 0; e < PACK && column + e < columns; e++) {
+                    float v = finished<FN>(from[e], epilogue);
+                    if (epilogue.residual) v += to_compute(epilogue.residual[to + e]);
+                    y[to + e] = From<T>::of(v);
                 }
             }
+        }
+    }
+
+    template <int FN>
+    static __device__ __forceinline__ void store(
+        const float* shared, const Row* rows, T* y, const ConvEpilogue<T>& epilogue, const ConvTile& s, i64 channel0, int columns) {
+        if (s.y_channel == 1) {
+            store_rows<FN>(shared, rows, y, epilogue, s.outputs % PACK == 0, channel0, columns);
+        } else {
+            store_planes<FN>(shared, rows, y, epilogue, s.y_channel, channel0, columns);
+        }
+    }
+
+    __device__ __forceinline__ void finish(
+        float* shared, const float* biases, const Row* rows, T* y, const ConvEpilogue<T>& epilogue, const ConvTile& s, i64 channel0,
+        int columns) const {
+        if (s.y_channel == 1) {
+            spread<true>(shared, biases);
+        } else {
+            spread<false>(shared, biases);
+        }
+        __syncthreads();
+        switch (epilogue.fn) {
+            case 0: store<0>(shared, rows, y, epilogue, s, channel0, columns); break;
+            case FN_RELU: store<FN_RELU>(shared, rows, y, epilogue, s, channel0, columns); break;
+            case FN_HARD_SWISH: store<FN_HARD_SWISH>(shared, rows, y, epilogue, s, channel0, columns); break;
+            default: store<-1>(shared, rows, y, epilogue, s, channel0, columns); break;
         }
     }
 };
@@ -356,30 +458,37 @@ __device__ __forceinline__ void convolve(
     const T* x, const T* w, T* y, float4* partials, u32* counters, const ConvTile& s, const ConvEpilogue<T>& epilogue) {
     typedef Tile<TILE_M, TILE_N, WARP_M, WARP_N, STAGES> Work;
     TENON_DYNAMIC_SHARED(uint4, shared);
-    __shared__ i64 rows[TILE_M];
+    __shared__ Row rows[TILE_M];
+    __shared__ float2 biases[TILE_N / 2];
     release_successor();
-    await_predecessor();
-    i64 tiles_n = (s.outputs + TILE_N - 1) / TILE_N;
-    i64 tile_m = blockIdx.x / tiles_n;
-    i64 row0 = tile_m * TILE_M;
-    i64 column0 = (blockIdx.x - tile_m * tiles_n) * TILE_N;
+    int tiles_n = static_cast<int>((s.outputs + TILE_N - 1) / TILE_N);
+    int tile_m = static_cast<int>(blockIdx.x) / tiles_n;
+    i64 row0 = static_cast<i64>(tile_m) * TILE_M;
+    i64 column0 = static_cast<i64>(static_cast<int>(blockIdx.x) - tile_m * tiles_n) * TILE_N;
+    int columns = static_cast<int>(s.outputs - column0 < TILE_N ? s.outputs - column0 : TILE_N);
     i64 chunks = s.cells[0] * s.cells[1] * s.cells[2] * s.chunks;
     i64 steps = (chunks + CHUNKS - 1) / CHUNKS;
-    i64 each = (steps + s.splits - 1) / s.splits;
+    i64 each = s.splits == 1 ? steps : (steps + s.splits - 1) / s.splits;
     i64 begin = blockIdx.z * each;
     i64 mine = steps - begin < each ? steps - begin : each;
-    for (int i = threadIdx.x; i < TILE_M; i += Work::THREADS) {
-        Place p = Place::of(s, static_cast<int>(row0) + i);
-        rows[i] = p.image < s.batch ? p.result(s) : -1;
-    }
+    for (int i = threadIdx.x; i < TILE_M; i += Work::THREADS) rows[i] = Row::of(s, static_cast<int>(row0) + i);
+    Cell* cells = reinterpret_cast<Cell*>(shared + Work::SPACE);
+    for (int i = threadIdx.x; i <= s.cells[0] * s.cells[1] * s.cells[2]; i += Work::THREADS) cells[i] = Cell::of(s, i);
+    await_predecessor();
     for (i64 group = blockIdx.y; group < s.groups; group += gridDim.y) {
+        i64 channel0 = group * s.outputs + column0;
+        for (int i = threadIdx.x; i < TILE_N; i += Work::THREADS) {
+            reinterpret_cast<float*>(biases)[i] = epilogue.bias && i < columns ? to_compute(epilogue.bias[channel0 + i]) : 0.0f;
+        }
+        __syncthreads();
         typename Work::Copier copier;
         copier.x = reinterpret_cast<const uint4*>(x);
         copier.w = reinterpret_cast<const uint4*>(w);
-        copier.start(s, row0, column0, group, begin * CHUNKS);
+        copier.cells = cells;
+        copier.start(s, rows, column0, group, begin * CHUNKS);
         Work work;
         work.clear();
-        work.accumulate(copier, shared, mine, s);
+        work.accumulate(copier, shared, static_cast<int>(mine));
         bool whole = true;
         if (s.splits > 1) {
             i64 tile = group * gridDim.x + blockIdx.x;
@@ -387,9 +496,8 @@ __device__ __forceinline__ void convolve(
                 partials + tile * s.splits * (TILE_M * TILE_N / 4), counters + 2 * tile, static_cast<int>(blockIdx.z), static_cast<int>(s.splits));
         }
         if (whole) {
-            i64 left = s.outputs - column0;
             work.finish(
-                reinterpret_cast<float*>(shared), rows, y, epilogue, s, group * s.outputs + column0, static_cast<int>(left < TILE_N ? left : TILE_N));
+                reinterpret_cast<float*>(shared), reinterpret_cast<const float*>(biases), rows, y, epilogue, s, channel0, columns);
         }
         __syncthreads();
     }
