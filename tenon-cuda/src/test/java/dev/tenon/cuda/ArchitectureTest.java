@@ -18,6 +18,7 @@ class ArchitectureTest {
                         "kernel",
                         "compile",
                         "blas",
+                        "dnn",
                         "lower.step",
                         "lower.movement",
                         "lower.elementwise",

@@ -131,6 +131,13 @@ public final class WindowCatalog {
             floats(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** What a library's convolution still lacks. */
+    public static final KernelFile CONV_FINISH = file(
+            "convolution/conv_finish.cu",
+            List.of("conv_finish", "conv_finish_vw"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(3, POINTER), Collections.nCopies(3, I64), List.of(I32, COMPUTE, COMPUTE)));
+
     /** What brings channels side by side. */
     public static final KernelFile CONV_PACK = file(
             "convolution/conv_pack.cu",
@@ -189,6 +196,7 @@ public final class WindowCatalog {
                 CONV,
                 CONV_TRANSPOSE,
                 CONV_DEPTHWISE,
+                CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA);
     }

@@ -21,7 +21,7 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
     /** Spatial dims that kernels count. */
     static final int MOST_DIMS = 8;
 
-    static final Axis UNIT = new Axis(1, 1, 1, 1, 0, 1);
+    static final Axis UNIT = new Axis(1, 1, 1, 1, 0, 0, 1);
 
     ConvGeometry {
         axes = List.copyOf(axes);
@@ -33,24 +33,27 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
      *
      * @param input elements of x
      * @param output elements of y
+     * @param before padding
+     * @param after padding
      */
-    record Axis(long input, long output, long kernel, long stride, long before, long dilation) {}
+    record Axis(long input, long output, long kernel, long stride, long before, long after, long dilation) {}
 
     static ConvGeometry of(Conv op, Node node) {
         Shape x = node.input(0).shape();
-        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.dilations());
+        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
         Shape w = node.input(1).shape();
         return new ConvGeometry(x.size(0), op.groups(), w.size(1), w.size(0) / op.groups(), axes, false);
     }
 
     static ConvGeometry of(ConvTranspose op, Node node) {
         Shape x = node.input(0).shape();
-        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.dilations());
+        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
         Shape w = node.input(1).shape();
         return new ConvGeometry(x.size(0), op.groups(), w.size(0) / op.groups(), w.size(1), axes, true);
     }
 
-    private static List<Axis> axes(Node node, List<Long> strides, List<Long> before, List<Long> dilations) {
+    private static List<Axis> axes(
+            Node node, List<Long> strides, List<Long> before, List<Long> after, List<Long> dilations) {
         List<Axis> axes = new ArrayList<>();
         for (int i = 0; i < strides.size(); i++) {
             Axis axis = new Axis(
@@ -59,8 +62,10 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
                     node.input(1).shape().size(i + 2),
                     strides.get(i),
                     before.get(i),
+                    after.get(i),
                     dilations.get(i));
-            boolean trivial = axis.input == 1 && axis.output == 1 && axis.kernel == 1 && axis.before == 0;
+            boolean trivial =
+                    axis.input == 1 && axis.output == 1 && axis.kernel == 1 && axis.before == 0 && axis.after == 0;
             if (!trivial) {
                 axes.add(axis);
             }

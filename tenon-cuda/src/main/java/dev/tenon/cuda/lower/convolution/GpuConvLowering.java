@@ -10,6 +10,7 @@ import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
@@ -48,14 +49,22 @@ public final class GpuConvLowering {
         }
         ConvOperands operands = ConvOperands.of(epilogue, node, context);
         List<String> passed = new ArrayList<>();
+        boolean depthwise = DepthwiseConv.refusal(geometry).isEmpty();
+        if (depthwise) {
+            passed.add("1 fused, 2 cudnn: single channels are not products");
+        } else {
+            GpuStep library = DnnConv.step(geometry, operands, node, context, passed);
+            if (library != null) {
+                return library;
+            }
+        }
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
         if (refusal.isEmpty()) {
             return new MmaConv(geometry, operands, context).step(passed);
         }
         passed.add("3 implicit gemm: " + refusal);
-        LaunchStep step = DepthwiseConv.refusal(geometry).isEmpty()
-                ? DepthwiseConv.step(geometry, operands, context)
-                : direct(geometry, operands, context);
+        LaunchStep step =
+                depthwise ? DepthwiseConv.step(geometry, operands, context) : direct(geometry, operands, context);
         return step.passing(passed);
     }
 
