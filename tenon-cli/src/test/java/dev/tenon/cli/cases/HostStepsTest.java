@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.core.ir.op.movement.Pad;
@@ -129,7 +130,7 @@ class HostStepsTest {
         Graph graph = GraphBuilder.build("host", g -> {
             var x = g.input("x", DType.I32, Dim.named("n"), Dim.of(48));
             var weights = g.constant(filled.toConstant());
-            g.output("y", g.add(new MatMul(), x, weights));
+            g.output("y", g.add(new MatMul(false, false, Epilogue.NONE), x, weights));
         });
         try (Engine runtime = Engine.open(Target.parse("emulator"))) {
             assertThat(runtime.memory().host()).isZero();

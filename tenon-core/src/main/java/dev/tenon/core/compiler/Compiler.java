@@ -1,5 +1,6 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.fusion.FoldBatchNorms;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
@@ -53,6 +54,7 @@ public final class Compiler {
             new Canonicalise(),
             new SpelledForms(),
             new SpelledAttention(),
+            new FoldBatchNorms(),
             new FuseEpilogues(),
             new FuseElementwise(),
             new DeadCode());

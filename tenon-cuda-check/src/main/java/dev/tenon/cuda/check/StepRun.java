@@ -15,6 +15,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
@@ -42,6 +43,7 @@ public final class StepRun {
     private final Blas blas;
     private final Precision precision;
     private final RegionForm regions;
+    private final Dnn dnn;
 
     /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
@@ -49,11 +51,11 @@ public final class StepRun {
     }
 
     StepRun(KernelStage stage, RegionForm regions) {
-        this(stage, Blas.none("not asked"), Precision.STRICT, regions);
+        this(stage, Blas.none("not asked"), Precision.STRICT, regions, Dnn.none("not asked"));
     }
 
     public StepRun(KernelStage stage, Blas blas, Precision precision) {
-        this(stage, blas, precision, RegionForm.BY_SIZE);
+        this(stage, blas, precision, RegionForm.BY_SIZE, Dnn.none("not asked"));
     }
 
     /** Runs strict steps on a device for which there are no libraries of matrix products. */
@@ -61,11 +63,17 @@ public final class StepRun {
         return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
     }
 
-    private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions) {
+    private StepRun(KernelStage stage, Blas blas, Precision precision, RegionForm regions, Dnn dnn) {
         this.regions = regions;
+        this.dnn = dnn;
         this.stage = stage;
         this.blas = blas;
         this.precision = precision;
+    }
+
+    /** The same with cuDNN. */
+    StepRun with(Dnn library) {
+        return new StepRun(stage, blas, precision, regions, library);
     }
 
     /**
@@ -222,6 +230,11 @@ public final class StepRun {
         @Override
         public Blas blas() {
             return blas;
+        }
+
+        @Override
+        public Dnn dnn() {
+            return dnn;
         }
 
         @Override
