@@ -1,5 +1,6 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.fusion.ChannelsLast;
 import dev.tenon.core.compiler.fusion.FoldBatchNorms;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
@@ -44,6 +45,7 @@ public final class Compiler {
             new SpelledAttention(),
             new HalfPrecision(),
             new FuseEpilogues(),
+            new ChannelsLast(),
             new MergeParallelProducts(),
             new FuseElementwise(),
             new FuseResidualNorms());

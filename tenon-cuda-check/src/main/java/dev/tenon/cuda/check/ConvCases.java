@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Contraction;
 import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -55,6 +56,10 @@ final class ConvCases {
             all.draw(seed);
         }
         for (DType type : TYPES) {
+            all.channelsLast(type, new long[] {2, 13, 11, 24}, 40, 1, 3, 1);
+            all.channelsLast(type, new long[] {1, 15, 14, 64}, 33, 1, 3, 2);
+            all.channelsLast(type, new long[] {3, 9, 8, 32}, 48, 2, 1, 1);
+            all.channelsLast(type, new long[] {1, 7, 7, 20}, 12, 2, 3, 1);
             all.plane(type, new long[] {1, 64, 12, 11}, 96, 3, 1);
             all.plane(type, new long[] {2, 24, 31, 30}, 40, 3, 1);
             all.plane(type, new long[] {1, 40, 40, 41}, 130, 1, 1);
@@ -146,6 +151,17 @@ final class ConvCases {
         add(op, epilogue, type, outputs, x, new long[] {outputs, x[1], kernel, kernel});
     }
 
+    /** The same convolutions with their channels innermost. */
+    private void channelsLast(DType type, long[] x, long outputs, long groups, long kernel, long stride) {
+        Epilogue epilogue = Epilogue.NONE
+                .withBias()
+                .withActivation(Unary.of(UnaryFn.HARD_SWISH))
+                .withResidual();
+        Conv conv = new Conv(each(stride), each(kernel / 2), each(kernel / 2), each(1), groups, epilogue);
+        long[] w = {outputs, kernel, kernel, x[3] / groups};
+        add(new ChannelsLastConv(conv), epilogue, type, outputs, x, w);
+    }
+
     private void depthwise(DType type, long kernel, long stride) {
         Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.HARD_SWISH));
         Op op = new Conv(each(stride), each(kernel / 2), List.of(kernel / 2, 0L), each(1), 21, epilogue);
@@ -163,8 +179,9 @@ final class ConvCases {
         cases.add(new KernelCase("conv", what, stage -> {
             Random random = new Random(seed);
             boolean transposed = op instanceof ConvTranspose;
-            long cells = Shape.of(w).elements(2, w.length);
-            long depth = cells * (transposed ? w[0] : w[1]);
+            long depth = transposed
+                    ? w[0] * Shape.of(w).elements(2, w.length)
+                    : Shape.of(w).elements(1, w.length);
             List<NdArray> inputs = new ArrayList<>(List.of(
                     normal(random, image, 1), normal(random, weights, 1 / Math.sqrt((double) Math.max(1, depth)))));
             long channels = op instanceof ConvTranspose transpose ? w[1] * transpose.groups() : w[0];
@@ -172,14 +189,16 @@ final class ConvCases {
                 inputs.add(normal(random, TensorType.of(type, channels), 1));
             }
             if (epilogue.residual()) {
-                inputs.add(normal(random, residual((Contraction) op, inputs), 1));
+                inputs.add(normal(random, residual(op, inputs), 1));
             }
             compare(stage, op, inputs, depth);
         }));
     }
 
-    private static TensorType residual(Contraction op, List<NdArray> inputs) {
-        Op plain = (Op) op.with(new Epilogue(false, null, false));
+    private static TensorType residual(Op op, List<NdArray> inputs) {
+        Op plain = op instanceof ChannelsLastConv(Conv conv)
+                ? new ChannelsLastConv(conv.with(Epilogue.NONE))
+                : (Op) ((Contraction) op).with(Epilogue.NONE);
         List<Shape> shapes = inputs.subList(0, 2).stream().map(NdArray::shape).toList();
         return new TensorType(inputs.getFirst().dtype(), plain.shapes(shapes).getFirst());
     }

@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.convolution;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import java.util.ArrayList;
@@ -16,10 +17,16 @@ import java.util.function.ToLongFunction;
  * @param channels of x per group
  * @param outputs of y per group
  * @param axes the spatial ones, outermost first
+ * @param transposed whether it is a transposed convolution
+ * @param last whether channels lie innermost in x, w and y
  */
-record ConvGeometry(long batch, long groups, long channels, long outputs, List<Axis> axes, boolean transposed) {
+record ConvGeometry(
+        long batch, long groups, long channels, long outputs, List<Axis> axes, boolean transposed, boolean last) {
     /** Spatial dims that kernels count. */
     static final int MOST_DIMS = 8;
+
+    /** Words of the struct before its arrays. */
+    private static final int HEAD = 12;
 
     static final Axis UNIT = new Axis(1, 1, 1, 1, 0, 0, 1);
 
@@ -40,26 +47,35 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
 
     static ConvGeometry of(Conv op, Node node) {
         Shape x = node.input(0).shape();
-        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
+        List<Axis> axes = axes(node, 2, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
         Shape w = node.input(1).shape();
-        return new ConvGeometry(x.size(0), op.groups(), w.size(1), w.size(0) / op.groups(), axes, false);
+        return new ConvGeometry(x.size(0), op.groups(), w.size(1), w.size(0) / op.groups(), axes, false, false);
     }
 
     static ConvGeometry of(ConvTranspose op, Node node) {
         Shape x = node.input(0).shape();
-        List<Axis> axes = axes(node, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
+        List<Axis> axes = axes(node, 2, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
         Shape w = node.input(1).shape();
-        return new ConvGeometry(x.size(0), op.groups(), w.size(0) / op.groups(), w.size(1), axes, true);
+        return new ConvGeometry(x.size(0), op.groups(), w.size(0) / op.groups(), w.size(1), axes, true, false);
+    }
+
+    static ConvGeometry of(ChannelsLastConv whole, Node node) {
+        Conv op = whole.conv();
+        Shape w = node.input(1).shape();
+        List<Axis> axes = axes(node, 1, op.strides(), op.padsBefore(), op.padsAfter(), op.dilations());
+        long channels = w.size(w.rank() - 1);
+        return new ConvGeometry(
+                node.input(0).shape().size(0), op.groups(), channels, w.size(0) / op.groups(), axes, false, true);
     }
 
     private static List<Axis> axes(
-            Node node, List<Long> strides, List<Long> before, List<Long> after, List<Long> dilations) {
+            Node node, int first, List<Long> strides, List<Long> before, List<Long> after, List<Long> dilations) {
         List<Axis> axes = new ArrayList<>();
         for (int i = 0; i < strides.size(); i++) {
             Axis axis = new Axis(
-                    node.input(0).shape().size(i + 2),
-                    node.output().shape().size(i + 2),
-                    node.input(1).shape().size(i + 2),
+                    node.input(0).shape().size(i + first),
+                    node.output().shape().size(i + first),
+                    node.input(1).shape().size(i + first),
                     strides.get(i),
                     before.get(i),
                     after.get(i),
@@ -97,20 +113,25 @@ record ConvGeometry(long batch, long groups, long channels, long outputs, List<A
 
     /** The struct ConvSizes of conv_direct.cuh. */
     long[] words() {
-        long[] words = new long[7 + 6 * MOST_DIMS];
+        long[] words = new long[HEAD + 6 * MOST_DIMS];
         long cells = cells();
         words[0] = axes.size();
         words[1] = batch;
         words[2] = groups;
         words[3] = channels;
         words[4] = outputs;
-        words[5] = transposed ? SizeMath.product("conv", outputs, cells) : cells;
+        words[5] = last ? 1 : transposed ? SizeMath.product("conv", outputs, cells) : cells;
         words[6] = transposed ? cells : SizeMath.product("conv", channels, cells);
+        words[7] = last ? channels : 1;
+        words[8] = last ? 1 : area();
+        words[9] = last ? groups * channels : 1;
+        words[10] = last ? 1 : positions();
+        words[11] = last ? groups * outputs : 1;
         for (int i = 0; i < axes.size(); i++) {
             Axis axis = axes.get(i);
             long[] values = {axis.input, axis.output, axis.kernel, axis.stride, axis.before, axis.dilation};
             for (int field = 0; field < values.length; field++) {
-                words[7 + field * MOST_DIMS + i] = values[field];
+                words[HEAD + field * MOST_DIMS + i] = values[field];
             }
         }
         return words;

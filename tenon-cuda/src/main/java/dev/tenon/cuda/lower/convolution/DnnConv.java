@@ -2,6 +2,7 @@ package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -51,7 +52,8 @@ record DnnConv(
             return null;
         }
         DnnProblem problem = problem(geometry, operands, node, context.precision());
-        String type = problem.tf32() ? "TF32" : operands.dtype().toString();
+        String type =
+                (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
         Unary function = operands.epilogue().activation();
         String fusing = operands.epilogue().isEmpty()
                 ? "there is no epilogue"
@@ -97,36 +99,24 @@ record DnnConv(
         Unary function = operands.epilogue().activation();
         return new DnnProblem(
                 operands.dtype(),
-                sizes(
-                        geometry,
-                        node.input(0).shape().size(0),
-                        node.input(0).shape().size(1),
-                        ConvGeometry.Axis::input),
-                sizes(
-                        geometry,
-                        node.input(1).shape().size(0),
-                        node.input(1).shape().size(1),
-                        ConvGeometry.Axis::kernel),
-                sizes(
-                        geometry,
-                        node.output().shape().size(0),
-                        node.output().shape().size(1),
-                        ConvGeometry.Axis::output),
+                sizes(geometry, node.input(0).shape(), ConvGeometry.Axis::input),
+                sizes(geometry, node.input(1).shape(), ConvGeometry.Axis::kernel),
+                sizes(geometry, node.output().shape(), ConvGeometry.Axis::output),
                 each(geometry, ConvGeometry.Axis::stride),
                 each(geometry, ConvGeometry.Axis::before),
                 each(geometry, ConvGeometry.Axis::after),
                 each(geometry, ConvGeometry.Axis::dilation),
                 geometry.transposed(),
-                false,
+                geometry.last(),
                 operands.dtype() == DType.F32 && precision == Precision.FAST,
                 operands.epilogue().bias(),
                 function != null,
                 operands.epilogue().residual());
     }
 
-    private static List<Long> sizes(
-            ConvGeometry geometry, long first, long second, ToLongFunction<ConvGeometry.Axis> size) {
-        List<Long> all = new ArrayList<>(List.of(first, second));
+    private static List<Long> sizes(ConvGeometry geometry, Shape shape, ToLongFunction<ConvGeometry.Axis> size) {
+        long channels = shape.size(geometry.last() ? shape.rank() - 1 : 1);
+        List<Long> all = new ArrayList<>(List.of(shape.size(0), channels));
         all.addAll(each(geometry, size));
         return all;
     }
@@ -140,7 +130,7 @@ record DnnConv(
         long channels = SizeMath.product("conv", geometry.groups(), geometry.outputs());
         long elements = SizeMath.product("conv", geometry.batch(), channels, positions);
         int widest = 16 / operands.dtype().bytes();
-        boolean packed = positions % widest == 0;
+        boolean packed = !geometry.last() && positions % widest == 0;
         PreparedLaunch.Builder launch = PreparedLaunch.of(
                         context.kernels()
                                 .kernel(
@@ -151,7 +141,7 @@ record DnnConv(
                 .value(operands.y())
                 .value(operands.bias())
                 .value(operands.residual())
-                .addAll(elements, positions, channels);
+                .addAll(elements, geometry.last() ? 1 : positions, channels);
         return operands.activation(launch).build();
     }
 

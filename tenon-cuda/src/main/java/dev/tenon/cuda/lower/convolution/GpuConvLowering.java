@@ -1,10 +1,13 @@
 package dev.tenon.cuda.lower.convolution;
 
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
@@ -39,6 +42,27 @@ public final class GpuConvLowering {
         return lower(ConvGeometry.of(op, node), op.epilogue(), node, context);
     }
 
+    /** The step of a convolution whose channels lie innermost, of concrete sizes. */
+    public static Lowered lower(ChannelsLastConv op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.conv().epilogue(), node, context);
+    }
+
+    /**
+     * Whether convolutions with their channels innermost are run as they are: where tensor cores take them, and read x
+     * and w in whole chunks.
+     */
+    public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
+        DType dtype = node.input(0).dtype();
+        boolean concrete =
+                node.inputs().stream().allMatch(input -> input.shape().isConcrete());
+        if (!concrete || dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
+            return false;
+        }
+        ConvGeometry geometry = ConvGeometry.of(op, node);
+        return MmaConv.isWhole(geometry, dtype)
+                && MmaConv.refusal(geometry, dtype).isEmpty();
+    }
+
     private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
         if (node.output().shape().elements() == 0) {
             return new NoWork(node.op().mnemonic());
@@ -49,7 +73,7 @@ public final class GpuConvLowering {
         }
         ConvOperands operands = ConvOperands.of(epilogue, node, context);
         List<String> passed = new ArrayList<>();
-        boolean depthwise = DepthwiseConv.refusal(geometry).isEmpty();
+        boolean depthwise = !geometry.last() && DepthwiseConv.refusal(geometry).isEmpty();
         if (depthwise) {
             passed.add("1 fused, 2 cudnn: single channels are not products");
         } else {

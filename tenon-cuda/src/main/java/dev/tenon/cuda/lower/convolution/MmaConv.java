@@ -66,6 +66,16 @@ final class MmaConv {
             return "compute capability " + context.kernels().context().device().architecture() + " has none for "
                     + dtype;
         }
+        return refusal(geometry, dtype);
+    }
+
+    /** Whether a group's channels are whole chunks, so that nothing need be packed where they lie innermost. */
+    static boolean isWhole(ConvGeometry geometry, DType dtype) {
+        return geometry.channels() * dtype.bytes() % CHUNK_BYTES == 0;
+    }
+
+    /** Why tensor cores do not take a convolution's sizes; empty where they do. */
+    static String refusal(ConvGeometry geometry, DType dtype) {
         if (geometry.axes().size() > ConvPhase.DIMS) {
             return geometry.axes().size() + " spatial dims are more than " + ConvPhase.DIMS;
         }
@@ -103,15 +113,16 @@ final class MmaConv {
         DType dtype = operands.dtype();
         long area = geometry.area();
         long cells = geometry.cells();
-        boolean even = geometry.channels() * dtype.bytes() == chunks * CHUNK_BYTES;
+        boolean even = isWhole(geometry, dtype);
+        boolean packed = geometry.last() && even;
         long x = -1;
-        if (!even || area > 1) {
+        if (!packed && (!even || area > 1)) {
             x = workspace.take(
                     SizeMath.product("conv", geometry.batch(), area, geometry.groups(), chunks, CHUNK_BYTES));
             pack(operands.x(), x, new long[] {geometry.batch(), geometry.groups(), geometry.channels(), area});
         }
         long w = -1;
-        if (!even || cells > 1 || geometry.transposed()) {
+        if (!packed && (!even || cells > 1 || geometry.transposed())) {
             long outputs = SizeMath.product("conv", geometry.groups(), geometry.outputs());
             w = workspace.take(SizeMath.product("conv", outputs, cells, chunks, CHUNK_BYTES));
             long[] sizes = geometry.transposed()
@@ -130,7 +141,9 @@ final class MmaConv {
             works.add(product(phase, tiles, x, w));
             entry = tiles.form().entry() + (tiles.splits() > 1 ? " in " + tiles.splits() + " parts" : "");
         }
-        String name = "3 implicit gemm: " + entry + ", " + (dtype == DType.F32 ? "TF32" : dtype) + operands.words();
+        String layout = geometry.last() ? ", channels last" : "";
+        String name =
+                "3 implicit gemm: " + entry + ", " + (dtype == DType.F32 ? "TF32" : dtype) + layout + operands.words();
         return new LaunchStep(name, works, workspace.bytes(), counters, GpuStep::noResult, passedOver);
     }
 
@@ -221,8 +234,8 @@ final class MmaConv {
                 geometry.cells(),
                 origin,
                 SizeMath.product("conv", geometry.groups(), geometry.outputs(), positions),
-                1,
-                positions,
+                geometry.last() ? geometry.groups() * geometry.outputs() : 1,
+                geometry.last() ? 1 : positions,
                 splits);
         words = LongStream.concat(words, axes.stream().mapToLong(ConvGeometry.Axis::input));
         words = LongStream.concat(words, axes.stream().mapToLong(ConvGeometry.Axis::output));

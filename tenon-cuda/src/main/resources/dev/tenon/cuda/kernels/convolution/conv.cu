@@ -6,7 +6,7 @@
 //   conv                a thread a result, at most 8 spatial dims
 //
 // Launch: 256 threads, any number of blocks; neighbours along the last dim. No shared memory. Everything lies row-major as the operation has
-// it: x [b, groups channels, ...], w [groups outputs, channels, ...], y [b, groups outputs, ...].
+// it, or by other strides: x [b, groups channels, ...], w [groups outputs, channels, ...], y [b, groups outputs, ...].
 // Variants: TENON_T one of float, double, f16, bf16; sums in Compute<T>.
 #include "conv_direct.cuh"
 

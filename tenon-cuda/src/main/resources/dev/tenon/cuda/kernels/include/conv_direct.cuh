@@ -19,6 +19,11 @@ struct ConvSizes {
     i64 outputs;    // of a group of y
     i64 w_channel;  // elements of w from one channel to the next
     i64 w_output;
+    i64 w_cell;
+    i64 x_channel;
+    i64 x_place;
+    i64 y_channel;
+    i64 y_place;
     i64 input[CONV_DIMS];
     i64 output[CONV_DIMS];
     i64 kernel[CONV_DIMS];
@@ -58,12 +63,13 @@ __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const Con
         }
         i64 group = rest / blocks;  // of all images
         i64 first = (rest - group * blocks) * R;
-        const T* from = x + group * s.channels * area;
+        i64 image = group / s.groups;
+        i64 of = group - image * s.groups;
+        const T* from = x + image * s.groups * s.channels * area + of * s.channels * s.x_channel;
         const T* weights[R];
 #pragma unroll
         for (int r = 0; r < R; r++) {
             i64 output = first + r < s.outputs ? first + r : s.outputs - 1;
-            i64 of = group % s.groups;
             weights[r] = w + (TRANSPOSED ? of * s.channels * s.w_channel : of * s.outputs * s.w_output) + output * s.w_output;
         }
         A sums[R] = {};
@@ -85,9 +91,9 @@ __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const Con
             }
             if (inside) {
                 for (i64 channel = 0; channel < s.channels; channel++) {
-                    A v = to_compute(from[channel * area + place]);
+                    A v = to_compute(from[channel * s.x_channel + place * s.x_place]);
 #pragma unroll
-                    for (int r = 0; r < R; r++) sums[r] += v * to_compute(weights[r][channel * s.w_channel + cell]);
+                    for (int r = 0; r < R; r++) sums[r] += v * to_compute(weights[r][channel * s.w_channel + cell * s.w_cell]);
                 }
             }
             bool more = false;
@@ -103,9 +109,9 @@ __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const Con
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if (first + r < s.outputs) {
-                i64 plane = group * s.outputs + first + r;
-                i64 at = plane * positions + position;
-                y[at] = From<T>::of(epilogue.of(sums[r], plane % (s.groups * s.outputs), at));
+                i64 channel = of * s.outputs + first + r;
+                i64 at = image * s.groups * s.outputs * positions + channel * s.y_channel + position * s.y_place;
+                y[at] = From<T>::of(epilogue.of(sums[r], channel, at));
             }
         }
     }
