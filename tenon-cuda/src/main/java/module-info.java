@@ -11,6 +11,8 @@ module dev.tenon.cuda {
             dev.tenon.emulator;
     exports dev.tenon.cuda.blas to
             dev.tenon.cuda.check;
+    exports dev.tenon.cuda.dnn to
+            dev.tenon.cuda.check;
     exports dev.tenon.cuda.collective;
     exports dev.tenon.cuda.compile to
             dev.tenon.cli,

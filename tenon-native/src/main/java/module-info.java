@@ -16,6 +16,8 @@ module dev.tenon.nativelib {
             dev.tenon.cuda;
     exports dev.tenon.nativelib.cuda to
             dev.tenon.cuda;
+    exports dev.tenon.nativelib.cudnn to
+            dev.tenon.cuda;
     exports dev.tenon.nativelib.emulated to
             dev.tenon.emulator;
     exports dev.tenon.nativelib.mpi to

@@ -30,8 +30,13 @@ class AdditionOrderTest {
                 "scatter",
                 g -> g.output(
                         "y",
-                        g.add("", new ScatterElements(0, fn), List.of(
-                                        g.input("x", type, 3), g.input("at", DType.I64, 5), g.input("u", type, 5)))
+                        g.add(
+                                        "",
+                                        new ScatterElements(0, fn),
+                                        List.of(
+                                                g.input("x", type, 3),
+                                                g.input("at", DType.I64, 5),
+                                                g.input("u", type, 5)))
                                 .getFirst()));
         try (Engine engine = Engine.open(new EmulatorBackend(), 0, EngineOptions.defaults());
                 CompiledModel model = engine.compile(graph, Weights.none(), options)) {

@@ -49,7 +49,9 @@ class CustomOpTest {
             Value x = g.input("x", new TensorType(DType.F32, Shape.of(Dim.named("n"))));
             Value positive = g.add("abs", Unary.of(UnaryFn.ABS), List.of(x)).getFirst();
             List<Value> both = g.add("halves", new Custom(op), List.of(positive));
-            g.output("a", g.add("neg", Unary.of(UnaryFn.NEG), List.of(both.get(0))).getFirst());
+            g.output(
+                    "a",
+                    g.add("neg", Unary.of(UnaryFn.NEG), List.of(both.get(0))).getFirst());
             g.output("b", both.get(1));
         });
     }

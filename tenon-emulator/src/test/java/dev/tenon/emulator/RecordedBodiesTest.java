@@ -80,7 +80,8 @@ class RecordedBodiesTest {
         try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
                 CompiledModel model = engine.compile(loop(hosted), Weights.none(), options);
                 Session session = model.newSession()) {
-            assertThat(session.run(inputs(20)).get("y").toDoubles()).containsExactly(hosted ? 6 : 11, hosted ? -8 : -18);
+            assertThat(session.run(inputs(20)).get("y").toDoubles())
+                    .containsExactly(hosted ? 6 : 11, hosted ? -8 : -18);
             return String.valueOf(gpu.held());
         }
     }
@@ -103,7 +104,9 @@ class RecordedBodiesTest {
         Graph graph = GraphBuilder.build("if", g -> {
             Value condition = g.input("c", TensorType.of(DType.BOOL));
             Value x = g.input("x", DType.F32, Dim.of(2));
-            g.output("y", g.add("if", new If(add, subtract), List.of(condition, x)).getFirst());
+            g.output(
+                    "y",
+                    g.add("if", new If(add, subtract), List.of(condition, x)).getFirst());
         });
         FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
         try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
@@ -111,8 +114,8 @@ class RecordedBodiesTest {
                 Session session = model.newSession()) {
             for (int run = 0; run < 6; run++) {
                 boolean first = run % 2 == 0;
-                Map<String, Tensor> inputs = Map.of(
-                        "c", Tensor.of(new boolean[] {first}), "x", Tensor.of(new float[] {1, 2}, 2));
+                Map<String, Tensor> inputs =
+                        Map.of("c", Tensor.of(new boolean[] {first}), "x", Tensor.of(new float[] {1, 2}, 2));
                 double by = first ? 1 : -1;
                 assertThat(session.run(inputs).get("y").toDoubles()).containsExactly(1 + by, 2 + by);
             }

@@ -66,8 +66,8 @@ public final class CudaLibraries {
             "cudnn",
             List.of("libcudnn.so.9", "libcudnn.so"),
             List.of("cudnn64_9.dll"),
-            "nothing yet: the CPU backend runs convolutions, with this library and without",
-            "none needed; later versions will use cuDNN 9 (pip install nvidia-cudnn-cu13)");
+            "the fastest convolutions: Tenon's own kernels serve instead",
+            "pip install nvidia-cudnn-cu13 (or -cu12), or the distribution's cuDNN 9");
 
     public static final LibraryName NCCL = new LibraryName(
             "nccl",

@@ -10,7 +10,7 @@ class ArchitectureTest {
     @Test
     void packagesUseThoseBelow() throws IOException {
         House.of("dev.tenon.nativelib")
-                .dependsDownwards("", "cuda", "nvrtc", "cublas", "nccl", "nvtx", "mpi", "emulated")
+                .dependsDownwards("", "cuda", "nvrtc", "cublas", "cudnn", "nccl", "nvtx", "mpi", "emulated")
                 .needsOnly("dev.tenon.core")
                 .hasSmallPackages()
                 .hasShortSources(SourceLimits.bindings());

@@ -59,7 +59,8 @@ final class KernelNames {
                     "layernorm",
                     new Meaning(List.of("layernorm_warp", "layernorm_team", "layernorm_block"), List.of("layernorm"))),
             Map.entry(
-                    "rmsnorm", new Meaning(List.of("rmsnorm_warp", "rmsnorm_team", "rmsnorm_block"), List.of("rmsnorm"))),
+                    "rmsnorm",
+                    new Meaning(List.of("rmsnorm_warp", "rmsnorm_team", "rmsnorm_block"), List.of("rmsnorm"))),
             Map.entry("fused_residual_ln", Meaning.of("residual_norm", "residual_norm layer")),
             Map.entry("fused_residual_rms", Meaning.of("residual_norm", "residual_norm rms")),
             Map.entry("reduce", Meaning.of("reduce", "reduce", "Reduce[")),
@@ -72,8 +73,12 @@ final class KernelNames {
             Map.entry("expand", Meaning.of("strided_copy", "Expand[")),
             Map.entry("gather", Meaning.of("gather", "gather ")),
             Map.entry("gather_axis", Meaning.of("gather", "gather Gather[")),
-            Map.entry("scatter_add_zero", new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
-            Map.entry("scatter_add_acc", new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
+            Map.entry(
+                    "scatter_add_zero",
+                    new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
+            Map.entry(
+                    "scatter_add_acc",
+                    new Meaning(List.of("scatter_combine", "scatter_add"), List.of("ScatterElements["))),
             Map.entry("rope", Meaning.of("rope", "rope")),
             Map.entry("selective_scan", Meaning.of("selective_scan", "SelectiveScan[")),
             Map.entry("sample", Meaning.of("sample", "Sample[")),
@@ -98,7 +103,8 @@ final class KernelNames {
 
     /** The file's name without folder and ending. */
     static String stem(KernelFile file) {
-        return file.path().substring(file.path().lastIndexOf('/') + 1, file.path().lastIndexOf('.'));
+        return file.path()
+                .substring(file.path().lastIndexOf('/') + 1, file.path().lastIndexOf('.'));
     }
 
     /** Whether a name means a file. */

@@ -53,7 +53,10 @@ final class KernelsCheckCommand implements Callable<Integer> {
                     "Architectures; sm_80,sm_90 by default, those that the compiler does not know are left out with a line.")
     List<Architecture> architectures = List.of(new Architecture(8, 0), new Architecture(9, 0));
 
-    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only files whose paths contain one of these, or that `kernels list` has under such a name.")
+    @Parameters(
+            paramLabel = "TEXT",
+            arity = "0..*",
+            description = "Only files whose paths contain one of these, or that `kernels list` has under such a name.")
     List<String> filters = List.of();
 
     @Option(

@@ -33,7 +33,11 @@ final class KernelsRunCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
 
-    @Parameters(paramLabel = "TEXT", arity = "0..*", description = "Only cases whose names contain one of these, or of kernels that `kernels list` has under such a name.")
+    @Parameters(
+            paramLabel = "TEXT",
+            arity = "0..*",
+            description =
+                    "Only cases whose names contain one of these, or of kernels that `kernels list` has under such a name.")
     List<String> filters = List.of();
 
     @Option(

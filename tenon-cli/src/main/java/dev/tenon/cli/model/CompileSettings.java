@@ -30,7 +30,8 @@ public final class CompileSettings {
             names = "--addition-order",
             paramLabel = "fixed|any",
             defaultValue = "fixed",
-            description = "Whether scatters add in the order of their indices, or on a GPU in any order, which is faster.")
+            description =
+                    "Whether scatters add in the order of their indices, or on a GPU in any order, which is faster.")
     public AdditionOrder additionOrder = AdditionOrder.FIXED;
 
     @Option(

@@ -12,7 +12,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
-import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.indexing.ScatterElements;
 import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.PadMode;
@@ -25,7 +25,6 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
@@ -124,15 +123,14 @@ class HostStepsTest {
     /** Case OM-01: constants are prepared once for the model, memory is one session's, and both go with them. */
     @Test
     void whatTheyHoldIsCountedAndGivenBack() {
-        Conv conv = new Conv(List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE);
-        NdArray filters = NdArray.zeros(DType.F32, 4, 3, 3, 3);
-        for (int i = 0; i < filters.size(); i++) {
-            filters.set(i, 1); // one number, which the CPU backend spreads out
+        NdArray filled = NdArray.zeros(DType.I32, 48, 64); // of integers, whose products have no kernel
+        for (int i = 0; i < filled.size(); i++) {
+            filled.set(i, 1); // one number, which the CPU backend spreads out
         }
         Graph graph = GraphBuilder.build("host", g -> {
-            var x = g.input("x", DType.F32, Dim.named("n"), Dim.of(3), Dim.of(8), Dim.of(8));
-            var weights = g.constant(filters.toConstant());
-            g.output("y", g.add(conv, x, weights));
+            var x = g.input("x", DType.I32, Dim.named("n"), Dim.of(48));
+            var weights = g.constant(filled.toConstant());
+            g.output("y", g.add(new MatMul(false, false, Epilogue.NONE), x, weights));
         });
         try (Engine runtime = Engine.open(Target.parse("emulator"))) {
             assertThat(runtime.memory().host()).isZero();
@@ -140,17 +138,17 @@ class HostStepsTest {
                 long weights;
                 try (Session first = model.newSession();
                         Session second = model.newSession()) {
-                    first.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3, 8, 8)));
+                    first.run(Map.of("x", Tensor.zeros(DType.I32, 1, 48)));
                     assertThat(model.report().plans().getFirst().steps())
                             .anyMatch(step -> step.tier().startsWith("host:"));
                     long one = runtime.memory().host();
-                    second.run(Map.of("x", Tensor.zeros(DType.F32, 1, 3, 8, 8)));
+                    second.run(Map.of("x", Tensor.zeros(DType.I32, 1, 48)));
                     long two = runtime.memory().host();
                     assertThat(two).isGreaterThan(one);
                     weights = one - (two - one);
                     assertThat(weights).isPositive();
                     for (int n = 2; n < 20; n++) {
-                        first.run(Map.of("x", Tensor.zeros(DType.F32, n, 3, 8, 8)));
+                        first.run(Map.of("x", Tensor.zeros(DType.I32, n, 48)));
                     }
                     assertThat(runtime.memory().total())
                             .isEqualTo(first.bytes()

@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** That the example of docs/custom-ops.md works as it stands, on the CPU and on the emulator. */
 class CustomOpsTest {
-    private static final Pattern FILE = Pattern.compile("\\*\\*`([\\w.]+)`\\*\\*:\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
+    private static final Pattern FILE =
+            Pattern.compile("\\*\\*`([\\w.]+)`\\*\\*:\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
     private static final Pattern OUTPUT = Pattern.compile("What it prints:\n\n```text\n(.*?)```", Pattern.DOTALL);
 
     private static String document() throws IOException {
@@ -32,7 +33,8 @@ class CustomOpsTest {
     }
 
     private static String classPath(Path folder) {
-        return folder + File.pathSeparator
+        return folder
+                + File.pathSeparator
                 + Stream.of("java.class.path", "jdk.module.path")
                         .map(name -> System.getProperty(name, ""))
                         .filter(places -> !places.isEmpty())
@@ -60,8 +62,8 @@ class CustomOpsTest {
     }
 
     private static String compile(Path folder, Map<String, String> files) {
-        List<String> arguments = new ArrayList<>(
-                List.of("-proc:none", "-classpath", classPath(folder), "-d", folder.toString()));
+        List<String> arguments =
+                new ArrayList<>(List.of("-proc:none", "-classpath", classPath(folder), "-d", folder.toString()));
         files.keySet().stream()
                 .filter(name -> name.endsWith(".java"))
                 .forEach(name -> arguments.add(folder.resolve(name).toString()));
@@ -82,7 +84,9 @@ class CustomOpsTest {
                 .redirectError(folder.resolve("errors").toFile())
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(Files.readString(folder.resolve("errors"))).isZero();
+        assertThat(process.waitFor())
+                .as(Files.readString(folder.resolve("errors")))
+                .isZero();
         return output;
     }
 }

@@ -17,8 +17,8 @@ import picocli.CommandLine;
 
 /** The names that kernels go by, and the list of them. */
 class KernelNamesTest {
-    private static final List<String> NAMES = List.of(
-            ("unary binary fused_binary_unary compare where_select cast copy elementwise_region grouped_matmul"
+    private static final List<String> NAMES =
+            List.of(("unary binary fused_binary_unary compare where_select cast copy elementwise_region grouped_matmul"
                             + " dequant_matmul pool1d pool2d pool3d softmax log_softmax layernorm rmsnorm"
                             + " fused_residual_ln fused_residual_rms reduce argmax cumsum topk transpose narrow concat"
                             + " expand gather gather_axis scatter_add_zero scatter_add_acc rope selective_scan sample"
@@ -40,8 +40,9 @@ class KernelNamesTest {
     void everyUsualNameIsListed() {
         assertThat(KernelNames.usual()).containsExactlyInAnyOrderElementsOf(NAMES);
         List<String> words = List.of(list().split("\\s+"));
-        NAMES.stream().filter(KernelNamesTest::isThere).forEach(name -> assertThat(words)
-                .contains(name));
+        NAMES.stream()
+                .filter(KernelNamesTest::isThere)
+                .forEach(name -> assertThat(words).contains(name));
     }
 
     /** Whether a kernel is there that the name waits for. */

@@ -2,6 +2,7 @@ package dev.tenon.core.backend;
 
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.List;
 
@@ -30,6 +31,15 @@ public interface Backend {
      */
     default boolean claims(Node whole) {
         return false;
+    }
+
+    /**
+     * The same for a model of that precision.
+     *
+     * @see #claims(Node)
+     */
+    default boolean claims(Node whole, Precision precision) {
+        return claims(whole);
     }
 
     /** Whether {@link #claims} is true of any node. */

@@ -1,5 +1,7 @@
 package dev.tenon.core.compiler;
 
+import dev.tenon.core.compiler.fusion.ChannelsLast;
+import dev.tenon.core.compiler.fusion.FoldBatchNorms;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
@@ -43,6 +45,7 @@ public final class Compiler {
             new SpelledAttention(),
             new HalfPrecision(),
             new FuseEpilogues(),
+            new ChannelsLast(),
             new MergeParallelProducts(),
             new FuseElementwise(),
             new FuseResidualNorms());
@@ -53,6 +56,7 @@ public final class Compiler {
             new Canonicalise(),
             new SpelledForms(),
             new SpelledAttention(),
+            new FoldBatchNorms(),
             new FuseEpilogues(),
             new FuseElementwise(),
             new DeadCode());

@@ -170,8 +170,8 @@ final class GraphPrinter {
     private void value(@Nullable Object value, Type declared) {
         switch (value) {
             // of a class of the program's own
-            case Object own when declared instanceof Class<?> type && type.isInterface() && !type.isSealed() ->
-                quote(own.toString());
+            case Object own
+            when declared instanceof Class<?> type && type.isInterface() && !type.isSealed() -> quote(own.toString());
             case List<?> list -> {
                 Type element = ((ParameterizedType) declared).getActualTypeArguments()[0];
                 text.append('[');

@@ -99,8 +99,7 @@ public record CompileOptions(
     }
 
     private CompileOptions withNumerics(Numerics wanted) {
-        return new CompileOptions(
-                compiler, mode, profile, maxPlans, maxPlanBytes, wanted, weightType, execution);
+        return new CompileOptions(compiler, mode, profile, maxPlans, maxPlanBytes, wanted, weightType, execution);
     }
 
     public CompileOptions withWeightType(WeightType wanted) {

@@ -33,7 +33,7 @@ public final class Preparation {
         this.backend = backend;
         this.compiler = new Compiler(
                 options.compiler(),
-                backend.claimsAny() ? backend::claims : PassContext.CLAIMS_NOTHING,
+                backend.claimsAny() ? node -> backend.claims(node, options.precision()) : PassContext.CLAIMS_NOTHING,
                 halfStore(options.weightType()));
         this.options = options;
         this.graph = graph;

@@ -52,6 +52,7 @@ public final class PassesTest {
                         "spelled-attention",
                         "half-precision",
                         "fuse-epilogues",
+                        "channels-last",
                         "merge-parallel-products",
                         "fuse-elementwise",
                         "fuse-residual-norms",

@@ -15,6 +15,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.control.If;
 import dev.tenon.core.ir.op.control.Loop;
 import dev.tenon.core.ir.op.control.Scan;
+import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -24,7 +25,6 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.RnnActivation;
 import dev.tenon.core.ir.op.state.RnnDirection;
-import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import dev.tenon.core.testkit.OpCasesCustom;
@@ -214,11 +214,9 @@ class GraphTextTest {
         Graph graph = GraphBuilder.build(
                 "custom",
                 g -> g.output(
-                        "a",
-                        g.add("", op, List.of(g.input("x", DType.F32, 2))).getFirst()));
+                        "a", g.add("", op, List.of(g.input("x", DType.F32, 2))).getFirst()));
         String text = GraphText.print(graph);
-        assertThat(text)
-                .contains("= half_and_whole(definition=\"HalfAndWhole[shift=0.5, hasHostBody=true,");
+        assertThat(text).contains("= half_and_whole(definition=\"HalfAndWhole[shift=0.5, hasHostBody=true,");
         assertThatThrownBy(() -> GraphText.parse(text)).hasMessageContaining("no operation \"half_and_whole\"");
     }
 

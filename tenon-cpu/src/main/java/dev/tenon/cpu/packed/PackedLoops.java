@@ -52,7 +52,8 @@ final class PackedLoops {
     }
 
     /** @param sums of each 32 elements of x, f32 */
-    static float q4k(MemorySegment w, long at, MemorySegment x, long xAt, MemorySegment sums, long sumsAt, long blocks) {
+    static float q4k(
+            MemorySegment w, long at, MemorySegment x, long xAt, MemorySegment sums, long sumsAt, long blocks) {
         float sum = 0;
         for (long b = 0; b < blocks; b++) {
             float scale = half(w, at);

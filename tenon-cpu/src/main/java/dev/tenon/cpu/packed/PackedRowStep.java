@@ -103,7 +103,8 @@ public final class PackedRowStep extends LoopStep {
         for (long column = from; column < to; column++) {
             long at = column * blocks * format.bytes();
             for (long row = 0; row < rows; row++) {
-                float dot = dot(fast, packed, at, in, row * depth * Float.BYTES, sums, row * (depth / 32) * Float.BYTES);
+                float dot =
+                        dot(fast, packed, at, in, row * depth * Float.BYTES, sums, row * (depth / 32) * Float.BYTES);
                 out.set(Raw.F32, (row * columns + column) * Float.BYTES, dot);
             }
         }

@@ -75,7 +75,8 @@ final class VectorPacked {
     }
 
     /** @param sums of each 32 elements of x, f32 */
-    static float q4k(MemorySegment w, long at, MemorySegment x, long xAt, MemorySegment sums, long sumsAt, long blocks) {
+    static float q4k(
+            MemorySegment w, long at, MemorySegment x, long xAt, MemorySegment sums, long sumsAt, long blocks) {
         Segments.requireNative(w, x);
         FloatVector sum = FloatVector.zero(SPECIES);
         float offset = 0;
@@ -105,8 +106,7 @@ final class VectorPacked {
                 }
                 sum = first.fma(
                         FloatVector.broadcast(SPECIES, scale * (scales & 63)),
-                        second.fma(
-                                FloatVector.broadcast(SPECIES, scale * (scales >>> 8 & 63)), sum));
+                        second.fma(FloatVector.broadcast(SPECIES, scale * (scales >>> 8 & 63)), sum));
                 offset += least
                         * ((minima & 63) * sums.get(Raw.F32, sumsAt)
                                 + (minima >>> 8 & 63) * sums.get(Raw.F32, sumsAt + 4));

@@ -58,8 +58,7 @@ public final class HostBodyStep extends LoopStep {
         List<MemorySegment> sources = Arrays.stream(inputs)
                 .mapToObj(slot -> frame.at(slot).asReadOnly())
                 .toList();
-        List<MemorySegment> targets =
-                Arrays.stream(results).mapToObj(frame::at).toList();
+        List<MemorySegment> targets = Arrays.stream(results).mapToObj(frame::at).toList();
         body.loop().run(sources, targets, from, to);
     }
 

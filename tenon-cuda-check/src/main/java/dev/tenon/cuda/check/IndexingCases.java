@@ -51,7 +51,8 @@ final class IndexingCases {
         all.cases.add(new KernelCase("indexing", "scatter out of range", IndexingCases::outOfRange));
         for (DType type : List.of(DType.F32, DType.F64)) {
             for (long[] sizes : new long[][] {{1, 1, 1}, {3, 5000, 1}, {257, 1031, 33}, {1000, 3, 65}}) {
-                String what = "scatter_add in any order, " + sizes[1] + " updates of " + TensorType.of(type, sizes[0], sizes[2]);
+                String what = "scatter_add in any order, " + sizes[1] + " updates of "
+                        + TensorType.of(type, sizes[0], sizes[2]);
                 all.cases.add(new KernelCase("indexing", what, stage -> anyOrder(stage, type, sizes)));
             }
         }

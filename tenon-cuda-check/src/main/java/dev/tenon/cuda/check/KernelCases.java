@@ -20,6 +20,7 @@ public final class KernelCases {
         all.addAll(PackedCases.all());
         all.addAll(StateCases.all());
         all.addAll(WindowCases.all());
+        all.addAll(ConvCases.all());
         all.addAll(RegionCases.all());
         all.addAll(UnaryCases.all());
         return List.copyOf(all);

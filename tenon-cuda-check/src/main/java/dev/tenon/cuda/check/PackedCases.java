@@ -34,7 +34,9 @@ final class PackedCases {
                 }
                 String what = new DecodeBlocks(format, type) + " of 5 rows";
                 cases.add(new KernelCase(
-                        "packed", what, stage -> run(stage, new DecodeBlocks(format, type), 1, weights(format, 5, 768))));
+                        "packed",
+                        what,
+                        stage -> run(stage, new DecodeBlocks(format, type), 1, weights(format, 5, 768))));
             }
             for (long k : new long[] {32, 64, 96, 2080, 7 * 2048, 16 * 2048, 16 * 2048 + 256}) {
                 if (k % format.elements() == 0) {
@@ -47,7 +49,9 @@ final class PackedCases {
 
     private static void add(List<KernelCase> cases, BlockFormat format, DType type, long rows, long n, long k) {
         cases.add(new KernelCase(
-                "packed", new DequantMatMul(format) + " of " + TensorType.of(type, rows, k) + " and " + n + " columns", stage -> {
+                "packed",
+                new DequantMatMul(format) + " of " + TensorType.of(type, rows, k) + " and " + n + " columns",
+                stage -> {
                     NdArray x = CaseArrays.normal(new Random(rows + n + k), type, rows, k);
                     run(stage, new DequantMatMul(format), k, x, weights(format, n, k));
                 }));

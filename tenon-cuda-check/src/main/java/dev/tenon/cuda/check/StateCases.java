@@ -70,7 +70,9 @@ final class StateCases {
 
     private void add(String kernel, Primitive op, long reductionLength, NdArray... inputs) {
         List<NdArray> all = List.of(inputs);
-        String what = op + " of " + String.join(" ", all.stream().map(input -> input.type().toString()).toList());
+        String what = op + " of "
+                + String.join(
+                        " ", all.stream().map(input -> input.type().toString()).toList());
         cases.add(new KernelCase(kernel, what, stage -> {
             StepRun.Result result = new StepRun(stage).run(op, all);
             NdArray expected = Interpreter.run(op, all).getFirst();

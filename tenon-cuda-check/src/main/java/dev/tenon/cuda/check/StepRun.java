@@ -16,6 +16,7 @@ import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.GpuLowering;
@@ -45,10 +46,23 @@ public final class StepRun {
     private final KernelStage stage;
     private final Blas blas;
     private final Precision precision;
-    private final RegionForm regions;
-    private final ProductForm products;
-    private final ProductCatalog.@Nullable Tile tile;
-    private AdditionOrder additionOrder = AdditionOrder.FIXED;
+    private final Forms forms;
+
+    /**
+     * Which of several kernels runs.
+     *
+     * @param tile of products on tensor cores; null for the fastest
+     */
+    private record Forms(
+            RegionForm regions,
+            ProductForm products,
+            ProductCatalog.@Nullable Tile tile,
+            AdditionOrder additionOrder,
+            Dnn dnn) {
+        static Forms of(RegionForm regions) {
+            return new Forms(regions, ProductForm.BY_CHOICE, null, AdditionOrder.FIXED, Dnn.none("not asked"));
+        }
+    }
 
     /** Steps without the matrix libraries, regions interpreted. */
     StepRun(KernelStage stage) {
@@ -56,11 +70,11 @@ public final class StepRun {
     }
 
     StepRun(KernelStage stage, RegionForm regions) {
-        this(stage, Blas.none("not asked"), Precision.STRICT, regions, ProductForm.BY_CHOICE, null);
+        this(stage, Blas.none("not asked"), Precision.STRICT, Forms.of(regions));
     }
 
     public StepRun(KernelStage stage, Blas blas, Precision precision) {
-        this(stage, blas, precision, RegionForm.BY_SIZE, ProductForm.BY_CHOICE, null);
+        this(stage, blas, precision, Forms.of(RegionForm.BY_SIZE));
     }
 
     /** Runs strict steps on a device for which there are no libraries of matrix products. */
@@ -68,35 +82,35 @@ public final class StepRun {
         return new StepRun(stage, Blas.none("an emulated device has none"), Precision.STRICT);
     }
 
-    /** The same for steps whose scatters add in any order. */
-    StepRun inAnyOrder() {
-        additionOrder = AdditionOrder.ANY;
-        return this;
-    }
-
-    private StepRun(
-            KernelStage stage,
-            Blas blas,
-            Precision precision,
-            RegionForm regions,
-            ProductForm products,
-            ProductCatalog.@Nullable Tile tile) {
-        this.regions = regions;
-        this.products = products;
-        this.tile = tile;
+    private StepRun(KernelStage stage, Blas blas, Precision precision, Forms forms) {
         this.stage = stage;
         this.blas = blas;
         this.precision = precision;
+        this.forms = forms;
+    }
+
+    private StepRun with(Forms other) {
+        return new StepRun(stage, blas, precision, other);
+    }
+
+    /** The same for steps whose scatters add in any order. */
+    StepRun inAnyOrder() {
+        return with(new Forms(forms.regions, forms.products, forms.tile, AdditionOrder.ANY, forms.dnn));
     }
 
     /** Runs the same steps by a kernel of ours for products. */
     StepRun with(ProductForm form) {
-        return new StepRun(stage, blas, precision, regions, form, tile);
+        return with(new Forms(forms.regions, form, forms.tile, forms.additionOrder, forms.dnn));
     }
 
     /** Runs the same steps, products on tensor cores by one tile; null for the fastest. */
     StepRun tiled(ProductCatalog.@Nullable Tile one) {
-        return new StepRun(stage, blas, precision, regions, products, one);
+        return with(new Forms(forms.regions, forms.products, one, forms.additionOrder, forms.dnn));
+    }
+
+    /** The same with cuDNN. */
+    StepRun with(Dnn library) {
+        return with(new Forms(forms.regions, forms.products, forms.tile, forms.additionOrder, library));
     }
 
     /**
@@ -247,27 +261,32 @@ public final class StepRun {
 
         @Override
         public AdditionOrder additionOrder() {
-            return additionOrder;
+            return forms.additionOrder;
         }
 
         @Override
         public RegionForm regions() {
-            return regions;
+            return forms.regions;
         }
 
         @Override
         public ProductForm products() {
-            return products;
+            return forms.products;
         }
 
         @Override
         public ProductCatalog.@Nullable Tile tile() {
-            return tile;
+            return forms.tile;
         }
 
         @Override
         public Blas blas() {
             return blas;
+        }
+
+        @Override
+        public Dnn dnn() {
+            return forms.dnn;
         }
 
         @Override

@@ -5,6 +5,7 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.platform.GpuPlatforms;
@@ -86,7 +87,12 @@ public abstract class GpuBackend implements Backend {
 
     @Override
     public final boolean claims(Node whole) {
-        return GpuLowering.claims(whole);
+        return claims(whole, Precision.STRICT);
+    }
+
+    @Override
+    public final boolean claims(Node whole, Precision precision) {
+        return GpuLowering.claims(whole, precision);
     }
 
     @Override

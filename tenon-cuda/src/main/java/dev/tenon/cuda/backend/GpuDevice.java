@@ -13,6 +13,7 @@ import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.kernel.KernelModules;
 import dev.tenon.cuda.kernel.KernelSources;
@@ -34,6 +35,7 @@ final class GpuDevice implements Device {
     private final GpuContext context;
     private final KernelModules modules;
     private final Blas blas;
+    private final Dnn dnn;
     private final MemoryLedger ledger;
     private final HostBackend host;
     private final Activity activity;
@@ -45,6 +47,7 @@ final class GpuDevice implements Device {
             GpuContext context,
             KernelModules modules,
             Blas blas,
+            Dnn dnn,
             MemoryLedger ledger,
             HostBackend host,
             Activity activity) {
@@ -53,6 +56,7 @@ final class GpuDevice implements Device {
         this.context = context;
         this.modules = modules;
         this.blas = blas;
+        this.dnn = dnn;
         this.ledger = ledger;
         this.host = host;
         this.streams = new PassingStreams(context);
@@ -103,13 +107,15 @@ final class GpuDevice implements Device {
     private static GpuDevice over(GpuContext context, GpuPlatform platform, int ordinal, EngineOptions options) {
         MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());
         Activity activity = new Activity();
+        String without = "CUDA's libraries do not work on the " + platform.name();
         return new GpuDevice(
                 GpuBackend.info(platform.driver(), context.device()),
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
                         ? Blas.of(context, bytes -> forTrials(context, ledger, bytes), activity::idle)
-                        : Blas.none("CUDA's libraries do not work on the " + platform.name()),
+                        : Blas.none(without),
+                platform.takesLibraries() ? Dnn.of(context) : Dnn.none(without),
                 ledger,
                 new HostBackend(options),
                 activity);
@@ -207,6 +213,10 @@ final class GpuDevice implements Device {
         return blas;
     }
 
+    Dnn dnn() {
+        return dnn;
+    }
+
     MemoryLedger ledger() {
         return ledger;
     }
@@ -250,6 +260,7 @@ final class GpuDevice implements Device {
         closing.step(streams::close);
         closing.step(host::close);
         closing.step(blas::close);
+        closing.step(dnn::close);
         closing.step(modules::close);
         closing.step(context::close);
         closing.end();

@@ -19,6 +19,9 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
+import dev.tenon.cuda.dnn.Dnn;
+import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
@@ -86,7 +89,7 @@ final class GpuPlanner implements GpuLoweringContext {
      * @throws UnsupportedException naming the node that neither the device nor the host can run
      */
     static GpuProgram program(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
-        ProgramResources resources = new ProgramResources(weights, device.blas());
+        ProgramResources resources = new ProgramResources(weights, device.blas(), device.dnn());
         try {
             return new GpuPlanner(plan, resources, device, options).program();
         } catch (RuntimeException | Error e) {
@@ -220,6 +223,16 @@ final class GpuPlanner implements GpuLoweringContext {
 
     @Override
     public LtAnswer prepare(GemmProblem problem) {
+        return resources.prepare(problem);
+    }
+
+    @Override
+    public Dnn dnn() {
+        return device.dnn();
+    }
+
+    @Override
+    public DnnAnswer prepare(DnnProblem problem) {
         return resources.prepare(problem);
     }
 

@@ -9,6 +9,10 @@ import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
+import dev.tenon.cuda.dnn.Dnn;
+import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnPlan;
+import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -26,14 +30,17 @@ final class ProgramResources implements AutoCloseable {
     private final Set<GpuWeights.Layout> uploads = new HashSet<>();
 
     private final Blas blas;
+    private final Dnn dnn;
     private final List<LtProduct> products = new ArrayList<>();
+    private final List<DnnPlan> convolutions = new ArrayList<>();
     private final List<Program> hostPrograms = new ArrayList<>();
     private final Set<GpuSession> sessions = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    ProgramResources(GpuWeights weights, Blas blas) {
+    ProgramResources(GpuWeights weights, Blas blas, Dnn dnn) {
         this.weights = weights;
         this.blas = blas;
+        this.dnn = dnn;
     }
 
     /** A product that cuBLASLt makes, prepared until close. */
@@ -41,6 +48,15 @@ final class ProgramResources implements AutoCloseable {
         LtAnswer answer = blas.prepare(problem);
         if (answer instanceof LtProduct product) {
             products.add(product);
+        }
+        return answer;
+    }
+
+    /** A convolution that cuDNN has a plan for, prepared until close. */
+    synchronized DnnAnswer prepare(DnnProblem problem) {
+        DnnAnswer answer = dnn.prepare(problem);
+        if (answer instanceof DnnPlan plan) {
+            convolutions.add(plan);
         }
         return answer;
     }
@@ -98,6 +114,7 @@ final class ProgramResources implements AutoCloseable {
         Closing closing = new Closing();
         closing.each(sessions, session -> session.closeDropped(this));
         closing.each(products, blas::release);
+        closing.each(convolutions, dnn::release);
         closing.each(hostPrograms, program -> weights.closeOnHost(program));
         closing.step(() -> weights.release(uploads));
         closing.end();

@@ -37,6 +37,8 @@ public final class KernelSources {
             "narrow_types.cuh",
             "indices.cuh",
             "walk.cuh",
+            "conv.cuh",
+            "conv_direct.cuh",
             "sort_key.cuh",
             "compact.cuh",
             "block_sort.cuh",

@@ -2,15 +2,20 @@ package dev.tenon.cuda.kernel;
 
 import static dev.tenon.cuda.kernel.KernelFiles.file;
 import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.together;
 import static dev.tenon.cuda.kernel.KernelFiles.typed;
 import static dev.tenon.cuda.kernel.KernelFiles.widths;
 import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
 import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
+import dev.tenon.core.ir.DType;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The kernel files of windows, images and signals, and what their steps launch with. */
 public final class WindowCatalog {
@@ -113,10 +118,66 @@ public final class WindowCatalog {
             List.of(KernelCatalog.BYTES),
             List.of(POINTER, POINTER, POINTER, POINTER, POINTER, STRUCT));
 
+    /** Convolutions in their plain form. */
+    public static final KernelFile CONV = convolution("conv");
+
+    /** Transposed convolutions in their plain form. */
+    public static final KernelFile CONV_TRANSPOSE = convolution("conv_transpose");
+
+    /** Convolutions of each channel by itself. */
+    public static final KernelFile CONV_DEPTHWISE = file(
+            "convolution/conv_depthwise.cu",
+            List.of("conv_depthwise_k3s1", "conv_depthwise_k3s2", "conv_depthwise_k5s1", "conv_depthwise_k5s2"),
+            floats(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
+    /** What a library's convolution still lacks. */
+    public static final KernelFile CONV_FINISH = file(
+            "convolution/conv_finish.cu",
+            List.of("conv_finish", "conv_finish_vw"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(3, POINTER), Collections.nCopies(3, I64), List.of(I32, COMPUTE, COMPUTE)));
+
+    /** What brings channels side by side. */
+    public static final KernelFile CONV_PACK = file(
+            "convolution/conv_pack.cu",
+            List.of("conv_pack", "conv_pack_chunk"),
+            Stream.of(2, 4).map(WindowCatalog::packed).toList(),
+            together(List.of(POINTER, POINTER), Collections.nCopies(5, I64)));
+
+    /** Convolutions on tensor cores. */
+    public static final KernelFile CONV_MMA = file(
+            "convolution/conv_mma.cu",
+            List.of("conv_mma_128x128", "conv_mma_128x64", "conv_mma_64x64", "conv_mma_128x32"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .map(WindowCatalog::tensorCores)
+                    .toList(),
+            together(Collections.nCopies(7, POINTER), List.of(STRUCT, I32, F32, F32)));
+
     private WindowCatalog() {}
+
+    /** The variant of {@link #CONV_PACK} for elements of 2 or 4 bytes. */
+    public static KernelVariant packed(int bytes) {
+        return KernelFiles.width(bytes);
+    }
+
+    /** The variant of {@link #CONV_MMA} for f32, f16 or bf16. */
+    public static KernelVariant tensorCores(DType dtype) {
+        return KernelVariant.of(dtype).with("", "TENON_F16=" + (dtype == DType.F16 ? 1 : 0));
+    }
 
     private static KernelSpec dft(String entry, ParameterType... parameters) {
         return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
+    }
+
+    private static KernelFile convolution(String name) {
+        return file(
+                "convolution/" + name + ".cu",
+                Stream.of("2d", "2d_8", "3d", "3d_8", "")
+                        .map(form -> name + form)
+                        .toList(),
+                floats(),
+                together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
     }
 
     static List<KernelFile> all() {
@@ -131,6 +192,12 @@ public final class WindowCatalog {
                 LOCAL_RESPONSE_NORM,
                 ROPE,
                 DFT,
-                CONV_INTEGER);
+                CONV_INTEGER,
+                CONV,
+                CONV_TRANSPOSE,
+                CONV_DEPTHWISE,
+                CONV_FINISH,
+                CONV_PACK,
+                CONV_MMA);
     }
 }

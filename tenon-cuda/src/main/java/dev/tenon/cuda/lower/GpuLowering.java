@@ -15,6 +15,7 @@ import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
@@ -67,8 +68,10 @@ import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.core.ir.op.state.SelectiveScan;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.lower.attention.GpuAttentionLowering;
 import dev.tenon.cuda.lower.attention.GpuRopeLowering;
+import dev.tenon.cuda.lower.convolution.GpuConvLowering;
 import dev.tenon.cuda.lower.custom.GpuCustomLowering;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.indexing.GpuGatherLowering;
@@ -123,6 +126,7 @@ public final class GpuLowering {
             return switch (whole) {
                 case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
+                case ChannelsLastConv op -> GpuConvLowering.lower(op, node, context);
             };
         }
         return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
@@ -131,8 +135,9 @@ public final class GpuLowering {
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
         return switch (primitive) {
             case GroupedMatMul _ -> GpuGroupedMatMulLowering.lower(node, context);
-            case Conv _, ConvTranspose _ -> unsupported(node);
             case Custom op -> GpuCustomLowering.lower(op, node, context);
+            case Conv op -> GpuConvLowering.lower(op, node, context);
+            case ConvTranspose op -> GpuConvLowering.lower(op, node, context);
             case InUnits op -> lower(op, node, context);
             case Lstm op -> GpuRecurrentLowering.lower(op, node, context);
             case Gru op -> GpuRecurrentLowering.lower(op, node, context);
@@ -205,13 +210,14 @@ public final class GpuLowering {
     }
 
     /** Whether a node is run whole: see {@link dev.tenon.core.backend.Backend#claims}. */
-    public static boolean claims(Node whole) {
+    public static boolean claims(Node whole, Precision precision) {
         if (!(whole.op() instanceof Claimable claimable)) {
             return false;
         }
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
+            case ChannelsLastConv op -> GpuConvLowering.claims(op, whole, precision);
         };
     }
 

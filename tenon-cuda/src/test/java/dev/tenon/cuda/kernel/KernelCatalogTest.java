@@ -95,6 +95,9 @@ class KernelCatalogTest {
             case "Walk1", "Walk2", "Walk3", "Walk8", "Options", "Program", "Operands", "Layout" -> ParameterType.STRUCT;
             case "PoolWindows",
                     "ConvSpace",
+                    "ConvSizes",
+                    "DepthwiseSizes",
+                    "ConvTile",
                     "DftSpace",
                     "DeformSpace",
                     "RoiSpace",

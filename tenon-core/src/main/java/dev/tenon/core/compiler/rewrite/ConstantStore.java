@@ -6,6 +6,8 @@ import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +23,7 @@ public final class ConstantStore {
     private record Joined(List<ConstantData> parts, int axis) {}
 
     private final Map<Joined, ConstantData> made = new ConcurrentHashMap<>();
+    private final Map<ConstantData, ConstantData> turned = new ConcurrentHashMap<>();
 
     /**
      * Constants one behind the other along an axis, in memory that is freed when unreachable.
@@ -52,6 +55,50 @@ public final class ConstantStore {
             at += bytes;
         }
         return new ConstantData.Dense(type, to);
+    }
+
+    /**
+     * A constant [A,B,...] as [A,...,B], in memory that is freed when unreachable.
+     *
+     * @param data of rank 2 at least and whole bytes an element
+     */
+    public ConstantData channelsLast(ConstantData data) {
+        return turned.computeIfAbsent(data, ConstantStore::turn);
+    }
+
+    private static ConstantData turn(ConstantData data) {
+        Shape shape = data.type().shape();
+        List<Dim> dims = new ArrayList<>(shape.dims());
+        dims.add(dims.remove(1));
+        TensorType type = new TensorType(data.type().dtype(), Shape.of(dims));
+        if (data instanceof ConstantData.Splat(TensorType _, long element)) {
+            return new ConstantData.Splat(type, element);
+        }
+        long rows = shape.size(0);
+        long channels = shape.size(1);
+        long cells = shape.elements(2, shape.rank());
+        MemorySegment from = elements(data);
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        for (long row = 0; row < rows; row++) {
+            for (long cell = 0; cell < cells; cell++) {
+                for (long channel = 0; channel < channels; channel++) {
+                    long at = (row * channels + channel) * cells + cell;
+                    long place = (row * cells + cell) * channels + channel;
+                    move(type.dtype().bytes(), from, at, to, place);
+                }
+            }
+        }
+        return new ConstantData.Dense(type, to);
+    }
+
+    private static void move(int bytes, MemorySegment from, long at, MemorySegment to, long place) {
+        switch (bytes) {
+            case 2 ->
+                to.set(ValueLayout.JAVA_SHORT_UNALIGNED, 2 * place, from.get(ValueLayout.JAVA_SHORT_UNALIGNED, 2 * at));
+            case 4 ->
+                to.set(ValueLayout.JAVA_INT_UNALIGNED, 4 * place, from.get(ValueLayout.JAVA_INT_UNALIGNED, 4 * at));
+            default -> MemorySegment.copy(from, at * bytes, to, place * bytes, bytes);
+        }
     }
 
     private static MemorySegment elements(ConstantData data) {

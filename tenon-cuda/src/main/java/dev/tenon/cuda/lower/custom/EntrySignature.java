@@ -25,7 +25,8 @@ final class EntrySignature {
 
     /** @throws InputException naming operation, source, line, entry and parameter that do not fit */
     static void check(String op, DeviceSource source, DeviceLaunch launch) {
-        String text = COMMENT.matcher(source.text()).replaceAll(match -> match.group().replaceAll("[^\n]", " "));
+        String text =
+                COMMENT.matcher(source.text()).replaceAll(match -> match.group().replaceAll("[^\n]", " "));
         String entry = Pattern.quote(launch.entry());
         Matcher found = Pattern.compile("TENON_NAME\\(\\s*" + entry + "\\s*\\)\\s*\\(([^)]*)\\)")
                 .matcher(text);
@@ -36,7 +37,8 @@ final class EntrySignature {
             throw new InputException(op + ": " + source.name() + " has no entry " + launch.entry() + "; expected "
                     + FORM.formatted(launch.entry(), launch.entry()));
         }
-        long line = 1 + text.substring(0, found.start()).lines().count()
+        long line = 1
+                + text.substring(0, found.start()).lines().count()
                 - (text.lastIndexOf('\n', found.start()) + 1 == found.start() ? 0 : 1);
         String place = op + ": " + source.name() + " line " + Math.max(1, line) + ": ";
         List<String> declared = declared(found.group(1));
@@ -44,8 +46,8 @@ final class EntrySignature {
                 .flatMap(argument -> kinds(argument).stream())
                 .toList();
         if (declared.size() != given.size()) {
-            throw new InputException(place + launch.entry() + " has " + declared.size() + " parameters; the launch gives "
-                    + given.size() + ", expected as many");
+            throw new InputException(place + launch.entry() + " has " + declared.size()
+                    + " parameters; the launch gives " + given.size() + ", expected as many");
         }
         for (int i = 0; i < given.size(); i++) {
             String kind = kindOf(declared.get(i));

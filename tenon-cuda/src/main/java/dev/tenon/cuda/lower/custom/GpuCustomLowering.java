@@ -40,7 +40,9 @@ public final class GpuCustomLowering {
         }
         Optional<DeviceBody> body = op.definition()
                 .deviceBody(
-                        DeviceSource.CUDA, node.inputs().stream().map(Value::type).toList(), results);
+                        DeviceSource.CUDA,
+                        node.inputs().stream().map(Value::type).toList(),
+                        results);
         return body.isPresent()
                 ? step(op, body.get(), node, context)
                 : new NoKernel("the definition of " + op.mnemonic() + " gives no CUDA body for these types");
@@ -53,8 +55,7 @@ public final class GpuCustomLowering {
         }
         Hash hash = new Hash().add(source.name()).add(source.text());
         source.defines().forEach(hash::add);
-        KernelVariant variant =
-                new KernelVariant("_" + hash.hex().substring(0, DIGITS), DType.U8, source.defines());
+        KernelVariant variant = new KernelVariant("_" + hash.hex().substring(0, DIGITS), DType.U8, source.defines());
         KernelFile file = new KernelFile(
                 source.name(),
                 body.launches().stream()
@@ -117,8 +118,8 @@ public final class GpuCustomLowering {
 
     private static long offset(Custom op, long offset, long bytes) {
         if (offset < 0 || offset >= bytes) {
-            throw new InputException(op.mnemonic() + ": a launch passes byte " + offset
-                    + " of a workspace of " + bytes + "; expected one of its bytes");
+            throw new InputException(op.mnemonic() + ": a launch passes byte " + offset + " of a workspace of " + bytes
+                    + "; expected one of its bytes");
         }
         return offset;
     }

@@ -16,6 +16,7 @@ import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
+import java.util.List;
 
 /** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
 public final class PackedMatMul {
@@ -66,7 +67,7 @@ public final class PackedMatMul {
                 .build();
         return LaunchStep.of(
                         "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call)
-                .passing(refusal);
+                .passing(List.of(refusal));
     }
 
     private static GpuStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {

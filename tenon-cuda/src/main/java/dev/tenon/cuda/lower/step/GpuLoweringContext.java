@@ -8,6 +8,9 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
+import dev.tenon.cuda.dnn.Dnn;
+import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +48,16 @@ public interface GpuLoweringContext {
     /** A product that cuBLASLt makes, prepared for as long as the step lives. */
     default LtAnswer prepare(GemmProblem problem) {
         return blas().prepare(problem);
+    }
+
+    /** cuDNN; where it is not, it says why. */
+    default Dnn dnn() {
+        return Dnn.none("no library was asked for");
+    }
+
+    /** A convolution that cuDNN has a plan for, kept for as long as the step lives. */
+    default DnnAnswer prepare(DnnProblem problem) {
+        return dnn().prepare(problem);
     }
 
     /**

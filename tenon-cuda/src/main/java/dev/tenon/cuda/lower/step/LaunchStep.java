@@ -60,8 +60,8 @@ public record LaunchStep(
     }
 
     /** The same step, which says why others were not taken. */
-    public LaunchStep passing(String... reasons) {
-        return new LaunchStep(tier, works, workspaceBytes, counterBytes, faults, List.of(reasons));
+    public LaunchStep passing(List<String> reasons) {
+        return new LaunchStep(tier, works, workspaceBytes, counterBytes, faults, reasons);
     }
 
     /** Something that a step enqueues. */

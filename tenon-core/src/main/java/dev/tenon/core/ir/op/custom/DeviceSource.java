@@ -38,7 +38,8 @@ public record DeviceSource(String name, String text, List<String> defines) {
         try (InputStream in = owner.getResourceAsStream(path)) {
             if (in == null) {
                 throw InputException.of(
-                        "path", "the class " + owner.getName() + " has no resource " + path + "; expected kernel source");
+                        "path",
+                        "the class " + owner.getName() + " has no resource " + path + "; expected kernel source");
             }
             return of(path.substring(path.lastIndexOf('/') + 1), new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {

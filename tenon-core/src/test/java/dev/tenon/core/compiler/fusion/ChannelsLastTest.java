@@ -1,0 +1,108 @@
+package dev.tenon.core.compiler.fusion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.testkit.Seeded;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class ChannelsLastTest {
+    private static final Predicate<Node> CLAIMED = node -> node.op() instanceof ChannelsLastConv;
+
+    private static Value conv(GraphBuilder g, Seeded random, Value x, long channels, long outputs, long kernel) {
+        long pad = kernel / 2;
+        Conv op = new Conv(
+                List.of(1L, 1L), List.of(pad, pad), List.of(pad, pad), List.of(1L, 1L), 1, Epilogue.NONE.withBias());
+        Value w = g.constant(
+                random.array(DType.F32, outputs, channels, kernel, kernel).toConstant());
+        Value bias = g.constant(random.array(DType.F32, outputs).toConstant());
+        return g.add("", op, List.of(x, w, bias)).getFirst();
+    }
+
+    /** Bit 0: a product of single cells; bit 1: a branch; bit 2: channel factors; bit 3: kept dims of the mean. */
+    private static Graph chain(int form) {
+        Seeded random = new Seeded(form);
+        return GraphBuilder.build("chain", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6));
+            Value y = g.unary(UnaryFn.RELU, conv(g, random, x, 4, 8, 3));
+            y = g.unary(UnaryFn.TANH, conv(g, random, y, 8, 8, (form & 1) != 0 ? 1 : 3));
+            if ((form & 2) != 0) {
+                Value other = conv(g, random, y, 8, 8, 3);
+                y = g.add(new Concat(1), g.add(new Binary(BinaryFn.ADD), other, y), y);
+                y = conv(g, random, y, 16, 8, 1);
+            }
+            if ((form & 4) != 0) {
+                Value factors = g.constant(random.array(DType.F32, 8, 1, 1).toConstant());
+                y = g.add(new Binary(BinaryFn.MUL), y, factors);
+            }
+            y = conv(g, random, y, 8, 8, 3);
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), (form & 8) != 0), y));
+        });
+    }
+
+    private static Graph planned(Graph graph) {
+        Map<String, TensorType> types = new HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), CLAIMED);
+        return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                .plan()
+                .graph();
+    }
+
+    private static long count(Graph graph, Class<? extends Op> kind) {
+        return graph.nodes().stream().filter(node -> kind.isInstance(node.op())).count();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 15})
+    void layoutChangesAtTheEdgesOnly(int form) {
+        Graph graph = chain(form);
+        Graph turned = planned(graph);
+        assertThat(count(turned, Conv.class)).as("%s", turned).isZero();
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isLessThanOrEqualTo((form & 8) != 0 ? 2 : 1);
+        assertThat(count(turned, MatMul.class)).isEqualTo((form & 1) + ((form & 2) != 0 ? 1 : 0));
+        Map<String, NdArray> inputs = Map.of("x", new Seeded(form + 50).array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
+    @Test
+    void singleConvolutionStaysAsItIs() {
+        Graph graph = GraphBuilder.build("single", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 1, 4, 7, 6));
+            g.output("y", conv(g, new Seeded(1), x, 4, 8, 3));
+        });
+        assertThat(count(planned(graph), Conv.class)).isEqualTo(1);
+    }
+}

@@ -1,0 +1,228 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Contraction;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Convolutions of drawn sizes and attributes, and of sizes at which each tile is taken. */
+final class ConvCases {
+    private static final List<DType> TYPES = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
+    private static final List<UnaryFn> FUNCTIONS =
+            List.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.TANH, UnaryFn.HARD_SWISH);
+    private static final int DRAWN = 240;
+    private static final long MOST_MULTIPLICATIONS = 400_000;
+
+    private final List<KernelCase> cases = new ArrayList<>();
+
+    private final Function<KernelStage, StepRun> runs;
+    private final Consumer<String> tiers;
+
+    private ConvCases(Function<KernelStage, StepRun> runs, Consumer<String> tiers) {
+        this.runs = runs;
+        this.tiers = tiers;
+    }
+
+    static List<KernelCase> all() {
+        return all(stage -> new StepRun(stage, Blas.none("not asked"), Precision.FAST), _ -> {});
+    }
+
+    /**
+     * The cases as another step runs them.
+     *
+     * @param tiers told of each that ran
+     */
+    static List<KernelCase> all(Function<KernelStage, StepRun> runs, Consumer<String> tiers) {
+        ConvCases all = new ConvCases(runs, tiers);
+        for (int seed = 0; seed < DRAWN; seed++) {
+            all.draw(seed);
+        }
+        for (DType type : TYPES) {
+            all.channelsLast(type, new long[] {2, 13, 11, 24}, 40, 1, 3, 1);
+            all.channelsLast(type, new long[] {1, 15, 14, 64}, 33, 1, 3, 2);
+            all.channelsLast(type, new long[] {3, 9, 8, 32}, 48, 2, 1, 1);
+            all.channelsLast(type, new long[] {1, 7, 7, 20}, 12, 2, 3, 1);
+            all.plane(type, new long[] {1, 64, 12, 11}, 96, 3, 1);
+            all.plane(type, new long[] {2, 24, 31, 30}, 40, 3, 1);
+            all.plane(type, new long[] {1, 40, 40, 41}, 130, 1, 1);
+            all.plane(type, new long[] {1, 3, 45, 47}, 32, 7, 2);
+            all.plane(type, new long[] {1, 512, 3, 3}, 48, 3, 1);
+            for (long kernel : new long[] {3, 5}) {
+                all.depthwise(type, kernel, 1);
+                all.depthwise(type, kernel, 2);
+            }
+            all.plane(type, new long[] {2, 24, 64, 63}, 128, 1, 1);
+            all.plane(type, new long[] {3, 24, 64, 63}, 32, 1, 1);
+        }
+        return all.cases;
+    }
+
+    /** A convolution with every attribute drawn, as large as the reference has time for. */
+    private void draw(int seed) {
+        Random random = new Random(seed * 0x9E3779B97F4A7C15L); // neighbours would begin alike
+        int axes = 1 + Math.min(2, random.nextInt(8) % 3);
+        long groups = random.nextInt(4) == 0 ? 1 + random.nextInt(4) : 1;
+        boolean depthwise = random.nextInt(6) == 0;
+        long channels = depthwise ? 1 : 1 + random.nextInt(random.nextBoolean() ? 8 : 40);
+        long outputs = depthwise ? 1 + random.nextInt(2) : 1 + random.nextInt(random.nextBoolean() ? 12 : 70);
+        groups = depthwise ? 1 + random.nextInt(19) : groups;
+        List<Long> strides = drawn(random, axes, 1, 3);
+        List<Long> before = drawn(random, axes, 0, 2);
+        List<Long> after = drawn(random, axes, 0, 2);
+        List<Long> dilations = drawn(random, axes, 1, random.nextBoolean() ? 1 : 3);
+        List<Long> kernel = drawn(random, axes, 1, axes == 1 ? 9 : 4);
+        boolean transposed = random.nextInt(3) == 0;
+        List<Long> input = new ArrayList<>();
+        long work = groups * channels * outputs;
+        for (int i = 0; i < axes; i++) {
+            long reach = (kernel.get(i) - 1) * dilations.get(i) + 1;
+            long least =
+                    transposed ? 1 + (before.get(i) + after.get(i)) : Math.max(1, reach - before.get(i) - after.get(i));
+            long most = axes == 1 ? 200 : axes == 2 ? 24 : 7;
+            input.add(least + random.nextInt((int) most));
+            work *= input.get(i) * kernel.get(i);
+        }
+        long batch = Math.clamp(MOST_MULTIPLICATIONS / Math.max(1, work), 1, 3);
+        Epilogue epilogue = epilogue(random);
+        DType type = TYPES.get(seed % TYPES.size());
+        long[] x = sizes(batch, groups * channels, input);
+        if (transposed) {
+            List<Long> padding = strides.stream()
+                    .map(stride -> (long) random.nextInt((int) (long) stride))
+                    .toList();
+            Op op = new ConvTranspose(strides, before, after, dilations, padding, groups, epilogue);
+            add(op, epilogue, type, seed, x, sizes(groups * channels, outputs, kernel));
+        } else {
+            Op op = new Conv(strides, before, after, dilations, groups, epilogue);
+            add(op, epilogue, type, seed, x, sizes(groups * outputs, channels, kernel));
+        }
+    }
+
+    private static Epilogue epilogue(Random random) {
+        Epilogue epilogue = Epilogue.NONE;
+        if (random.nextBoolean()) {
+            epilogue = epilogue.withBias();
+        }
+        if (random.nextBoolean()) {
+            epilogue = epilogue.withActivation(Unary.of(FUNCTIONS.get(random.nextInt(FUNCTIONS.size()))));
+        }
+        return random.nextInt(3) == 0 ? epilogue.withResidual() : epilogue;
+    }
+
+    private static List<Long> drawn(Random random, int count, int least, int most) {
+        List<Long> values = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            values.add((long) least + random.nextInt(most - least + 1));
+        }
+        return values;
+    }
+
+    private static long[] sizes(long first, long second, List<Long> rest) {
+        long[] all = new long[2 + rest.size()];
+        all[0] = first;
+        all[1] = second;
+        for (int i = 0; i < rest.size(); i++) {
+            all[2 + i] = rest.get(i);
+        }
+        return all;
+    }
+
+    private void plane(DType type, long[] x, long outputs, long kernel, long stride) {
+        Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.RELU));
+        Op op = new Conv(each(stride), each(kernel / 2), each(kernel / 2), each(1), 1, epilogue);
+        add(op, epilogue, type, outputs, x, new long[] {outputs, x[1], kernel, kernel});
+    }
+
+    /** The same convolutions with their channels innermost. */
+    private void channelsLast(DType type, long[] x, long outputs, long groups, long kernel, long stride) {
+        Epilogue epilogue = Epilogue.NONE
+                .withBias()
+                .withActivation(Unary.of(UnaryFn.HARD_SWISH))
+                .withResidual();
+        Conv conv = new Conv(each(stride), each(kernel / 2), each(kernel / 2), each(1), groups, epilogue);
+        long[] w = {outputs, kernel, kernel, x[3] / groups};
+        add(new ChannelsLastConv(conv), epilogue, type, outputs, x, w);
+    }
+
+    private void depthwise(DType type, long kernel, long stride) {
+        Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.HARD_SWISH));
+        Op op = new Conv(each(stride), each(kernel / 2), List.of(kernel / 2, 0L), each(1), 21, epilogue);
+        add(op, epilogue, type, kernel, new long[] {2, 21, 13, 18}, new long[] {21, 1, kernel, kernel});
+    }
+
+    private static List<Long> each(long value) {
+        return Collections.nCopies(2, value);
+    }
+
+    private void add(Op op, Epilogue epilogue, DType type, long seed, long[] x, long[] w) {
+        TensorType image = TensorType.of(type, x);
+        TensorType weights = TensorType.of(type, w);
+        String what = image + " by " + weights + " seed " + seed + " " + op.mnemonic();
+        cases.add(new KernelCase("conv", what, stage -> {
+            Random random = new Random(seed);
+            boolean transposed = op instanceof ConvTranspose;
+            long depth = transposed
+                    ? w[0] * Shape.of(w).elements(2, w.length)
+                    : Shape.of(w).elements(1, w.length);
+            List<NdArray> inputs = new ArrayList<>(List.of(
+                    normal(random, image, 1), normal(random, weights, 1 / Math.sqrt((double) Math.max(1, depth)))));
+            long channels = op instanceof ConvTranspose transpose ? w[1] * transpose.groups() : w[0];
+            if (epilogue.bias()) {
+                inputs.add(normal(random, TensorType.of(type, channels), 1));
+            }
+            if (epilogue.residual()) {
+                inputs.add(normal(random, residual(op, inputs), 1));
+            }
+            compare(stage, op, inputs, depth);
+        }));
+    }
+
+    private static TensorType residual(Op op, List<NdArray> inputs) {
+        Op plain = op instanceof ChannelsLastConv(Conv conv)
+                ? new ChannelsLastConv(conv.with(Epilogue.NONE))
+                : (Op) ((Contraction) op).with(Epilogue.NONE);
+        List<Shape> shapes = inputs.subList(0, 2).stream().map(NdArray::shape).toList();
+        return new TensorType(inputs.getFirst().dtype(), plain.shapes(shapes).getFirst());
+    }
+
+    private static NdArray normal(Random random, TensorType type, double scale) {
+        double[] values = new double[(int) type.shape().elements()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = Tolerance.rounded(type.dtype(), random.nextGaussian() * scale);
+        }
+        return NdArray.of(type, values);
+    }
+
+    private void compare(KernelStage stage, Op op, List<NdArray> inputs, long depth) {
+        NdArray expected = Interpreter.run(op, inputs).getFirst();
+        StepRun.Result result = runs.apply(stage).run(op, inputs);
+        tiers.accept(result.step().tier());
+        DType dtype = expected.dtype();
+        // TF32 has as many digits as f16; its roundings add up as a sum's do
+        boolean rounded = result.step().tier().contains("TF32");
+        // a library's sums of halves are rounded before our kernel finishes them, at magnitudes of a few
+        boolean twice = result.step().tier().contains("conv_finish") && dtype.bytes() == 2;
+        double step = rounded ? 4 * Tolerance.epsilon(DType.F16) : twice ? 3 * Tolerance.epsilon(dtype) : 0;
+        Tolerance base = Tolerance.of(dtype, depth);
+        new Tolerance(base.relative() + step, base.absolute() + step)
+                .check(result.step().tier(), expected, result.output());
+    }
+}

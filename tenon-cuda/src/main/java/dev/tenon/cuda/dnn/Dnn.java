@@ -1,0 +1,175 @@
+package dev.tenon.cuda.dnn;
+
+import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
+
+import dev.tenon.core.error.TenonException;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.nativelib.cudnn.Cudnn;
+import dev.tenon.nativelib.cudnn.CudnnLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * cuDNN on one open device. Opening it loads nothing: the library is looked for, and started, when a convolution is
+ * first prepared. Thread-safe. Close it before the context.
+ */
+public final class Dnn implements AutoCloseable {
+    private static final long MOST_WORKSPACE_BYTES = 32 << 20;
+    /** Configurations that are tried, the library's favourites. */
+    private static final int MOST_CONFIGURATIONS = 16;
+
+    private final @Nullable GpuContext context;
+    private final String none;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Held by calls that are enqueued. */
+    private final ReentrantLock calls = new ReentrantLock();
+
+    private final Map<DnnProblem, DnnAnswer> answers = new HashMap<>();
+    private final Map<DnnPlan, Integer> users = new HashMap<>();
+    private @Nullable String unavailable;
+    private long handle;
+
+    private Dnn(@Nullable GpuContext context, String none) {
+        this.context = context;
+        this.none = none;
+    }
+
+    /** No library, and why. */
+    public static Dnn none(String why) {
+        return new Dnn(null, why);
+    }
+
+    /** The library for an open device of CUDA's driver. */
+    public static Dnn of(GpuContext context) {
+        return new Dnn(context, "");
+    }
+
+    /** One line that says why there is no cuDNN; empty where there is one. Starts it when first asked. */
+    public String unavailable() {
+        lock.lock();
+        try {
+            String known = unavailable;
+            if (known == null) {
+                known = start();
+                unavailable = known;
+            }
+            return known;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String start() {
+        GpuContext device = context;
+        String absent = device == null ? none : CudnnLibrary.search().reason();
+        if (device == null || !absent.isEmpty()) {
+            return absent;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            device.call(() -> CudnnLibrary.CHECK.check(Cudnn.cudnnCreate(out.address()), "cudnnCreate()"));
+            handle = out.get(ValueLayout.JAVA_LONG, 0);
+            return "";
+        } catch (TenonException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /**
+     * Prepares a convolution for one more user by the plan that the library's heuristics rank first among those that
+     * are exact enough and fit into 32 MiB of workspace. Never while the thread captures. A plan that is given back by
+     * {@link #release} as often as it was prepared is gone.
+     */
+    public DnnAnswer prepare(DnnProblem problem) {
+        lock.lock();
+        try {
+            String absent = unavailable();
+            GpuContext device = context;
+            if (device == null || !absent.isEmpty()) {
+                return new DnnAnswer.Refusal(absent);
+            }
+            DnnAnswer known = answers.get(problem);
+            if (known == null) {
+                DnnAnswer[] made = new DnnAnswer[1];
+                device.call(() -> made[0] = ask(problem));
+                known = made[0];
+                answers.put(problem, known);
+            }
+            if (known instanceof DnnPlan plan) {
+                users.merge(plan, 1, Integer::sum);
+            }
+            return known;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private DnnAnswer ask(DnnProblem problem) {
+        try (DnnGraph graph = new DnnGraph(problem, handle)) {
+            long operations = graph.build();
+            int seen = 0;
+            for (int mode : new int[] {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
+                for (long configuration : graph.configurations(operations, mode, MOST_CONFIGURATIONS)) {
+                    seen++;
+                    long plan = graph.isExact(configuration) ? graph.plan(configuration, MOST_WORKSPACE_BYTES) : 0;
+                    if (plan != 0) {
+                        return new DnnPlan(problem, handle, plan, graph.workspaceBytes(plan), calls);
+                    }
+                }
+            }
+            return new DnnAnswer.Refusal("cuDNN has no plan for it that is exact and fits into "
+                    + (MOST_WORKSPACE_BYTES >> 20) + " MiB, of " + seen);
+        } catch (TenonException e) {
+            return new DnnAnswer.Refusal(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Gives a plan back; nothing enqueued may use it any more. */
+    public void release(DnnPlan plan) {
+        lock.lock();
+        try {
+            GpuContext device = context;
+            if (users.merge(plan, -1, Integer::sum) > 0) {
+                return;
+            }
+            users.remove(plan);
+            answers.remove(plan.problem, plan);
+            if (device != null && device.healthy()) {
+                device.call(plan::destroy);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Idempotent; what the library does not give back goes with the context. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            GpuContext device = context;
+            if (device != null && handle != 0 && device.healthy()) {
+                device.call(() -> {
+                    answers.values().forEach(answer -> {
+                        if (answer instanceof DnnPlan plan) {
+                            plan.destroy();
+                        }
+                    });
+                    CudnnLibrary.CHECK.check(Cudnn.cudnnDestroy(handle), "cudnnDestroy()");
+                });
+            }
+        } finally {
+            answers.clear();
+            users.clear();
+            handle = 0;
+            unavailable = null;
+            lock.unlock();
+        }
+    }
+}

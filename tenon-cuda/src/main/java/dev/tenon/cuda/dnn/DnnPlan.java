@@ -1,0 +1,131 @@
+package dev.tenon.cuda.dnn;
+
+import static dev.tenon.nativelib.cudnn.CudnnConstants.TYPE_INT64;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.TYPE_VOID_PTR;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_DATA_POINTERS;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_DESCRIPTOR;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_UNIQUE_IDS;
+import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_WORKSPACE;
+
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.nativelib.cudnn.Cudnn;
+import dev.tenon.nativelib.cudnn.CudnnLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A convolution that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
+ * long as its {@link Dnn}. Thread-safe.
+ */
+public final class DnnPlan implements DnnAnswer {
+    private static final int MOST_OPERANDS = 5;
+
+    final DnnProblem problem;
+    private final long handle;
+    private final long plan;
+    private final long workspaceBytes;
+    /** The handle is bound to a stream for each call: held from that until the call has been made. */
+    private final ReentrantLock lock;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+    private final MemorySegment numbers = arena.allocate(ValueLayout.JAVA_LONG, MOST_OPERANDS);
+    private final MemorySegment pointers = arena.allocate(ValueLayout.JAVA_LONG, MOST_OPERANDS);
+    private final MemorySegment workspace = arena.allocate(ValueLayout.JAVA_LONG);
+    private final Runnable execute = this::execute;
+    private final int operands;
+    /** Of the call that is being made: a field, so that making one allocates nothing. */
+    private long stream;
+
+    private boolean destroyed;
+
+    DnnPlan(DnnProblem problem, long handle, long plan, long workspaceBytes, ReentrantLock lock) {
+        this.problem = problem;
+        this.handle = handle;
+        this.plan = plan;
+        this.workspaceBytes = workspaceBytes;
+        this.lock = lock;
+        int count = 0;
+        for (long number : new long[] {DnnGraph.X, DnnGraph.W, DnnGraph.Y}) {
+            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, number);
+        }
+        if (problem.bias()) {
+            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, DnnGraph.BIAS);
+        }
+        if (problem.residual()) {
+            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, DnnGraph.RESIDUAL);
+        }
+        this.operands = count;
+    }
+
+    /** Bytes of device memory that a call is given. */
+    public long workspaceBytes() {
+        return workspaceBytes;
+    }
+
+    /**
+     * Enqueues it; it may be captured.
+     *
+     * @param bias 0 for none
+     * @param residual 0 for none
+     * @param memory at least {@link #workspaceBytes()}, of this stream
+     */
+    public void enqueue(GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
+        lock.lock(); // before the call's section, in which nothing may block
+        try {
+            int count = 0;
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, x);
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, w);
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, y);
+            if (problem.bias()) {
+                pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, bias);
+            }
+            if (problem.residual()) {
+                pointers.setAtIndex(ValueLayout.JAVA_LONG, count, residual);
+            }
+            workspace.set(ValueLayout.JAVA_LONG, 0, memory);
+            stream = on.handle();
+            on.call(execute);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void execute() {
+        CudnnLibrary.CHECK.check(Cudnn.cudnnSetStream(handle, stream), "cudnnSetStream()");
+        CudnnLibrary.CHECK.check(
+                Cudnn.cudnnBackendCreateDescriptor(VARIANT_PACK_DESCRIPTOR, out.address()),
+                "cudnnBackendCreateDescriptor(variant pack)");
+        long pack = out.get(ValueLayout.JAVA_LONG, 0);
+        try {
+            set(pack, VARIANT_PACK_UNIQUE_IDS, TYPE_INT64, operands, numbers);
+            set(pack, VARIANT_PACK_DATA_POINTERS, TYPE_VOID_PTR, operands, pointers);
+            set(pack, VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR, 1, workspace);
+            CudnnLibrary.CHECK.check(Cudnn.cudnnBackendFinalize(pack), "cudnnBackendFinalize(variant pack)");
+            int status = Cudnn.cudnnBackendExecute(handle, plan, pack);
+            if (status != 0) {
+                CudnnLibrary.CHECK.check(status, "cudnnBackendExecute(%s)", problem);
+            }
+        } finally {
+            Cudnn.cudnnBackendDestroyDescriptor(pack);
+        }
+    }
+
+    private static void set(long pack, int name, int type, int count, MemorySegment values) {
+        CudnnLibrary.CHECK.check(
+                Cudnn.cudnnBackendSetAttribute(pack, name, type, count, values.address()),
+                "cudnnBackendSetAttribute(%d of a variant pack)",
+                name);
+    }
+
+    /** Idempotent. The context is current. */
+    void destroy() {
+        if (!destroyed) {
+            destroyed = true;
+            Cudnn.cudnnBackendDestroyDescriptor(plan);
+            arena.close();
+        }
+    }
+}

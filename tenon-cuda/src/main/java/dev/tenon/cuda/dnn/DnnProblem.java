@@ -1,0 +1,60 @@
+package dev.tenon.cuda.dnn;
+
+import dev.tenon.core.ir.DType;
+import java.util.List;
+
+/**
+ * A convolution as cuDNN is asked about it. Sizes have the order batch, channels, then the spatial dims, however the
+ * elements lie.
+ *
+ * @param dtype f32, f16 or bf16, of all operands; sums are in f32
+ * @param x sizes of the images
+ * @param w sizes of the weights
+ * @param y sizes of the result
+ * @param strides of the window, per spatial dim
+ * @param before padding
+ * @param after padding
+ * @param dilations of the window
+ * @param transposed whether it is the gradient of a convolution by its input
+ * @param channelsLast whether x, w and y have their second dim innermost in memory
+ * @param tf32 whether f32 operands may be rounded to TF32
+ * @param bias whether a number per output channel is added
+ * @param relu whether negative results become 0
+ * @param residual whether a value like the result is added after that
+ */
+public record DnnProblem(
+        DType dtype,
+        List<Long> x,
+        List<Long> w,
+        List<Long> y,
+        List<Long> strides,
+        List<Long> before,
+        List<Long> after,
+        List<Long> dilations,
+        boolean transposed,
+        boolean channelsLast,
+        boolean tf32,
+        boolean bias,
+        boolean relu,
+        boolean residual) {
+    public DnnProblem {
+        x = List.copyOf(x);
+        w = List.copyOf(w);
+        y = List.copyOf(y);
+        strides = List.copyOf(strides);
+        before = List.copyOf(before);
+        after = List.copyOf(after);
+        dilations = List.copyOf(dilations);
+    }
+
+    /** Whether something follows the sums. */
+    public boolean fused() {
+        return bias || relu || residual;
+    }
+
+    /** The sums alone. */
+    public DnnProblem plain() {
+        return new DnnProblem(
+                dtype, x, w, y, strides, before, after, dilations, transposed, channelsLast, tf32, false, false, false);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+
+/**
+ * Where a convolution's values are, and what is done to its results.
+ *
+ * @param x slot of the images
+ * @param w slot of the weights
+ * @param bias slot of a number per output channel; -1 for none
+ * @param residual slot; -1 for none
+ * @param y slot of the result
+ * @param dtype of all of them
+ */
+record ConvOperands(int x, int w, int bias, int residual, int y, DType dtype, Epilogue epilogue) {
+    static ConvOperands of(Epilogue epilogue, Node node, GpuLoweringContext context) {
+        return new ConvOperands(
+                context.slot(node.input(0)),
+                context.slot(node.input(1)),
+                epilogue.bias() ? context.slot(node.input(2)) : -1,
+                epilogue.residual() ? context.slot(node.inputs().getLast()) : -1,
+                context.slot(node.output()),
+                node.output().dtype(),
+                epilogue);
+    }
+
+    /** Adds the function and its two numbers. */
+    PreparedLaunch.Builder activation(PreparedLaunch.Builder launch) {
+        Unary function = epilogue.activation();
+        return launch.add(function == null ? 0 : function.fn().code())
+                .compute(dtype, function == null ? 0 : function.alpha())
+                .compute(dtype, function == null ? 0 : function.beta());
+    }
+
+    /** {@code , bias, relu, residual}. */
+    String words() {
+        Unary function = epilogue.activation();
+        return (epilogue.bias() ? ", bias" : "")
+                + (function == null ? "" : ", " + function.fn().word())
+                + (epilogue.residual() ? ", residual" : "");
+    }
+}

@@ -1,0 +1,105 @@
+package dev.tenon.cuda.lower.convolution;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * How a convolution on tensor cores is cut: the tile of results per block, and the parts of k whose sums the last
+ * block of a tile adds up. Chosen by a model of time: blocks go in rounds of as many as are resident; a round takes a
+ * fixed time and one for each step, which grows with the blocks that share a multiprocessor; sums that go through the
+ * workspace take time per element and part. The figures are those of an H200 in f16, in microseconds.
+ *
+ * @param splits parts of k
+ * @param steps of 128 bytes of k, per part
+ */
+record ConvTiles(Form form, long splits, long steps) {
+    /** Parts of k at most: each is written and read once more. */
+    private static final long[] SPLITS = {1, 2, 3, 4, 6, 8, 12, 16};
+
+    /** Cells of a window that are listed in shared memory. */
+    static final long MOST_CELLS = 1024;
+
+    private static final int CELL_BYTES = 16;
+    private static final int ROW_BYTES = 128; // of k, per step and row
+    /** Microseconds per result and part that goes through the workspace. */
+    private static final double GATHERED = 1.1e-4;
+
+    /**
+     * A kernel of {@code conv_mma.cu}.
+     *
+     * @param rows positions of a tile
+     * @param columns output channels of a tile
+     * @param stages steps in shared memory
+     * @param resident blocks of a multiprocessor
+     * @param fixed time of a round
+     * @param alone time of a step, one block per multiprocessor
+     * @param together time of a step, all resident blocks
+     */
+    record Form(
+            int rows, int columns, int threads, int stages, int resident, double fixed, double alone, double together) {
+        String entry() {
+            return "conv_mma_" + rows + "x" + columns;
+        }
+
+        /** @param cells of a window, at most {@link #MOST_CELLS} */
+        int sharedBytes(long cells) {
+            int steps = stages * (rows + columns) * ROW_BYTES;
+            int sums = Math.max((rows + 4) * columns, rows * (columns + 8)) * Float.BYTES;
+            return Math.max(steps, sums) + ((int) cells + 1) * CELL_BYTES;
+        }
+    }
+
+    private static final List<Form> FORMS = List.of(
+            new Form(128, 128, 256, 3, 2, 6.9, 0.88, 1.42),
+            new Form(128, 64, 256, 3, 2, 6.3, 0.5, 0.66),
+            new Form(64, 64, 128, 4, 3, 4.9, 0.38, 0.62),
+            new Form(128, 32, 128, 3, 3, 4.8, 0.39, 0.77));
+
+    /**
+     * The sizes of a phase.
+     *
+     * @param rows positions of all images
+     * @param outputs channels per group
+     * @param groups of channels
+     * @param cells of a window
+     * @param chunks of 16 bytes along k, per cell
+     */
+    record Problem(long rows, long outputs, long groups, long cells, long chunks) {}
+
+    /**
+     * The fastest cut.
+     *
+     * @param multiprocessors of the device
+     * @param sharedBytes that a block may have at most
+     */
+    static ConvTiles of(Problem problem, int multiprocessors, int sharedBytes) {
+        long steps = Math.ceilDiv(problem.cells * problem.chunks, ROW_BYTES / 16);
+        return FORMS.stream()
+                .filter(form -> form.sharedBytes(problem.cells) <= sharedBytes)
+                .flatMap(form -> cuts(form, steps))
+                .min(Comparator.comparingDouble(cut -> cut.time(problem, multiprocessors)))
+                .orElseThrow();
+    }
+
+    private static Stream<ConvTiles> cuts(Form form, long steps) {
+        return Arrays.stream(SPLITS)
+                .filter(splits -> splits <= steps)
+                .mapToObj(splits -> new ConvTiles(form, splits, Math.ceilDiv(steps, splits)));
+    }
+
+    private double time(Problem problem, int multiprocessors) {
+        double blocks = (double) tiles(problem) * problem.groups * splits;
+        double rounds = Math.ceil(blocks / ((double) multiprocessors * form.resident));
+        double sharing = Math.min(form.resident, Math.ceil(blocks / multiprocessors));
+        double step = form.alone + (form.together - form.alone) * (sharing - 1) / (form.resident - 1);
+        double gathered = splits > 1 ? GATHERED * splits * form.rows * form.columns : 0;
+        return rounds * (form.fixed + steps * step) + gathered;
+    }
+
+    /** Blocks per group and part. */
+    long tiles(Problem problem) {
+        return Math.ceilDiv(problem.rows, form.rows) * Math.ceilDiv(problem.outputs, form.columns);
+    }
+}

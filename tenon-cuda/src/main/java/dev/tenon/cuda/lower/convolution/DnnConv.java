@@ -1,0 +1,168 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnPlan;
+import dev.tenon.cuda.dnn.DnnProblem;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A convolution by cuDNN, and what is left to do by our kernel, in place.
+ *
+ * @param tier in words
+ * @param finish null where the library does all
+ */
+record DnnConv(
+        String tier,
+        List<String> passedOver,
+        DnnPlan plan,
+        @Nullable PreparedLaunch finish,
+        ConvOperands operands) implements GpuStep {
+    private static final String FUSED = "1 fused: ";
+    private static final String PLAIN = "2 cudnn: ";
+
+    /**
+     * The step.
+     *
+     * @param passed to which the reasons are added where there is none
+     * @return null where cuDNN does not take the convolution
+     */
+    static @Nullable GpuStep step(
+            ConvGeometry geometry, ConvOperands operands, Node node, GpuLoweringContext context, List<String> passed) {
+        String refusal = refusal(geometry, operands, context);
+        if (!refusal.isEmpty()) {
+            passed.add(FUSED + refusal);
+            passed.add(PLAIN + refusal);
+            return null;
+        }
+        DnnProblem problem = problem(geometry, operands, node, context.precision());
+        String type =
+                (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
+        Unary function = operands.epilogue().activation();
+        String fusing = operands.epilogue().isEmpty()
+                ? "there is no epilogue"
+                : function != null && function.fn() != UnaryFn.RELU
+                        ? function.fn().word() + " is not relu"
+                        : "";
+        if (fusing.isEmpty()) {
+            switch (context.prepare(problem)) {
+                case DnnPlan plan -> {
+                    return new DnnConv(FUSED + "cuDNN, " + type + operands.words(), passed, plan, null, operands);
+                }
+                case DnnAnswer.Refusal none -> fusing = none.reason();
+            }
+        }
+        passed.add(FUSED + fusing);
+        switch (context.prepare(problem.plain())) {
+            case DnnPlan plan -> {
+                PreparedLaunch finish = operands.epilogue().isEmpty() ? null : finish(geometry, operands, context);
+                String then = finish == null
+                        ? ""
+                        : ", then conv_finish" + operands.words().replaceFirst(",", ":");
+                return new DnnConv(PLAIN + "cuDNN, " + type + then, passed, plan, finish, operands);
+            }
+            case DnnAnswer.Refusal none -> passed.add(PLAIN + none.reason());
+        }
+        return null;
+    }
+
+    private static String refusal(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        if (operands.dtype() == DType.F64) {
+            return "f64 is left to our kernels";
+        }
+        if (geometry.axes().size() > ConvPhase.DIMS) {
+            return geometry.axes().size() + " spatial dims are more than " + ConvPhase.DIMS;
+        }
+        if (geometry.channels() == 0) {
+            return "the sum is empty";
+        }
+        return context.dnn().unavailable();
+    }
+
+    private static DnnProblem problem(ConvGeometry geometry, ConvOperands operands, Node node, Precision precision) {
+        Unary function = operands.epilogue().activation();
+        return new DnnProblem(
+                operands.dtype(),
+                sizes(geometry, node.input(0).shape(), ConvGeometry.Axis::input),
+                sizes(geometry, node.input(1).shape(), ConvGeometry.Axis::kernel),
+                sizes(geometry, node.output().shape(), ConvGeometry.Axis::output),
+                each(geometry, ConvGeometry.Axis::stride),
+                each(geometry, ConvGeometry.Axis::before),
+                each(geometry, ConvGeometry.Axis::after),
+                each(geometry, ConvGeometry.Axis::dilation),
+                geometry.transposed(),
+                geometry.last(),
+                operands.dtype() == DType.F32 && precision == Precision.FAST,
+                operands.epilogue().bias(),
+                function != null,
+                operands.epilogue().residual());
+    }
+
+    private static List<Long> sizes(ConvGeometry geometry, Shape shape, ToLongFunction<ConvGeometry.Axis> size) {
+        long channels = shape.size(geometry.last() ? shape.rank() - 1 : 1);
+        List<Long> all = new ArrayList<>(List.of(shape.size(0), channels));
+        all.addAll(each(geometry, size));
+        return all;
+    }
+
+    private static List<Long> each(ConvGeometry geometry, ToLongFunction<ConvGeometry.Axis> size) {
+        return geometry.axes().stream().map(size::applyAsLong).toList();
+    }
+
+    private static PreparedLaunch finish(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        long positions = geometry.positions();
+        long channels = SizeMath.product("conv", geometry.groups(), geometry.outputs());
+        long elements = SizeMath.product("conv", geometry.batch(), channels, positions);
+        int widest = 16 / operands.dtype().bytes();
+        boolean packed = !geometry.last() && positions % widest == 0;
+        PreparedLaunch.Builder launch = PreparedLaunch.of(
+                        context.kernels()
+                                .kernel(
+                                        WindowCatalog.CONV_FINISH,
+                                        packed ? "conv_finish_vw" : "conv_finish",
+                                        KernelVariant.of(operands.dtype())),
+                        Grids.of(packed ? elements / widest : elements))
+                .value(operands.y())
+                .value(operands.bias())
+                .value(operands.residual())
+                .addAll(elements, geometry.last() ? 1 : positions, channels);
+        return operands.activation(launch).build();
+    }
+
+    @Override
+    public void enqueue(GpuFrame frame) {
+        boolean whole = finish == null;
+        plan.enqueue(
+                frame.stream(),
+                frame.at(operands.x()),
+                frame.at(operands.w()),
+                frame.at(operands.y()),
+                whole && operands.bias() >= 0 ? frame.at(operands.bias()) : 0,
+                whole && operands.residual() >= 0 ? frame.at(operands.residual()) : 0,
+                frame.workspace());
+        if (finish != null) {
+            finish.enqueue(frame);
+        }
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return plan.workspaceBytes();
+    }
+}

@@ -1,0 +1,118 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.convolution.ConvTranspose;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.LaunchStep;
+import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Convolutions and transposed convolutions. Thread-safe. */
+public final class GpuConvLowering {
+    /** Output channels that one thread of the plain form may take. */
+    private static final long TOGETHER = 8;
+
+    /** Threads that fill a multiprocessor. */
+    private static final long THREADS_A_MULTIPROCESSOR = 1024;
+
+    private GpuConvLowering() {}
+
+    /** The step of a convolution of concrete sizes, or why no kernel takes it. */
+    public static Lowered lower(Conv op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.epilogue(), node, context);
+    }
+
+    /** The step of a transposed convolution of concrete sizes, or why no kernel takes it. */
+    public static Lowered lower(ConvTranspose op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.epilogue(), node, context);
+    }
+
+    /** The step of a convolution whose channels lie innermost, of concrete sizes. */
+    public static Lowered lower(ChannelsLastConv op, Node node, GpuLoweringContext context) {
+        return lower(ConvGeometry.of(op, node), op.conv().epilogue(), node, context);
+    }
+
+    /**
+     * Whether convolutions with their channels innermost are run as they are: where tensor cores take them, and read x
+     * and w in whole chunks.
+     */
+    public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
+        DType dtype = node.input(0).dtype();
+        boolean concrete =
+                node.inputs().stream().allMatch(input -> input.shape().isConcrete());
+        if (!concrete || dtype == DType.F64 || (dtype == DType.F32 && precision == Precision.STRICT)) {
+            return false;
+        }
+        ConvGeometry geometry = ConvGeometry.of(op, node);
+        return MmaConv.isWhole(geometry, dtype)
+                && MmaConv.refusal(geometry, dtype).isEmpty();
+    }
+
+    private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
+        if (node.output().shape().elements() == 0) {
+            return new NoWork(node.op().mnemonic());
+        }
+        if (geometry.axes().size() > ConvGeometry.MOST_DIMS) {
+            return new NoKernel("kernels convolve at most " + ConvGeometry.MOST_DIMS + " spatial dims of more than one "
+                    + "element; x is " + node.input(0).shape());
+        }
+        ConvOperands operands = ConvOperands.of(epilogue, node, context);
+        List<String> passed = new ArrayList<>();
+        boolean depthwise = !geometry.last() && DepthwiseConv.refusal(geometry).isEmpty();
+        if (depthwise) {
+            passed.add("1 fused, 2 cudnn: single channels are not products");
+        } else {
+            GpuStep library = DnnConv.step(geometry, operands, node, context, passed);
+            if (library != null) {
+                return library;
+            }
+        }
+        String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
+        if (refusal.isEmpty()) {
+            return new MmaConv(geometry, operands, context).step(passed);
+        }
+        passed.add("3 implicit gemm: " + refusal);
+        LaunchStep step =
+                depthwise ? DepthwiseConv.step(geometry, operands, context) : direct(geometry, operands, context);
+        return step.passing(passed);
+    }
+
+    private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        long planes = SizeMath.product("conv", geometry.batch(), geometry.groups(), geometry.positions());
+        long pieces = SizeMath.product("conv", planes, Math.ceilDiv(geometry.outputs(), TOGETHER));
+        int dims = geometry.axes().size();
+        int multiprocessors = context.kernels().context().device().multiprocessors();
+        boolean together =
+                dims <= 3 && geometry.outputs() >= TOGETHER / 2 && pieces >= THREADS_A_MULTIPROCESSOR * multiprocessors;
+        String name = geometry.transposed() ? "conv_transpose" : "conv";
+        String entry = name + (dims <= 3 ? dims + "d" : "") + (together ? "_" + TOGETHER : "");
+        KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
+        PreparedLaunch.Builder launch = PreparedLaunch.of(
+                        context.kernels().kernel(file, entry, KernelVariant.of(operands.dtype())),
+                        Grids.of(together ? pieces : SizeMath.product("conv", planes, geometry.outputs())))
+                .value(operands.x())
+                .value(operands.w())
+                .value(operands.bias())
+                .value(operands.residual())
+                .value(operands.y())
+                .struct(geometry.words());
+        return LaunchStep.of(
+                "4 direct: " + entry + ", " + operands.dtype() + operands.words(),
+                operands.activation(launch).build());
+    }
+}

@@ -1,0 +1,24 @@
+// y[b, o, p] = residual + fn(bias[o] + sum of w[o, c, i] x[b, c of o's group, place(p, i)]) over the channels c of a group and the cells i whose
+// place lies in x: (p + before - i dilation) / stride, where that is whole. The plain form, for any sizes; cells in padding are left out.
+//
+//   conv_transpose2d conv_transpose3d       a thread a result, at most so many spatial dims
+//   conv_transpose2d_8 conv_transpose3d_8  a thread 8 output channels of a position: x is read once for them
+//   conv_transpose                          a thread a result, at most 8 spatial dims
+//
+// Launch: 256 threads, any number of blocks; neighbours along the last dim. No shared memory. Everything lies row-major as the operation has
+// it, or by other strides: x [b, groups channels, ...], w [groups channels, outputs, ...], y [b, groups outputs, ...].
+// Variants: TENON_T one of float, double, f16, bf16; sums in Compute<T>.
+#include "conv_direct.cuh"
+
+#define KERNEL(name, DIMS, R, TRANSPOSED)                                                                                               \
+    extern "C" __global__ void __launch_bounds__(256)                                                                                   \
+        TENON_NAME(name)(const T* x, const T* w, const T* bias, const T* residual, T* y, ConvSizes sizes, i32 fn, A p0, A p1) {         \
+        convolve<DIMS, R, TRANSPOSED>(x, w, y, sizes, {bias, residual, fn, p0, p1});                                                    \
+    }                                                                                                                                   \
+    TENON_ENTRY(name)
+
+KERNEL(conv_transpose2d, 2, 1, true)
+KERNEL(conv_transpose2d_8, 2, 8, true)
+KERNEL(conv_transpose3d, 3, 1, true)
+KERNEL(conv_transpose3d_8, 3, 8, true)
+KERNEL(conv_transpose, 0, 1, true)
