@@ -5,11 +5,13 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.op.attention.FusedAttentionBlock;
+import dev.tenon.core.ir.op.attention.MixtureOfExperts;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.LoraMatMul;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
@@ -94,11 +96,38 @@ final class OpCasesBlocks {
         sums(type + " packed, masked", 16, new PlainAttention(true, true, -0.5), qkv, random.array(type, 7, 7));
         if (type.accumulator() == type) {
             products(type, x);
+            experts(type);
         }
         NdArray step = NdArray.of(TensorType.of(type), 0.25);
         sums(type.toString(), 1, new FakeQuantize(DType.I8, 0, 0, false), x, step);
         NdArray steps = random.floats(type, 0.0625, 0.5, 6);
         sums(type + " by channel", 1, new FakeQuantize(DType.U8, 2, 0, true), x, steps, random.array(DType.U8, 6));
+    }
+
+    private void experts(DType type) {
+        Unary silu = Unary.silu();
+        NdArray gate = random.array(type, 3, 4, 5);
+        NdArray up = random.array(type, 3, 4, 5);
+        NdArray down = random.array(type, 3, 5, 4);
+        for (long tokens : new long[] {0, 1, 7}) {
+            NdArray x = random.array(type, tokens, 4);
+            NdArray logits = random.array(type, tokens, 3);
+            sums(type + " " + tokens, 64, new MixtureOfExperts(2, true, silu), x, logits, gate, up, down);
+            sums(type + " " + tokens + " as is", 64, new MixtureOfExperts(1, false, silu), x, logits, gate, up, down);
+        }
+        NdArray one = NdArray.zeros(TensorType.of(type, 5, 3));
+        for (int i = 0; i < 5; i++) {
+            one.set(3 * i + 1, 4.0); // all tokens to one expert, the others have none
+        }
+        sums(
+                type + " all to one",
+                64,
+                new MixtureOfExperts(1, true, silu),
+                random.array(type, 5, 4),
+                one,
+                gate,
+                up,
+                down);
     }
 
     /** Short types round after each product: the one rounding that tolerances allow for is not enough. */

@@ -1,5 +1,5 @@
 /**
- * Attention and rotary embedding.
+ * Attention, rotary embedding, and mixtures of experts.
  */
 @NullMarked
 package dev.tenon.core.ir.op.attention;
