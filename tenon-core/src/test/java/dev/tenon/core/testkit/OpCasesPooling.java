@@ -5,6 +5,7 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
@@ -27,6 +28,7 @@ final class OpCasesPooling {
     static List<OpCase> all() {
         OpCasesPooling all = new OpCasesPooling();
         all.convolutions();
+        all.channelsLast();
         all.convolutionsByHand();
         all.transposedConvolutions();
         all.integerConvolutions();
@@ -106,6 +108,25 @@ final class OpCasesPooling {
         String name = "conv " + x.type() + " by " + w.shape() + " strides " + op.strides() + " pads " + op.padsBefore()
                 + op.padsAfter() + " dilations " + op.dilations() + " groups " + op.groups();
         cases.add(OpCase.sums(name, w.size() / results, op, x, w));
+    }
+
+    private void channelsLast() {
+        for (DType type : OpCases.FLOATS) {
+            Conv biased = new Conv(each(2, 2), each(2, 1), each(2, 0), each(2, 1), 2, Epilogue.NONE.withBias());
+            cases.add(OpCase.sums(
+                    "channels_last_conv " + type,
+                    36,
+                    new ChannelsLastConv(biased),
+                    random.array(type, 2, 7, 6, 8),
+                    random.floats(type, -0.25, 0.25, 6, 3, 3, 4),
+                    random.array(type, 6)));
+            cases.add(OpCase.sums(
+                    "channels_last_conv of single cells " + type,
+                    8,
+                    new ChannelsLastConv(conv(1, 1, 0, 0, 1, 1)),
+                    random.array(type, 1, 5, 8),
+                    random.array(type, 3, 1, 8)));
+        }
     }
 
     private void convolutionsByHand() {
