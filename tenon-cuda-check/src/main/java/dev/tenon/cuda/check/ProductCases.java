@@ -134,9 +134,9 @@ final class ProductCases {
         }
         for (Tile tile : Tile.values()) {
             for (int i = 0; i < 6; i++) {
-                DType dtype = FLOATS.get(i % 3);
+                DType dtype = tile.ofWarpgroups() ? FLOATS.get(1 + i % 2) : FLOATS.get(i % 3);
                 long[] size = {1 + random.nextInt(150), 1 + random.nextInt(300), 1 + random.nextInt(400)};
-                boolean packed = !tile.takesUnpacked() || random.nextBoolean();
+                boolean packed = !tile.takes(dtype, true, false) || random.nextBoolean();
                 long[] packs = {(size[0] + 7) / 8 * 8, (size[1] + 7) / 8 * 8, (size[2] + 7) / 8 * 8};
                 drawn(cases, "matmul_wmma", random, dtype, ProductForm.TENSOR_CORES, tile, packed ? packs : size);
             }
@@ -161,10 +161,16 @@ final class ProductCases {
             }
         }
         for (Tile tile : Tile.values()) {
+            if (!tile.takes(dtype, true, true)) {
+                continue;
+            }
             cases.add(new KernelCase(
                     "grouped_matmul",
                     "drawn " + dtype + " " + tile,
-                    stage -> grouped(run(stage).tiled(tile), dtype, new long[] {17, 0, 200}, new long[] {264, 72})));
+                    stage -> grouped(
+                            tiled(stage, ProductForm.BY_CHOICE, tile), dtype, new long[] {17, 0, 200}, new long[] {
+                                264, 72
+                            })));
         }
         wrongCounts(cases, dtype, new long[] {1, -1, 9}, 1);
         wrongCounts(cases, dtype, new long[] {1, 9, 1}, 1);
@@ -203,14 +209,24 @@ final class ProductCases {
             @Nullable Tile tile,
             long[] size) {
         MatMul op = new MatMul(
-                form != ProductForm.FEW_ROWS && random.nextBoolean(),
+                form != ProductForm.FEW_ROWS
+                        && (tile == null || tile.takes(dtype, false, true))
+                        && random.nextBoolean(),
                 random.nextBoolean(),
                 MatMulCases.epilogues()
                         .get(random.nextInt(MatMulCases.epilogues().size())));
         cases.add(new KernelCase(
                 kernel,
                 "drawn " + (tile == null ? "" : tile + " ") + dtype + " " + Arrays.toString(size) + " " + op,
-                stage -> check(run(stage).with(form).tiled(tile), kernel, op, dtype, new long[2][0], size)));
+                stage -> check(tiled(stage, form, tile), kernel, op, dtype, new long[2][0], size)));
+    }
+
+    /** Products of one tile where the device has it, else of its fastest. */
+    private static StepRun tiled(KernelStage stage, ProductForm form, @Nullable Tile tile) {
+        boolean has = tile != null
+                && (!tile.ofWarpgroups()
+                        || stage.context().device().architecture().number() == 90);
+        return run(stage).with(form).tiled(has ? tile : null);
     }
 
     private static StepRun run(KernelStage stage) {

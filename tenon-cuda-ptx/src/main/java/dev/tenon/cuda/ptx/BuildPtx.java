@@ -22,7 +22,8 @@ public final class BuildPtx {
     static List<KernelSource> sources(Pattern wanted) {
         return KernelCatalog.all().stream()
                 .flatMap(file -> file.variants().stream()
-                        .filter(variant -> variant.headers().isEmpty()) // those with generated headers are samples
+                        // those with generated headers are samples, and others are for one capability alone
+                        .filter(variant -> variant.headers().isEmpty() && !variant.isSpecific())
                         .filter(variant ->
                                 wanted.matcher(file.path() + variant.suffix()).matches())
                         .map(file::source))

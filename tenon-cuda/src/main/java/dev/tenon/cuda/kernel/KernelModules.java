@@ -17,6 +17,9 @@ import java.util.List;
  * Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
  */
 public final class KernelModules implements Kernels, AutoCloseable {
+    /** What the names of compilers begin with that have code for every device of a kind. */
+    private static final String PREBUILT = "prebuilt";
+
     private final GpuContext context;
     private final KernelCompiler compiler;
     private final Architecture architecture;
@@ -33,6 +36,11 @@ public final class KernelModules implements Kernels, AutoCloseable {
     @Override
     public GpuContext context() {
         return context;
+    }
+
+    @Override
+    public boolean compilesSpecific() {
+        return !compiler.name().startsWith(PREBUILT);
     }
 
     /** Compiled and loaded when this returns. */
@@ -56,7 +64,10 @@ public final class KernelModules implements Kernels, AutoCloseable {
     public GpuModule module(KernelFile file, KernelVariant variant) {
         return modules.get(
                 key(file, variant),
-                () -> StartUp.loading(() -> compiler.load(context, file.source(variant), architecture)));
+                () -> StartUp.loading(() -> compiler.load(
+                        context,
+                        file.source(variant),
+                        variant.isSpecific() ? architecture.withSpecific() : architecture)));
     }
 
     /** Whether a file's variant is loaded. */

@@ -21,6 +21,7 @@ public final class KernelSources {
             "attention.cuh",
             "attention_fragments.cuh",
             "mma_tile.cuh",
+            "wgmma.cuh",
             "plain_tile.cuh",
             "groups.cuh",
             "row_rules.cuh",

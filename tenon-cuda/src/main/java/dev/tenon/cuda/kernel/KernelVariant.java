@@ -15,6 +15,9 @@ import java.util.Map;
  * @param headers generated ones, by name
  */
 public record KernelVariant(String suffix, DType dtype, List<String> defines, Map<String, String> headers) {
+    /** The macro of variants that are compiled for a device's own form, whose code runs on its capability alone. */
+    public static final String SPECIFIC = "TENON_SPECIFIC=1";
+
     public KernelVariant {
         defines = List.copyOf(defines);
         headers = Map.copyOf(headers);
@@ -35,6 +38,11 @@ public record KernelVariant(String suffix, DType dtype, List<String> defines, Ma
         List<String> more = new ArrayList<>(defines);
         more.add(define);
         return new KernelVariant(word.isEmpty() ? suffix : "_" + word + suffix, dtype, more, headers);
+    }
+
+    /** Whether it is compiled for the device's own form, such as {@code sm_90a}. */
+    public boolean isSpecific() {
+        return defines.contains(SPECIFIC);
     }
 
     /** All macros, as compilers take them. */

@@ -7,6 +7,9 @@ public interface Kernels {
     /** The device that they are for. */
     GpuContext context();
 
+    /** Whether variants can be compiled for the device's own form: {@link KernelVariant#isSpecific}. */
+    boolean compilesSpecific();
+
     /**
      * An entry of a file's variant, which may be compiled later, but before it is launched.
      *

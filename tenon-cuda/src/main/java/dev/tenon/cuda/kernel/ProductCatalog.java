@@ -67,15 +67,20 @@ public final class ProductCatalog {
      * @see #variant
      */
     public enum Tile {
-        T128X256(128, 256, 64, 64, 3, 255, 900),
-        T128X128(128, 128, 64, 64, 3, 255, 900),
-        T128X64(128, 64, 64, 32, 4, 224, 700),
-        T64X64(64, 64, 32, 32, 4, 168, 500),
-        T32X64(32, 64, 16, 32, 5, 128, 350),
-        T16X64(16, 64, 16, 16, 6, 128, 250);
+        W128X256(128, 256, 16, 256, 4, 2, 255, 3700),
+        W128X128(128, 128, 16, 128, 4, 2, 144, 3500),
+        W64X128(64, 128, 16, 128, 4, 1, 144, 3000),
+        W64X64(64, 64, 16, 64, 4, 1, 120, 2500),
+        T128X256(128, 256, 64, 64, 3, 0, 255, 2200),
+        T128X128(128, 128, 64, 64, 3, 0, 255, 2000),
+        T128X64(128, 64, 64, 32, 4, 0, 240, 1500),
+        T64X64(64, 64, 32, 32, 4, 0, 160, 1200),
+        T32X64(32, 64, 16, 32, 5, 0, 128, 900),
+        T16X64(16, 64, 16, 16, 6, 0, 96, 500);
 
         private static final int STEP_BYTES = 128;
         private static final int PADDING = 8;
+        private static final int BOUNDARY = 1024;
         private static final int OLD_STAGES = 2;
 
         private final int rows;
@@ -83,17 +88,24 @@ public final class ProductCatalog {
         private final int warpRows;
         private final int warpColumns;
         private final int stages;
+        private final int lag;
         private final int registers;
         private final double rate;
 
-        Tile(int rows, int columns, int warpRows, int warpColumns, int stages, int registers, double rate) {
+        Tile(int rows, int columns, int warpRows, int warpColumns, int stages, int lag, int registers, double rate) {
             this.rows = rows;
             this.columns = columns;
             this.warpRows = warpRows;
             this.warpColumns = warpColumns;
             this.stages = stages;
+            this.lag = lag;
             this.registers = registers;
             this.rate = rate;
+        }
+
+        /** Whether it is made of products of whole warpgroups, which capability 9.0 alone has. */
+        public boolean ofWarpgroups() {
+            return lag > 0;
         }
 
         /** Registers of a thread, at most. */
@@ -128,18 +140,25 @@ public final class ProductCatalog {
          */
         public int sharedBytes(int capability) {
             int deep = capability < 80 ? OLD_STAGES : stages;
-            return Math.max(deep * (rows + columns) * STEP_BYTES, rows * (columns + PADDING) * Float.BYTES);
+            int most = Math.max(deep * (rows + columns) * STEP_BYTES, rows * (columns + PADDING) * Float.BYTES);
+            return ofWarpgroups() ? most + BOUNDARY : most;
         }
 
-        /** {@code 128x64}. */
+        /** {@code 128x64}; {@code 128x64w} of warpgroups. */
         @Override
         public String toString() {
-            return rows + "x" + columns;
+            return rows + "x" + columns + (ofWarpgroups() ? "w" : "");
         }
 
-        /** Whether there are variants for operands that are not packed. */
-        public boolean takesUnpacked() {
-            return this == T64X64 || this == T16X64;
+        /**
+         * Whether there is a variant.
+         *
+         * @param alongA whether the left operand lies along k
+         * @param packed whether lines of both operands are whole 16-byte chunks
+         */
+        public boolean takes(DType dtype, boolean alongA, boolean packed) {
+            boolean any = this == T64X64 || this == T16X64;
+            return any || (alongA && packed && (!ofWarpgroups() || dtype != DType.F32));
         }
 
         /**
@@ -163,13 +182,15 @@ public final class ProductCatalog {
         }
 
         private Stream<KernelVariant> allGrouped(DType dtype) {
-            return takesUnpacked()
-                    ? Stream.of(grouped(dtype, true), grouped(dtype, false))
-                    : Stream.of(grouped(dtype, true));
+            return Stream.of(true, false)
+                    .filter(packed -> takes(dtype, true, packed))
+                    .map(packed -> grouped(dtype, packed));
         }
 
         private KernelVariant shaped(DType dtype, String word, boolean packed) {
-            return KernelVariant.of(dtype)
+            KernelVariant plain = KernelVariant.of(dtype);
+            return (ofWarpgroups() ? plain.with("", KernelVariant.SPECIFIC) : plain)
+                    .with("", "TENON_LAG=" + lag)
                     .with(this + word + (packed ? "" : "_unpacked"), "TENON_TILE_M=" + rows)
                     .with("", "TENON_PACKED=" + (packed ? 1 : 0))
                     .with("", "TENON_TILE_N=" + columns)
@@ -194,10 +215,11 @@ public final class ProductCatalog {
         List<KernelVariant> all = new ArrayList<>();
         for (DType dtype : TENSOR_CORES) {
             for (Tile tile : Tile.values()) {
-                for (int along = 0; along < 4; along++) {
-                    all.add(tile.variant(dtype, (along & 1) != 0, (along & 2) != 0, true));
-                    if (tile.takesUnpacked()) {
-                        all.add(tile.variant(dtype, (along & 1) != 0, (along & 2) != 0, false));
+                for (int flags = 0; flags < 8; flags++) {
+                    boolean alongA = (flags & 1) == 0;
+                    boolean packed = (flags & 4) == 0;
+                    if (tile.takes(dtype, alongA, packed)) {
+                        all.add(tile.variant(dtype, alongA, (flags & 2) == 0, packed));
                     }
                 }
             }

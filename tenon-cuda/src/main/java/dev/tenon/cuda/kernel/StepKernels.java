@@ -24,6 +24,11 @@ public final class StepKernels implements Kernels {
         return modules.context();
     }
 
+    @Override
+    public boolean compilesSpecific() {
+        return modules.compilesSpecific();
+    }
+
     /** Without code until {@link Loaded#bind}. */
     @Override
     public Kernel kernel(KernelFile file, String entry, KernelVariant variant, int sharedBytes) {

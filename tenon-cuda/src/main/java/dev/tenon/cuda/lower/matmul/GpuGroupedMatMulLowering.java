@@ -57,7 +57,11 @@ public final class GpuGroupedMatMulLowering {
         };
         GroupedSizes sizes = new GroupedSizes(rows, groups, n, k);
         return refusal.isEmpty()
-                ? onTensorCores(node, context, sizes, MmaPlan.unsplit(dtype, even, device, context.tile()))
+                ? onTensorCores(
+                        node,
+                        context,
+                        sizes,
+                        MmaPlan.unsplit(dtype, even, device, context.kernels().compilesSpecific(), context.tile()))
                 : plain(node, context, sizes, refusal);
     }
 

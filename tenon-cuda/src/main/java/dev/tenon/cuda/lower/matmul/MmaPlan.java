@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A multiprocessor has {@code blocks / multiprocessors} blocks, rounded up, of which some are resident at once. They
  * take the longest of three times: what the tensor cores multiply, at a rate that depends on the tile; what L2 brings
- * for all of them; and rounds of resident blocks one after the other, each of which waits for its first operands and
- * then for each of its steps. What memory brings for the whole product is a bound of its own. Splits cost a pass of
- * their sums through L2.
+ * for all of them; and rounds of resident blocks one after the other, each of which waits for its first operands, then
+ * for each of its steps, and stores its results. What memory brings for the whole product is a bound of its own. Splits
+ * cost a pass of their sums through L2.
  *
  * @param tile of a block
  * @param packed whether lines of both operands are whole 16-byte chunks
@@ -31,16 +31,21 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
     private static final int MOST_SPLITS = 32;
     private static final long MOST_WORKSPACE = 32 << 20;
 
-    /** Clocks that a block waits for its first operands and until its results are stored; that a step takes alone. */
-    private static final double ENTRY = 2500;
+    /** Clocks from the start of a block to its first product; what a result adds at its end. From an H200. */
+    private static final double ENTRY = 2000;
 
-    private static final double ALONE = 500;
+    private static final double STORING = 0.08;
+    /** From the copies of a step to its products, in a pipeline; of a barrier. */
+    private static final double LATENCY = 600;
+
+    private static final double BARRIER = 100;
     /** Of the last block of a tile, which waits for the others' sums. */
-    private static final double MEETING = 1500;
+    private static final double MEETING = 2500;
 
-    /** Bytes a clock that L2 brings to one multiprocessor, and memory to all, of each multiprocessor. From an H200. */
-    private static final double L2_RATE = 32;
+    /** Bytes a clock that a multiprocessor takes in, alone and with all others; that memory brings to each. */
+    private static final double COPY_RATE = 50;
 
+    private static final double L2_RATE = 38;
     private static final double MEMORY_RATE = 17;
 
     /** Why tensor cores do not take a product; empty where they do. */
@@ -62,24 +67,35 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
     /**
      * The fastest plan for a product that is not empty.
      *
+     * @param specific whether code for the device's own form can be compiled
      * @param wanted the tile; null for any
      */
-    static MmaPlan of(DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted) {
-        return of(dtype, shape, device, wanted, MOST_SPLITS);
+    static MmaPlan of(
+            DType dtype, MatMulShape shape, DeviceProperties device, boolean specific, @Nullable Tile wanted) {
+        return of(dtype, shape, device, specific, wanted, MOST_SPLITS);
     }
 
     /** The fastest plan in which no tile is shared by blocks. */
-    static MmaPlan unsplit(DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted) {
-        return of(dtype, shape, device, wanted, 1);
+    static MmaPlan unsplit(
+            DType dtype, MatMulShape shape, DeviceProperties device, boolean specific, @Nullable Tile wanted) {
+        return of(dtype, shape, device, specific, wanted, 1);
     }
 
     private static MmaPlan of(
-            DType dtype, MatMulShape shape, DeviceProperties device, @Nullable Tile wanted, int most) {
+            DType dtype,
+            MatMulShape shape,
+            DeviceProperties device,
+            boolean specific,
+            @Nullable Tile wanted,
+            int most) {
         boolean packed = alongA(dtype, shape) && alongB(dtype, shape);
         MmaPlan best = null;
         for (Tile tile : Tile.values()) {
-            boolean fits = tile.sharedBytes(device.architecture().number()) <= device.sharedBytesPerBlockOptIn();
-            if (!fits || (!packed && !tile.takesUnpacked()) || (wanted != null && tile != wanted)) {
+            boolean fits = tile.sharedBytes(device.architecture().number()) <= device.sharedBytesPerBlockOptIn()
+                    && tile.takes(dtype, !shape.transposeA(), packed)
+                    && (!tile.ofWarpgroups()
+                            || (specific && device.architecture().number() == 90));
+            if (!fits || (wanted != null && tile != wanted)) {
                 continue;
             }
             long tiles = SizeMath.product(
@@ -138,14 +154,19 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
         double blocks = (double) tiles * splits;
         double each = Math.ceil(blocks / multiprocessors);
         double outputs = (double) tile.rows() * tile.columns();
-        double multiplying = each * steps * outputs * STEP_BYTES / tile.rate();
-        double bringing = each * steps * (tile.rows() + tile.columns()) * STEP_BYTES / L2_RATE;
-        double rounds = Math.ceil(blocks / ((double) multiprocessors * resident)) * (ENTRY + steps * ALONE);
+        double bytes = (double) (tile.rows() + tile.columns()) * STEP_BYTES;
+        double products = outputs * STEP_BYTES / tile.rate();
+        double together = each * steps * Math.max(products, bytes / L2_RATE);
+        double beside = Math.min(resident, each);
+        double step = Math.max(products, bytes / COPY_RATE);
+        double round =
+                ENTRY + beside * outputs * STORING + steps * Math.max(beside * step, Math.max(LATENCY, step + BARRIER));
+        double rounds = Math.ceil(blocks / (multiprocessors * beside)) * round;
         double elements = (double) shape.matrices()
                 * ((double) shape.m() * shape.k() + (double) shape.k() * shape.n() + (double) shape.m() * shape.n());
         double memory = elements * dtype.bytes() / (MEMORY_RATE * multiprocessors);
         double meeting = splits == 1 ? 0 : MEETING + (each + splits) * outputs * Float.BYTES / L2_RATE;
-        return Math.max(Math.max(multiplying, bringing) + ENTRY, Math.max(rounds, memory)) + meeting;
+        return Math.max(together + ENTRY, Math.max(rounds, memory + ENTRY)) + meeting;
     }
 
     /** {@code matmul_wmma 128x64, 4 splits of k}. */

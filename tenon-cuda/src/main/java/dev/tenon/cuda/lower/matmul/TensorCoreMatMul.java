@@ -39,7 +39,7 @@ final class TensorCoreMatMul {
             GpuLoweringContext context) {
         DeviceProperties device = context.kernels().context().device();
         MatMulShape shape = whole.inner(DIMS);
-        MmaPlan plan = MmaPlan.of(dtype, shape, device, context.tile());
+        MmaPlan plan = MmaPlan.of(dtype, shape, device, context.kernels().compilesSpecific(), context.tile());
         ProductCatalog.Tile tile = plan.tile();
         int shared = tile.sharedBytes(device.architecture().number());
         Kernel kernel = context.kernels()

@@ -23,8 +23,9 @@ constexpr int THREADS = (TENON_TILE_M / TENON_WARP_M) * (TENON_TILE_N / TENON_WA
 extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(grouped_matmul_mma)(
     const T* x, const T* w, const void* counts, T* y, i64 rows, i64 groups, i64 n, i64 k, i32 wide, i32 packed, void* faults, i32 step) {
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
-    typedef MmaTile<T, true, false, TENON_TILE_M, TENON_TILE_N, TENON_WARP_M, TENON_WARP_N, STAGES, TENON_PACKED> Tile;
-    TENON_DYNAMIC_SHARED(uint4, shared);
+    typedef MmaTile<T, true, false, TENON_TILE_M, TENON_TILE_N, TENON_WARP_M, TENON_WARP_N, STAGES, TENON_PACKED, TENON_LAG> Tile;
+    TENON_DYNAMIC_SHARED(uint4, dynamic);
+    uint4* shared = Tile::space(dynamic);
     release_successor();
     await_predecessor();
     Groups of = {counts, wide, groups, rows};

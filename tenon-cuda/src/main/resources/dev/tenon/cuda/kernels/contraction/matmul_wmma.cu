@@ -24,30 +24,36 @@ constexpr int STAGES = 2;
 constexpr int THREADS = (TENON_TILE_M / TENON_WARP_M) * (TENON_TILE_N / TENON_WARP_N) * 32;
 constexpr i64 ROWS_TOGETHER = 8;
 
+// a / b of numbers that are not negative, at the price of 32 bits where those suffice.
+__device__ __forceinline__ i64 quotient(i64 a, i64 b) {
+    return (a | b) >> 32 == 0 ? static_cast<i64>(static_cast<u32>(a) / static_cast<u32>(b)) : a / b;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(matmul_wmma)(
     const T* a, const T* b, const T* bias, const T* residual, T* y, i64 m, i64 n, i64 k, i64 batches, i64 s1, i64 s2, i64 s3, i64 a0,
     i64 a1, i64 a2, i64 a3, i64 b0, i64 b1, i64 b2, i64 b3, i32 fn, float p0, float p1, i32 packed, i32 splits, float4* partial,
     u32* counters) {
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
-    typedef MmaTile<T, TENON_ALONG_A, TENON_ALONG_B, TENON_TILE_M, TENON_TILE_N, TENON_WARP_M, TENON_WARP_N, STAGES, TENON_PACKED>
+    typedef MmaTile<T, TENON_ALONG_A, TENON_ALONG_B, TENON_TILE_M, TENON_TILE_N, TENON_WARP_M, TENON_WARP_N, STAGES, TENON_PACKED, TENON_LAG>
         Tile;
-    TENON_DYNAMIC_SHARED(uint4, shared);
+    TENON_DYNAMIC_SHARED(uint4, dynamic);
+    uint4* shared = Tile::space(dynamic);
     __shared__ bool last;
     i64 rows = (m + TENON_TILE_M - 1) / TENON_TILE_M;
     i64 columns = (n + TENON_TILE_N - 1) / TENON_TILE_N;
     i64 tiles = rows * columns * batches;
-    i64 each = ((k + Tile::STEP - 1) / Tile::STEP + splits - 1) / splits * Tile::STEP;
+    i64 each = (k + Tile::STEP - 1) / Tile::STEP * Tile::STEP;
+    if (splits > 1) each = quotient(each / Tile::STEP + splits - 1, splits) * Tile::STEP;
     release_successor();
-    await_predecessor();
     for (i64 unit = blockIdx.x; unit < tiles * splits; unit += gridDim.x) {
-        i64 split = splits > 1 ? unit / tiles : 0;
+        i64 split = splits > 1 ? quotient(unit, tiles) : 0;
         i64 tile = unit - split * tiles;
-        i64 batch = batches > 1 ? tile / (rows * columns) : 0;
+        i64 batch = batches > 1 ? quotient(tile, rows * columns) : 0;
         i64 within = tile - batch * (rows * columns);
         i64 together = ROWS_TOGETHER * columns;
-        i64 first = rows > ROWS_TOGETHER ? within / together * ROWS_TOGETHER : 0;
+        i64 first = rows > ROWS_TOGETHER ? quotient(within, together) * ROWS_TOGETHER : 0;
         i64 height = rows - first < ROWS_TOGETHER ? rows - first : ROWS_TOGETHER;
-        i64 column = (within - first * columns) / height;
+        i64 column = quotient(within - first * columns, height);
         i64 row0 = (within - column * height - first * (columns - 1)) * TENON_TILE_M;
         i64 column0 = column * TENON_TILE_N;
         const T* left_matrix = a;
@@ -68,6 +74,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(matmul_wmma)(
         right.start(right_matrix, n, k, column0, k0, k_end, packed & 2);
         Tile sums;
         sums.clear();
+        await_predecessor();
         sums.accumulate(left, right, shared);
         if (splits > 1) {
             constexpr i64 SHARE = TENON_TILE_M * TENON_TILE_N / 4;

@@ -9,6 +9,7 @@
 #pragma once
 #include "pack.cuh"
 #include "unary_fn.cuh"
+#include "wgmma.cuh"
 
 constexpr int STEP_BYTES = 128;  // of k
 
@@ -24,19 +25,21 @@ struct MmaOperand {
     static constexpr int COPIES = LINES / LINES_AT_ONCE;
     static constexpr int SIZE = LINES * CHUNKS;  // in chunks
     static constexpr bool SINGLE = sizeof(T) == 4 && !ALONG_K;  // elements are read one by one
+    static constexpr int LINE = SINGLE || CHUNKS < 8 ? CHUNKS : 8;  // chunks of a line that lie together
     static_assert(LINES_AT_ONCE % (SINGLE ? 4 : 8) == 0 && LINES % LINES_AT_ONCE == 0, "copies of a thread are swapped alike");
 
-    // Where a chunk of a line lies. Eight neighbouring lines of one chunk differ in their banks; of floats across k, which are read one by
-    // one, two neighbouring chunks of four lines. The lines of one thread's copies, and those 16 apart, are swapped alike.
+    // Where a chunk of a line lies. Lines of more than 8 chunks come in columns of 8, as the tensor cores of sm_90a take them. Eight
+    // neighbouring lines of one chunk differ in their banks; of floats across k, which are read one by one, two neighbouring chunks of four
+    // lines. The lines of one thread's copies, and those 16 apart, are swapped alike.
     static __device__ __forceinline__ int place(int line, int chunk) {
         int swap = CHUNKS >= 8 ? line % 8 : line * CHUNKS / 8 % CHUNKS;
         if (SINGLE) swap = CHUNKS >= 8 ? line % 4 * 2 : line / 2 % 2 * 2;
-        return line * CHUNKS + (chunk ^ swap);
+        return chunk / LINE * (LINES * LINE) + line * LINE + (chunk % LINE ^ swap);
     }
 
     // Where the 16 rows at row + 16 i and the depth at k lie: base is place() of row and of the first k; k is whole pairs of chunks.
     static __device__ __forceinline__ int place_at(int base, int i, int k) {
-        return ALONG_K ? (base ^ k / PACK) + i * 16 * CHUNKS : (base ^ i * (16 / PACK)) + k * CHUNKS;
+        return ALONG_K ? (base ^ k / PACK) + i * 16 * CHUNKS : (base ^ i * (16 / PACK)) + k * LINE;
     }
 
     const T* source;   // this thread's next chunk
@@ -71,7 +74,7 @@ struct MmaOperand {
         if (PACKED || whole) {
 #pragma unroll
             for (int i = part * EACH; i < (part + 1) * EACH && i < COPIES; i++) {
-                copy_async_16_if(tile + target + i * LINES_AT_ONCE * CHUNKS, source, i * LINES_AT_ONCE < lines && elements > 0);
+                copy_async_16_if(tile + target + i * LINES_AT_ONCE * LINE, source, i * LINES_AT_ONCE < lines && elements > 0);
                 source += lines_length;
             }
         } else if (part == 0) {
@@ -80,7 +83,7 @@ struct MmaOperand {
                 Pack<T, PACK> pack;
 #pragma unroll
                 for (int e = 0; e < PACK; e++) pack.at[e] = i * LINES_AT_ONCE < lines && e < elements ? source[e] : From<T>::of(0.0f);
-                *reinterpret_cast<Pack<T, PACK>*>(tile + target + i * LINES_AT_ONCE * CHUNKS) = pack;
+                *reinterpret_cast<Pack<T, PACK>*>(tile + target + i * LINES_AT_ONCE * LINE) = pack;
                 source += lines_length;
             }
         }
@@ -166,6 +169,36 @@ struct MmaFragments<float> {
 };
 #endif
 
+// 16 bytes of elements in registers. Arrays of 16-bit elements would lie in local memory.
+template <typename T>
+struct MmaChunk {
+    u32 words[4];
+
+    __device__ __forceinline__ void load(const T* from) {
+        uint4 v = *reinterpret_cast<const uint4*>(from);
+        words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
+    }
+
+    __device__ __forceinline__ void store(T* to) const { *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]); }
+
+    __device__ __forceinline__ float get(int e) const {
+        T v;
+        v.bits = static_cast<u16>(words[e / 2] >> e % 2 * 16);
+        return to_compute(v);
+    }
+
+    // In the order of elements.
+    __device__ __forceinline__ void put(int e, float v) {
+        u32 bits = From<T>::of(v).bits;
+        words[e / 2] = e % 2 == 0 ? bits : words[e / 2] | bits << 16;
+    }
+};
+
+template <>
+__device__ __forceinline__ float MmaChunk<float>::get(int e) const { return __uint_as_float(words[e]); }
+template <>
+__device__ __forceinline__ void MmaChunk<float>::put(int e, float v) { words[e] = __float_as_uint(v); }
+
 // What is done to a result before it is stored. bias and residual may be null; rows of y and residual have n elements.
 template <typename T>
 struct MmaEpilogue {
@@ -179,7 +212,7 @@ struct MmaEpilogue {
     bool packed;  // rows are whole chunks on 16-byte boundaries
 };
 
-template <typename T, bool ALONG_A, bool ALONG_B, int TILE_M, int TILE_N, int WARP_M, int WARP_N, int STAGES, bool PACKED>
+template <typename T, bool ALONG_A, bool ALONG_B, int TILE_M, int TILE_N, int WARP_M, int WARP_N, int STAGES, bool PACKED, int LAG>
 struct MmaTile {
     static constexpr int WARPS_N = TILE_N / WARP_N;
     static constexpr int THREADS = TILE_M / WARP_M * WARPS_N * 32;
@@ -194,6 +227,11 @@ struct MmaTile {
     static constexpr int ROW = TILE_N + 8;  // of the sums in shared memory: pairs of a half warp fall into different banks
 
     float sums[ROWS][COLUMNS][4];
+
+    // Dynamic shared memory from where tiles may lie: warpgroups want a boundary of 1024 bytes.
+    static __device__ __forceinline__ uint4* space(uint4* dynamic) {
+        return LAG > 0 ? reinterpret_cast<uint4*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024) : dynamic;
+    }
 
     __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -228,6 +266,68 @@ struct MmaTile {
     // from shared memory during the one before, those of the next step's first after a barrier in the midst of this step's last; the
     // copies of a later step go out beside the others.
     __device__ __forceinline__ void accumulate(Left a, Right b, uint4* shared) {
+        if constexpr (LAG > 0) {
+            accumulate_in_warpgroups(a, b, shared);
+        } else {
+            accumulate_in_warps(a, b, shared);
+        }
+    }
+
+    // The same by products of warpgroups, of 64 rows each (sm_90a). A stage is fetched after the barrier behind which no warpgroup reads what
+    // lay there: LAG steps after it was multiplied. With 2 the tensor cores have the next step's products when they finish one's; with 1 they
+    // wait, but more copies are on their way, which is better where another block multiplies meanwhile.
+    __device__ __forceinline__ void accumulate_in_warpgroups(Left& a, Right& b, uint4* shared) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+        i64 steps = (a.k_left + STEP - 1) / STEP;
+#pragma unroll 1
+        for (int s = 0; s < STAGES - LAG; s++) {
+            a.template fetch<1>(shared + s * STAGE, 0);
+            b.template fetch<1>(shared + s * STAGE + Left::SIZE, 0);
+            copy_async_commit();
+        }
+        int group = threadIdx.x / 128;
+        u64 left = shared_operand(shared + group * (ALONG_A ? 64 * Left::LINE : Left::LINES * Left::LINE), 1024, Left::LINES * 128);
+        u64 right = shared_operand(shared + Left::SIZE, 1024, Right::LINES * 128);
+        int now = 0;
+        int next = STAGES - LAG;
+#pragma unroll 1
+        for (i64 step = 0; step < steps; step++) {
+            copy_async_wait<STAGES - LAG - 1>();
+            if (LAG == 1) await_products<0>();
+            show_to_tensor_cores();
+            __syncthreads();
+            begin_products();
+#pragma unroll
+            for (int k = 0; k < STEP; k += 16) {
+                u64 a_at = left + now * STAGE + (ALONG_A ? k / 8 : k * 8);
+                u64 b_at = right + now * STAGE + (ALONG_B ? k / 8 : k * 8);
+                if constexpr (ALONG_B) {
+                    warpgroup_product<ALONG_A, true>(sums[0], a_at, b_at, T());
+                } else {
+                    // across k 64 columns a product: one atom of each line
+#pragma unroll
+                    for (int j = 0; j < COLUMNS; j += 8) {
+                        warpgroup_product<ALONG_A, false>(reinterpret_cast<float(&)[8][4]>(sums[0][j]), a_at, b_at + j / 8 * (Right::LINES * 8), T());
+                    }
+                }
+            }
+            end_products();
+            a.template fetch<1>(shared + next * STAGE, 0);
+            b.template fetch<1>(shared + next * STAGE + Left::SIZE, 0);
+            copy_async_commit();
+            if (LAG == 2) await_products<1>();
+            now = now + 1 == STAGES ? 0 : now + 1;
+            next = next + 1 == STAGES ? 0 : next + 1;
+        }
+        await_products<0>();
+        copy_async_wait<0>();
+        __syncthreads();
+#else
+        __trap();  // compiled for another form
+#endif
+    }
+
+    __device__ __forceinline__ void accumulate_in_warps(Left& a, Right& b, uint4* shared) {
         constexpr int PARTS = STEP / Fragments::K;
         i64 steps = (a.k_left + STEP - 1) / STEP;
 #pragma unroll 1
@@ -316,44 +416,90 @@ struct MmaTile {
         }
     }
 
-    // FN is the function's number, 0 for none, -1 for that of the epilogue.
-    template <int FN>
-    static __device__ __forceinline__ float finished(float v, const MmaEpilogue<T>& epilogue) {
-        if (FN == 0) return v;
-        return FN > 0 ? unary_fn(FN, v, epilogue.p0, epilogue.p1) : unary_fn_call(epilogue.fn, v, epilogue.p0, epilogue.p1);
+    // PACK neighbouring sums. Of 8, every second four lanes take the later half first: lanes that are served together meet in no bank.
+    static __device__ __forceinline__ void gathered(float (&v)[PACK], const float* from) {
+        const Pack<float, 4>* halves = reinterpret_cast<const Pack<float, 4>*>(from);
+        if constexpr (PACK == 8) {
+            int later = threadIdx.x / 4 % 2;
+            Pack<float, 4> one = halves[later];
+            Pack<float, 4> other = halves[later ^ 1];
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                v[e] = later ? other.at[e] : one.at[e];
+                v[e + 4] = later ? one.at[e] : other.at[e];
+            }
+        } else {
+            Pack<float, 4> all = halves[0];
+#pragma unroll
+            for (int e = 0; e < PACK; e++) v[e] = all.at[e];
+        }
     }
 
+    // FN is the function's number, 0 for none, -1 for fn.
     template <int FN>
-    static __device__ __noinline__ void store(const float* shared, MmaEpilogue<T> epilogue, i64 row0, i64 column0, int rows, int columns) {
+    static __device__ __forceinline__ float finished(float v, int fn, float p0, float p1) {
+        if (FN == 0) return v;
+        return FN > 0 ? unary_fn(FN, v, p0, p1) : unary_fn_call(fn, v, p0, p1);
+    }
+
+    // A thread has the same columns in each of its rows, some of which are on their way together.
+    template <int FN, bool ADDS>
+    static __device__ __noinline__ void store_chunks(const float* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) {
         constexpr int CHUNKS = TILE_N / PACK;
-        for (int i = threadIdx.x; i < TILE_M * CHUNKS; i += THREADS) {
-            int row = i / CHUNKS;
-            int column = i % CHUNKS * PACK;
-            if (row >= rows || column >= columns) continue;
-            const float* from = shared + row * ROW + column;
-            i64 at = (row0 + row) * epilogue.n + column0 + column;
-            if (epilogue.packed) {
-                Pack<T, PACK> added, out;
-                Pack<T, PACK> bias;
-                if (epilogue.bias) bias = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.bias + column0 + column);
-                if (epilogue.residual) added = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.residual + at);
+        constexpr int DOWN = THREADS / CHUNKS;
+        constexpr int TURNS = TILE_M / DOWN;
+        constexpr int TOGETHER = FN < 0 ? 1 : TURNS % 4 == 0 ? 4 : TURNS % 2 == 0 ? 2 : 1;
+        static_assert(THREADS % CHUNKS == 0 && TILE_M % DOWN == 0, "threads keep their columns");
+        int column = threadIdx.x % CHUNKS * PACK;
+        int row = threadIdx.x / CHUNKS;
+        if (column >= columns) return;
+        i64 down = DOWN * epilogue.n;
+        i64 start = (row0 + row) * epilogue.n + column0 + column;
+        T* y = epilogue.y + start;
+        const T* residual = ADDS && epilogue.residual ? epilogue.residual + start : nullptr;
+        int fn = epilogue.fn;
+        float p0 = epilogue.p0;
+        float p1 = epilogue.p1;
+        MmaChunk<T> shift = {};
+        if (ADDS && epilogue.bias) shift.load(epilogue.bias + column0 + column);
+#pragma unroll 1
+        for (int turn = 0; turn < TURNS; turn += TOGETHER) {
+            float sum[TOGETHER][PACK];
+            MmaChunk<T> added[TOGETHER] = {};
+#pragma unroll
+            for (int i = 0; i < TOGETHER; i++) {
+                int at = row + (turn + i) * DOWN;
+                gathered(sum[i], shared + at * ROW + column);
+                if (ADDS && residual && at < rows) added[i].load(residual + i * down);
+            }
+#pragma unroll
+            for (int i = 0; i < TOGETHER; i++) {
+                MmaChunk<T> out;
 #pragma unroll
                 for (int e = 0; e < PACK; e++) {
-                    float v = epilogue.bias ? from[e] + to_compute(bias.at[e]) : from[e];
-                    v = finished<FN>(v, epilogue);
-                    if (epilogue.residual) v += to_compute(added.at[e]);
-                    out.at[e] = From<T>::of(v);
+                    // a sum is never -0: adding 0 leaves it
+                    float v = finished<FN>(ADDS ? sum[i][e] + shift.get(e) : sum[i][e], fn, p0, p1);
+                    out.put(e, residual ? v + added[i].get(e) : v);
                 }
-                *reinterpret_cast<Pack<T, PACK>*>(epilogue.y + at) = out;
-            } else {
-#pragma unroll 1
-                for (int e = 0; e < PACK && column + e < columns; e++) {
-                    float v = epilogue.bias ? from[e] + to_compute(epilogue.bias[column0 + column + e]) : from[e];
-                    v = finished<FN>(v, epilogue);
-                    if (epilogue.residual) v += to_compute(epilogue.residual[at + e]);
-                    epilogue.y[at + e] = From<T>::of(v);
-                }
+                if (row + (turn + i) * DOWN < rows) out.store(y + i * down);
             }
+            y += TOGETHER * down;
+            if (ADDS && residual) residual += TOGETHER * down;
+        }
+    }
+
+    // Element by element, of rows that are not whole chunks.
+    static __device__ __noinline__ void store_elements(const float* shared, const MmaEpilogue<T>& epilogue, i64 row0, i64 column0, int rows, int columns) {
+        for (int i = threadIdx.x; i < TILE_M * TILE_N; i += THREADS) {
+            int row = i / TILE_N;
+            int column = i % TILE_N;
+            if (row >= rows || column >= columns) continue;
+            i64 at = (row0 + row) * epilogue.n + column0 + column;
+            float v = shared[row * ROW + column];
+            if (epilogue.bias) v += to_compute(epilogue.bias[column0 + column]);
+            if (epilogue.fn) v = unary_fn_call(epilogue.fn, v, epilogue.p0, epilogue.p1);
+            if (epilogue.residual) v += to_compute(epilogue.residual[at]);
+            epilogue.y[at] = From<T>::of(v);
         }
     }
 
@@ -362,7 +508,11 @@ struct MmaTile {
         float* space = reinterpret_cast<float*>(shared);
         spread(space);
         __syncthreads();
-        store<0>(space, epilogue, row0, column0, rows, columns);
+        if (epilogue.packed) {
+            store_chunks<0, false>(space, epilogue, row0, column0, rows, columns);
+        } else {
+            store_elements(space, epilogue, row0, column0, rows, columns);
+        }
         __syncthreads();
     }
 
@@ -371,13 +521,19 @@ struct MmaTile {
         float* space = reinterpret_cast<float*>(shared);
         spread(space);
         __syncthreads();
-        switch (epilogue.fn) {
-            case 0: store<0>(space, epilogue, row0, column0, rows, columns); break;
-            case FN_RELU: store<FN_RELU>(space, epilogue, row0, column0, rows, columns); break;
-            case FN_GELU: store<FN_GELU>(space, epilogue, row0, column0, rows, columns); break;
-            case FN_GELU_TANH: store<FN_GELU_TANH>(space, epilogue, row0, column0, rows, columns); break;
-            case FN_SILU: store<FN_SILU>(space, epilogue, row0, column0, rows, columns); break;
-            default: store<-1>(space, epilogue, row0, column0, rows, columns); break;
+        if (!epilogue.packed) {
+            store_elements(space, epilogue, row0, column0, rows, columns);
+        } else if (epilogue.fn == 0 && !epilogue.bias && !epilogue.residual) {
+            store_chunks<0, false>(space, epilogue, row0, column0, rows, columns);
+        } else {
+            switch (epilogue.fn) {
+                case 0: store_chunks<0, true>(space, epilogue, row0, column0, rows, columns); break;
+                case FN_RELU: store_chunks<FN_RELU, true>(space, epilogue, row0, column0, rows, columns); break;
+                case FN_GELU: store_chunks<FN_GELU, true>(space, epilogue, row0, column0, rows, columns); break;
+                case FN_GELU_TANH: store_chunks<FN_GELU_TANH, true>(space, epilogue, row0, column0, rows, columns); break;
+                case FN_SILU: store_chunks<FN_SILU, true>(space, epilogue, row0, column0, rows, columns); break;
+                default: store_chunks<-1, true>(space, epilogue, row0, column0, rows, columns); break;
+            }
         }
         __syncthreads();
     }

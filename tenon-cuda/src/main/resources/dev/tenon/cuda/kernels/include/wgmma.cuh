@@ -1,0 +1,65 @@
+// Products of a whole warpgroup, four warps, from shared memory (compute capability 9.0, code of its own form alone: sm_90a). Results are 64
+// rows, 16 a warp, in the layout of mma: element e of d[j] is that of a 16×8 tile at column 8 j. Both operands lie in atoms of 8 lines of 128
+// bytes whose 16-byte chunks are swapped by the line's number (mma_tile.cuh), on boundaries of 1024 bytes.
+#pragma once
+#include "tenon.cuh"
+
+#if __CUDA_ARCH_FEAT_SM90_ALL
+// What this thread wrote to shared memory is seen by the tensor cores after the next barrier.
+__device__ __forceinline__ void show_to_tensor_cores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// Before the first product after registers were written; after the last of a group; until at most N groups are under way.
+__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N>
+__device__ __forceinline__ void await_products() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+
+// Where an operand lies: bytes from one atom to the next along its lines, and between atoms of 64 elements of a line.
+__device__ __forceinline__ u64 shared_operand(const void* shared, int next_lines, int next_elements) {
+    u64 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    return address >> 4 | static_cast<u64>(next_elements >> 4) << 16 | static_cast<u64>(next_lines >> 4) << 32 | 1ull << 62;
+}
+
+#define TENON_REGISTERS_4(d, j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
+#define TENON_REGISTERS_16(d, j) TENON_REGISTERS_4(d, j), TENON_REGISTERS_4(d, j + 1), TENON_REGISTERS_4(d, j + 2), TENON_REGISTERS_4(d, j + 3)
+#define TENON_REGISTERS_32(d, j) TENON_REGISTERS_16(d, j), TENON_REGISTERS_16(d, j + 4)
+#define TENON_REGISTERS_64(d, j) TENON_REGISTERS_32(d, j), TENON_REGISTERS_32(d, j + 8)
+#define TENON_REGISTERS_128(d, j) TENON_REGISTERS_64(d, j), TENON_REGISTERS_64(d, j + 16)
+
+#define TENON_LIST_32 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define TENON_LIST_64 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "  \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define TENON_LIST_128 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "  \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "  \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "  \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "  \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "  \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "  \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "  \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+// d += a b, 16 deep, N columns.
+#define TENON_PRODUCT(type, name, N, count, a0, a1, a2, a3)                                                                               \
+    template <bool ALONG_A, bool ALONG_B>                                                                                                 \
+    __device__ __forceinline__ void warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, type) {                                         \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." name "." name " {" TENON_LIST_##count "}, %" #a0 ", %" #a1          \
+                     ", 1, 1, 1, %" #a2 ", %" #a3 ";"                                                                                     \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "l"(a), "l"(b), "n"(ALONG_A ? 0 : 1), "n"(ALONG_B ? 0 : 1));                                                       \
+    }
+
+TENON_PRODUCT(f16, "f16", 64, 32, 32, 33, 34, 35)
+TENON_PRODUCT(bf16, "bf16", 64, 32, 32, 33, 34, 35)
+TENON_PRODUCT(f16, "f16", 128, 64, 64, 65, 66, 67)
+TENON_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66, 67)
+TENON_PRODUCT(f16, "f16", 256, 128, 128, 129, 130, 131)
+TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
+#endif
