@@ -26,6 +26,8 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     private static final int BUSY_WARPS = 32;
 
     private static final int MOST_SHARES = 64;
+    /** Columns of halves across k from which the library is sooner. */
+    private static final int WIDE = 8192;
 
     /** Why the kernel does not take a product; empty where it does. */
     static String refusal(DType dtype, MatMulShape shape) {
@@ -39,8 +41,11 @@ record GemvPlan(boolean alongK, int rows, int shares, long groups, int blocks, i
     }
 
     /** Rows up to which it is sooner than libraries and tensor cores, as measured on an H200. */
-    static int soonest(MatMulShape shape) {
-        return shape.transposeB() ? 2 : 1;
+    static int soonest(DType dtype, MatMulShape shape) {
+        if (shape.transposeB()) {
+            return 2;
+        }
+        return dtype.bytes() == 2 && shape.n() > WIDE ? 0 : 1;
     }
 
     static GemvPlan of(DType dtype, MatMulShape shape, DeviceProperties device) {

@@ -191,13 +191,17 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         long weight = SizeMath.product("matmul", shape.k(), shape.n(), dtype.bytes());
         boolean library = offer.lt.isEmpty() || offer.cublas.get().isEmpty();
         boolean others = library || tensorCores.isEmpty();
-        int soonest = GemvPlan.soonest(shape);
+        int soonest = GemvPlan.soonest(dtype, shape);
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
                 weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : "",
                 others && shape.m() > soonest
-                        ? shape.m() + " rows are sooner " + (library ? "by the library" : "on tensor cores")
+                        ? rows(shape.m()) + " sooner " + (library ? "by the library" : "on tensor cores")
                         : "");
+    }
+
+    private static String rows(long count) {
+        return count == 1 ? "one row is" : count + " rows are";
     }
 
     /** Why one strided call of cuBLASLt cannot say it. */

@@ -146,6 +146,8 @@ class MatMulChoiceTest {
                 .contains("g gemv: 4 rows are sooner by the library");
         assertThat(choice(DType.F16, four, GELU, NEITHER).passedOver())
                 .contains("g gemv: 4 rows are sooner on tensor cores");
+        assertThat(choice(DType.F16, plain(1, 4096, 14336), GELU, BOTH).passedOver())
+                .contains("g gemv: one row is sooner by the library");
         Offer without = wanting(ProductForm.NO_TENSOR_CORES, NEITHER);
         assertThat(choice(DType.F16, four, GELU, without).tier()).isEqualTo(Tier.GEMV);
     }
