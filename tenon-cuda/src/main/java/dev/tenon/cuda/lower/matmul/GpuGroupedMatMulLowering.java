@@ -78,7 +78,7 @@ public final class GpuGroupedMatMulLowering {
         int blocks(int tileRows, int tileColumns, long most) {
             long high = SizeMath.sum("grouped_matmul", rows / tileRows, Math.min(rows, groups));
             double tiles = (double) high * Math.ceilDiv(n, tileColumns);
-            return (int) Math.max(1, Math.min(tiles, most));
+            return (int) Math.max(1, Math.min(tiles, (double) most));
         }
     }
 
