@@ -60,6 +60,11 @@ public final class CachingCompiler implements KernelCompiler {
     }
 
     @Override
+    public boolean makesSpecific() {
+        return compiler.makesSpecific();
+    }
+
+    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         String key = key(source, architecture);
         try {

@@ -83,6 +83,11 @@ public record KernelCompilers(List<KernelCompiler> compilers) implements KernelC
     }
 
     @Override
+    public boolean makesSpecific() {
+        return compilers.stream().anyMatch(KernelCompiler::makesSpecific);
+    }
+
+    @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         requireSome();
         List<String> reasons = new ArrayList<>();

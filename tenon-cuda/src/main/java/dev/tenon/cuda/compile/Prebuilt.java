@@ -112,6 +112,12 @@ public final class Prebuilt implements KernelCompiler {
         return List.copyOf(all);
     }
 
+    /** Kernels of one capability alone are not built ahead. */
+    @Override
+    public boolean makesSpecific() {
+        return false;
+    }
+
     @Override
     public ModuleImage compile(KernelSource source, Architecture architecture) {
         String key = key(source);

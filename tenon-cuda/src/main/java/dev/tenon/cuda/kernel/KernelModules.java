@@ -17,9 +17,6 @@ import java.util.List;
  * Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
  */
 public final class KernelModules implements Kernels, AutoCloseable {
-    /** What the names of compilers begin with that have code for every device of a kind. */
-    private static final String PREBUILT = "prebuilt";
-
     private final GpuContext context;
     private final KernelCompiler compiler;
     private final Architecture architecture;
@@ -40,7 +37,7 @@ public final class KernelModules implements Kernels, AutoCloseable {
 
     @Override
     public boolean compilesSpecific() {
-        return !compiler.name().startsWith(PREBUILT);
+        return compiler.makesSpecific();
     }
 
     /** Compiled and loaded when this returns. */

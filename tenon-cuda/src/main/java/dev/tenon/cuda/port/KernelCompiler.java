@@ -25,6 +25,11 @@ public interface KernelCompiler {
      */
     List<Architecture> architectures();
 
+    /** Whether it has code for devices in their own form ({@link Architecture#specific}). */
+    default boolean makesSpecific() {
+        return unavailable().isEmpty();
+    }
+
     /**
      * Compiles.
      *
