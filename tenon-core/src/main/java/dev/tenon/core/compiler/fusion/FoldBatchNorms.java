@@ -58,10 +58,9 @@ public final class FoldBatchNorms implements Pass {
         Epilogue epilogue = conv.epilogue();
         ConstantData weights = producer.input(1).constant();
         ConstantData bias = epilogue.bias() ? producer.input(2).constant() : null;
-        boolean constant = weights != null
-                && (bias != null || !epilogue.bias())
+        boolean constant = (bias != null || !epilogue.bias())
                 && node.inputs().stream().skip(1).allMatch(input -> input.constant() != null);
-        if (!constant || epilogue.activation() != null || epilogue.residual()) {
+        if (weights == null || !constant || epilogue.activation() != null || epilogue.residual()) {
             return null;
         }
         double[] factors = factors(norm, node);
