@@ -39,8 +39,6 @@ struct ConvTile {
     i64 turn[3];
 };
 
-constexpr int CHUNKS = 8;  // of a row of a step: 128 bytes of k
-
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED || (__CUDA_ARCH__ >= 750 && TENON_F16)
 #define TENON_HAS_MMA 1
 #else
@@ -48,6 +46,8 @@ constexpr int CHUNKS = 8;  // of a row of a step: 128 bytes of k
 #endif
 
 #if TENON_HAS_MMA
+constexpr int CHUNKS = 8;  // of a row of a step: 128 bytes of k
+
 // A row of the product: an image and a position of this launch.
 struct Row {
     i64 result;  // elements from y to the position's first channel; -1 past the last image
