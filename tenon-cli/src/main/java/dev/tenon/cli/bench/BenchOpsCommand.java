@@ -73,8 +73,7 @@ final class BenchOpsCommand implements Callable<Integer> {
                 KernelStage stage = new KernelStage(context, platform.compiler())) {
             for (OpBenches one : chosen) {
                 progress.say(one.name() + " …");
-                StepBench.Timed timed =
-                        new StepBench(stage, one.order()).time(one.op(), one.operands(), one.sets());
+                StepBench.Timed timed = new StepBench(stage, one.order()).time(one.op(), one.operands(), one.sets());
                 if (json) {
                     Json.print(out, object(context, one, timed));
                 }

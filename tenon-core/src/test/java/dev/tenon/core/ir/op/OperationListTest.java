@@ -49,9 +49,8 @@ class OperationListTest {
                 .flatMap(line -> OPERATION.matcher(line.split("\\|")[1]).results())
                 .map(result -> result.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
-        Set<String> primitives = Op.records(Primitive.class)
-                .map(Class::getSimpleName)
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> primitives =
+                Op.records(Primitive.class).map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
         assertThat(rows).isEqualTo(primitives);
     }
 

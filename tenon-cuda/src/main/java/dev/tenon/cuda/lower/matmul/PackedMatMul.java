@@ -87,7 +87,7 @@ public final class PackedMatMul {
         return LaunchStep.of("dequant_gemv " + op.format() + ", " + gemv.slices() + " slices a row", call);
     }
 
-    /** One launch, four rows of the weight a warp; four neighbours a lane where rows and blocks are multiples of four. */
+    /** One launch, four rows of the weight a warp; four neighbours a lane where rows and blocks are multiples of 4. */
     public static GpuStep lower(ScaledMatMul op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         if (node.output().shape().elements() == 0) {

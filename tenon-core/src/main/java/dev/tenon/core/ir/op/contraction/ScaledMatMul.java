@@ -80,7 +80,10 @@ public record ScaledMatMul(long block, boolean zeroPoint) implements InUnits {
 
     @Override
     public long unitCost(List<TensorType> inputs) {
-        return SizeMath.sum(NAME, inputs.getFirst().shape().elements(), inputs.get(1).shape().size(1));
+        return SizeMath.sum(
+                NAME,
+                inputs.getFirst().shape().elements(),
+                inputs.get(1).shape().size(1));
     }
 
     @Override
