@@ -70,10 +70,10 @@ final class EntrySignature {
     private static List<String> kinds(DeviceArgument argument) {
         return switch (argument) {
             case DeviceArgument.Input _, DeviceArgument.Result _, DeviceArgument.Workspace _ -> List.of("pointer");
-            case DeviceArgument.Int _ -> List.of("i32");
-            case DeviceArgument.Long _ -> List.of("i64");
-            case DeviceArgument.Float _ -> List.of("f32");
-            case DeviceArgument.Double _ -> List.of("f64");
+            case DeviceArgument.I32 _ -> List.of("i32");
+            case DeviceArgument.I64 _ -> List.of("i64");
+            case DeviceArgument.F32 _ -> List.of("f32");
+            case DeviceArgument.F64 _ -> List.of("f64");
             case DeviceArgument.Faults _ -> List.of("pointer", "i32");
         };
     }
