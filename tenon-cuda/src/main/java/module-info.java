@@ -37,6 +37,7 @@ module dev.tenon.cuda {
             dev.tenon.cli;
     exports dev.tenon.cuda.timing to
             dev.tenon.cli,
+            dev.tenon.cuda.check,
             dev.tenon.emulator;
 
     uses dev.tenon.core.backend.Backend;

@@ -62,6 +62,7 @@ class LoweredOpsTest {
             "UniqueIndices",
             "ScatterElements",
             "ScatterNd",
+            "ScaledMatMul",
             "Trilu");
 
     /** Views, which have no step, and what has cases of its own sizes. */

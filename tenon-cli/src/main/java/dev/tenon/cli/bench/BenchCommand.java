@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
             BenchStreamCommand.class,
             BenchTextsCommand.class,
             BenchSoftmaxCommand.class,
+            BenchOpsCommand.class,
             BenchAllReduceCommand.class
         })
 public final class BenchCommand implements Runnable {
@@ -25,6 +26,6 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: model, stream, texts, softmax or allreduce");
+                spec.commandLine(), "say what to measure: model, stream, texts, softmax, ops or allreduce");
     }
 }

@@ -8,9 +8,11 @@ import dev.tenon.cuda.kernel.KernelVariant;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -77,7 +79,7 @@ final class KernelsListCommand implements Callable<Integer> {
         List<String> variants = variants(file);
         // variants of generated sources are known by hashes
         boolean generated = variants.stream().anyMatch(name -> name.length() > WIDTH / 4);
-        out.println(line("  " + stem, "", generated ? List.of(variants.size() + " samples") : variants));
+        out.println(line("  " + stem, "", generated ? List.of(variants.size() + " samples") : shortened(variants)));
         List<String> entries = file.entries().stream().map(KernelSpec::entry).toList();
         if (!entries.equals(List.of(stem))) {
             out.println(line("", "entries", entries));
@@ -85,6 +87,26 @@ final class KernelsListCommand implements Callable<Integer> {
         if (!KernelNames.others(file).isEmpty()) {
             out.println(line("", "also", KernelNames.others(file)));
         }
+    }
+
+    /** Where every word stands before every element type, words and types, each once: {@code q4_0 q4_1 of f32 f16}. */
+    private static List<String> shortened(List<String> variants) {
+        Set<String> words = new LinkedHashSet<>();
+        Set<String> types = new LinkedHashSet<>();
+        for (String variant : variants) {
+            int last = variant.lastIndexOf('_');
+            words.add(variant.substring(0, Math.max(0, last)));
+            types.add(variant.substring(last + 1));
+        }
+        boolean all = words.size() > 1 && types.size() > 1 && (long) words.size() * types.size() == variants.size();
+        if (!all) {
+            return variants;
+        }
+        List<String> both = new ArrayList<>();
+        words.forEach(word -> both.add(word.isEmpty() ? "plain" : word));
+        both.add("of");
+        both.addAll(types);
+        return both;
     }
 
     /** Words behind a head and a label, wrapped. */

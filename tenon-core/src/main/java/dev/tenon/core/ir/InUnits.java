@@ -2,6 +2,7 @@ package dev.tenon.core.ir;
 
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.convolution.DeformColumns;
 import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.pooling.MaxRoiPool;
@@ -37,7 +38,8 @@ public sealed interface InUnits extends Primitive
                 SelectiveScan,
                 GatedDeltaNet,
                 DecodeBlocks,
-                DequantMatMul {
+                DequantMatMul,
+                ScaledMatMul {
     /** The memory of one application. Reads and writes are checked. Shared by threads that work on different units. */
     interface Operands {
         TensorType input(int index);

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.GatherNd;
@@ -47,14 +48,16 @@ public record StepCost(long bytes, long operations) {
     }
 
     private static long operations(Node node) {
-        if (!node.output().shape().isConcrete() || !node.input(0).shape().isConcrete()) {
+        if (node.inputs().isEmpty() // random numbers
+                || !node.output().shape().isConcrete()
+                || !node.input(0).shape().isConcrete()) {
             return 0;
         }
         Shape x = node.input(0).shape();
         Shape y = node.output().shape();
         return switch (node.op()) {
             case MatMul op -> twice(y.elements(), x.size(x.rank() - (op.transposeA() ? 2 : 1)));
-            case DequantMatMul _ -> twice(y.elements(), x.size(x.rank() - 1));
+            case DequantMatMul _, ScaledMatMul _ -> twice(y.elements(), x.size(x.rank() - 1));
             case Conv _ -> {
                 Shape weights = node.input(1).shape();
                 yield weights.isConcrete() ? twice(y.elements(), weights.elements(1, weights.rank())) : 0;

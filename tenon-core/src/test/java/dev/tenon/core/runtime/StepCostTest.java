@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.random.Random;
+import dev.tenon.core.ir.op.random.RandomFn;
 import dev.tenon.core.report.StepCost;
 import dev.tenon.core.report.StepReport;
 import java.util.List;
@@ -20,6 +22,14 @@ class StepCostTest {
 
     private static Value input(GraphBuilder g, String name, long... sizes) {
         return g.input(name, DType.F32, sizes);
+    }
+
+    @Test
+    void operationWithoutInputsOnlyWrites() {
+        StepCost cost =
+                cost(g -> g.add("", new Random(RandomFn.UNIFORM, DType.F32, List.of(3L, 5L), 0, 1, 7, false), List.of())
+                        .getFirst());
+        assertThat(cost.bytes()).isEqualTo(60);
     }
 
     @Test

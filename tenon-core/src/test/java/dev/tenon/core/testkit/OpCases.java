@@ -37,6 +37,7 @@ public final class OpCases {
                         OpCasesLoops.all(),
                         OpCasesBlocks.all(),
                         OpCasesCustom.all(),
+                        OpCasesScaled.all(),
                         OpCasesHanded.all())
                 .flatMap(List::stream)
                 .toList();

@@ -66,7 +66,7 @@ final class PackedCases {
 
     /** Blocks of random bytes whose scales are finite. */
     static NdArray weights(BlockFormat format, long rows, long depth) {
-        Random random = new Random(format.ordinal() + 31 * rows);
+        Random random = new Random(format.bytes() + 31 * rows);
         NdArray packed = NdArray.zeros(DType.U8, rows, depth / format.elements() * format.bytes());
         for (int i = 0; i < packed.size(); i++) {
             packed.set(i, (long) random.nextInt(256));

@@ -129,6 +129,12 @@ public final class StateCatalog {
                     .toList(),
             List.of(POINTER, POINTER, POINTER, I64, I64, I32, I32, I32));
 
+    public static final KernelFile SCALED_MATMUL = file(
+            "contraction/scaled_matmul.cu",
+            List.of("scaled_matmul", "scaled_matmul_row"),
+            floats(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32, I32)));
+
     private StateCatalog() {}
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
@@ -154,6 +160,7 @@ public final class StateCatalog {
                 SELECTIVE_SCAN,
                 GATED_DELTA_NET,
                 DEQUANT_MATMUL,
-                DEQUANT_GEMV);
+                DEQUANT_GEMV,
+                SCALED_MATMUL);
     }
 }

@@ -15,6 +15,7 @@ import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
@@ -192,6 +193,7 @@ public final class GpuLowering {
             case DeformColumns op -> GpuSampleLowering.lower(op, node, context);
             case Dft op -> GpuDftLowering.lower(op, node, context);
             case DecodeBlocks op -> PackedMatMul.lower(op, node, context);
+            case ScaledMatMul op -> PackedMatMul.lower(op, node, context);
             case DequantMatMul op -> PackedMatMul.lower(op, node, context);
             case SelectiveScan op -> GpuScanLowering.lower(op, node, context);
             case GatedDeltaNet op -> GpuScanLowering.lower(op, node, context);

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
@@ -40,8 +41,8 @@ final class KernelLimits {
 
     /** One line that says why no kernel takes the node; empty where one may. */
     static String refusal(Node node) {
-        if (node.op() instanceof Custom) {
-            return ""; // its definition says what it takes
+        if (node.op() instanceof Custom || node.op() instanceof ScaledMatMul) {
+            return ""; // its definition, or its lowering, says what it takes
         }
         String inputs = refusal(node, node.inputs());
         String reason = inputs.isEmpty() ? refusal(node, node.outputs()) : inputs;

@@ -2,6 +2,8 @@ package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.testkit.OperationClasses;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,18 +16,22 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** That {@code docs/operations.md} has a row for every family, and names only operations that there are. */
+/** That {@code docs/operations.md} has a row for every family and names only operations that there are. */
 class OperationListTest {
     private static final String ROOT = "dev.tenon.core.ir.op.";
     private static final Pattern FAMILY = Pattern.compile("(?m)^\\| `(\\w+)` \\|");
     private static final Pattern OPERATION = Pattern.compile("`([A-Z]\\w+)`");
 
     private static String page() throws IOException {
+        return page("operations.md");
+    }
+
+    private static String page(String name) throws IOException {
         Path folder = Path.of("").toAbsolutePath();
         while (!Files.exists(folder.resolve("docs/operations.md"))) {
             folder = Objects.requireNonNull(folder.getParent(), "no docs/operations.md around the working directory");
         }
-        return Files.readString(folder.resolve("docs/operations.md"));
+        return Files.readString(folder.resolve("docs").resolve(name));
     }
 
     private static Set<String> found(Pattern pattern) throws IOException {
@@ -33,6 +39,19 @@ class OperationListTest {
                 .results()
                 .map((MatchResult result) -> result.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void everyPrimitiveHasARowOfEdgeValues() throws IOException {
+        Set<String> rows = page("edge-values.md")
+                .lines()
+                .filter(line -> line.startsWith("| `"))
+                .flatMap(line -> OPERATION.matcher(line.split("\\|")[1]).results())
+                .map(result -> result.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> primitives =
+                Op.records(Primitive.class).map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(rows).isEqualTo(primitives);
     }
 
     @Test

@@ -16,8 +16,6 @@ import java.util.regex.Pattern;
  * macro, a typedef) fits every number.
  */
 final class EntrySignature {
-    private static final String FORM =
-            "extern \"C\" __global__ void TENON_NAME(%s)(…) { … } and below it TENON_ENTRY(%s)";
     private static final Pattern COMMENT = Pattern.compile("//[^\n]*|/\\*.*?\\*/", Pattern.DOTALL);
     private static final Set<String> WORDS = Set.of("const", "__restrict__", "__grid_constant__", "volatile");
 
@@ -35,7 +33,8 @@ final class EntrySignature {
                 .find();
         if (!found.find() || !announced) {
             throw new InputException(op + ": " + source.name() + " has no entry " + launch.entry() + "; expected "
-                    + FORM.formatted(launch.entry(), launch.entry()));
+                    + "extern \"C\" __global__ void TENON_NAME(%s)(…) { … } and below it TENON_ENTRY(%s)"
+                            .formatted(launch.entry(), launch.entry()));
         }
         long line = 1
                 + text.substring(0, found.start()).lines().count()
@@ -70,10 +69,10 @@ final class EntrySignature {
     private static List<String> kinds(DeviceArgument argument) {
         return switch (argument) {
             case DeviceArgument.Input _, DeviceArgument.Result _, DeviceArgument.Workspace _ -> List.of("pointer");
-            case DeviceArgument.Int _ -> List.of("i32");
-            case DeviceArgument.Long _ -> List.of("i64");
-            case DeviceArgument.Float _ -> List.of("f32");
-            case DeviceArgument.Double _ -> List.of("f64");
+            case DeviceArgument.I32 _ -> List.of("i32");
+            case DeviceArgument.I64 _ -> List.of("i64");
+            case DeviceArgument.F32 _ -> List.of("f32");
+            case DeviceArgument.F64 _ -> List.of("f64");
             case DeviceArgument.Faults _ -> List.of("pointer", "i32");
         };
     }

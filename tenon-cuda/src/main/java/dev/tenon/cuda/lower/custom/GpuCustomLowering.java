@@ -108,10 +108,10 @@ public final class GpuCustomLowering {
             case DeviceArgument.Input(int index) -> launch.value(slot(op, "input", index, node.inputs(), context));
             case DeviceArgument.Result(int index) -> launch.value(slot(op, "result", index, node.outputs(), context));
             case DeviceArgument.Workspace(long offset) -> launch.workspace(offset(op, offset, bytes));
-            case DeviceArgument.Int(int value) -> launch.add(value);
-            case DeviceArgument.Long(long value) -> launch.add(value);
-            case DeviceArgument.Float(float value) -> launch.compute(DType.F32, value);
-            case DeviceArgument.Double(double value) -> launch.add(value);
+            case DeviceArgument.I32(int value) -> launch.add(value);
+            case DeviceArgument.I64(long value) -> launch.add(value);
+            case DeviceArgument.F32(float value) -> launch.compute(DType.F32, value);
+            case DeviceArgument.F64(double value) -> launch.add(value);
             case DeviceArgument.Faults() -> launch.faults(context);
         }
     }

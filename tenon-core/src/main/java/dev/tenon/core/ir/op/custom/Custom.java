@@ -14,12 +14,11 @@ import java.util.regex.Pattern;
  *
  * <p>Inputs, results, types and edge values are the definition's. The mnemonic is the definition's name. The text form
  * of graphs prints the definition as its {@code toString}, and does not read it.
- *
- * @throws InputException when the definition's name is not a word
  */
 public record Custom(CustomOp definition) implements Primitive {
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
 
+    /** @throws InputException when the definition's name is not a word */
     public Custom {
         String name = definition.name();
         if (!NAME.matcher(name).matches()) {
@@ -45,7 +44,6 @@ public record Custom(CustomOp definition) implements Primitive {
         return definition.dtypes(inputs);
     }
 
-    /** @throws InputException when the rules for types and for shapes tell different numbers of results */
     @Override
     public List<Shape> shapes(List<Shape> inputs) {
         return definition.shapes(inputs);

@@ -12,16 +12,16 @@ public sealed interface DeviceArgument {
     record Workspace(long offset) implements DeviceArgument {}
 
     /** A 32-bit integer. */
-    record Int(int value) implements DeviceArgument {}
+    record I32(int value) implements DeviceArgument {}
 
     /** A 64-bit integer. */
-    record Long(long value) implements DeviceArgument {}
+    record I64(long value) implements DeviceArgument {}
 
     /** A 32-bit float. */
-    record Float(float value) implements DeviceArgument {}
+    record F32(float value) implements DeviceArgument {}
 
     /** A 64-bit float. */
-    record Double(double value) implements DeviceArgument {}
+    record F64(double value) implements DeviceArgument {}
 
     /** Two arguments, {@code void* faults, int step}: what the kernel passes to {@code report_fault}. */
     record Faults() implements DeviceArgument {}

@@ -59,19 +59,19 @@ public record DeviceLaunch(String entry, Extent grid, Extent block, int sharedBy
     }
 
     public DeviceLaunch number(int value) {
-        return with(new DeviceArgument.Int(value));
+        return with(new DeviceArgument.I32(value));
     }
 
     public DeviceLaunch number(long value) {
-        return with(new DeviceArgument.Long(value));
+        return with(new DeviceArgument.I64(value));
     }
 
     public DeviceLaunch number(float value) {
-        return with(new DeviceArgument.Float(value));
+        return with(new DeviceArgument.F32(value));
     }
 
     public DeviceLaunch number(double value) {
-        return with(new DeviceArgument.Double(value));
+        return with(new DeviceArgument.F64(value));
     }
 
     /** Passes {@code void* faults, int step}, by which the kernel reports a value without a result. */

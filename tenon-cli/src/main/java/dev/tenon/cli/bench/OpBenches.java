@@ -1,0 +1,108 @@
+package dev.tenon.cli.bench;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.fn.CumulativeFn;
+import dev.tenon.core.ir.fn.ReduceFn;
+import dev.tenon.core.ir.fn.ScatterFn;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
+import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.indexing.Gather;
+import dev.tenon.core.ir.op.indexing.ScatterNd;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.random.Sample;
+import dev.tenon.core.ir.op.reduction.ArgReduce;
+import dev.tenon.core.ir.op.reduction.Cumulative;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.options.AdditionOrder;
+import dev.tenon.cuda.check.StepBench.Operand;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * One operation to time; {@code bench/peers/ops_torch.py} has the same under the same names.
+ *
+ * @param sets copies of the operands, taken in turn, where one fits a cache
+ */
+record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order, int sets) {
+    private static final long VOCABULARY = 128_256;
+
+    private OpBenches(String name, Op op, Operand... operands) {
+        this(name, op, List.of(operands), AdditionOrder.FIXED, 1);
+    }
+
+    /**
+     * All of them.
+     *
+     * @param rows of 1024 numbers that the operations bound by memory work on
+     */
+    static List<OpBenches> all(long rows) {
+        List<OpBenches> all = new ArrayList<>(memory(rows));
+        all.addAll(vocabulary());
+        all.addAll(quantised());
+        return all;
+    }
+
+    private static List<OpBenches> memory(long rows) {
+        Operand x = Operand.normal(DType.F32, rows, 1024);
+        Operand half = Operand.normal(DType.F32, rows, 512);
+        Operand at = Operand.below(rows, DType.I64, rows, 1);
+        return List.of(
+                new OpBenches("gelu", Unary.of(UnaryFn.GELU), x),
+                new OpBenches("sum of rows", new Reduce(ReduceFn.SUM, List.of(1), false), x),
+                new OpBenches("sum of columns", new Reduce(ReduceFn.SUM, List.of(0), false), x),
+                new OpBenches("argmax of rows", new ArgReduce(true, 1, false, false), x),
+                new OpBenches("cumsum along rows", new Cumulative(CumulativeFn.SUM, 1, false, false), x),
+                new OpBenches("transpose", new Transpose(List.of(1, 0)), x),
+                new OpBenches("gather of rows", new Gather(0), x, Operand.below(rows, DType.I64, rows)),
+                new OpBenches("scatter-add of rows", new ScatterNd(ScatterFn.ADD), x, at, x),
+                new OpBenches(
+                        "scatter-add in any order",
+                        new ScatterNd(ScatterFn.ADD),
+                        List.of(x, at, x),
+                        AdditionOrder.ANY,
+                        1),
+                new OpBenches("concat of halves", new Concat(1), half, half),
+                new OpBenches("top-64 of rows", new TopK(64, 1, true, true), x));
+    }
+
+    private static List<OpBenches> vocabulary() {
+        Operand x = Operand.normal(DType.F32, 64, VOCABULARY);
+        return List.of(
+                new OpBenches("vocabulary top-50", new TopK(50, 1, true, true), x),
+                new OpBenches("vocabulary argmax", new ArgReduce(true, 1, false, false), x),
+                new OpBenches("vocabulary softmax", new Softmax(1), x),
+                new OpBenches(
+                        "vocabulary draw",
+                        new Sample(),
+                        x,
+                        Operand.scalar(DType.F32, 0.8),
+                        Operand.scalar(DType.I64, 50),
+                        Operand.scalar(DType.F32, 0.9),
+                        Operand.scalar(DType.F32, 0),
+                        Operand.scalar(DType.I64, 7),
+                        Operand.scalar(DType.I64, 1)),
+                new OpBenches("vocabulary sort", new TopK(VOCABULARY, 1, true, true), x),
+                new OpBenches("vocabulary cumsum", new Cumulative(CumulativeFn.SUM, 1, false, false), x));
+    }
+
+    private static List<OpBenches> quantised() {
+        List<OpBenches> all = new ArrayList<>();
+        for (BlockFormat format : List.of(BlockFormat.Q8_0, BlockFormat.Q4_0, BlockFormat.Q4_K)) {
+            for (long[] nk : new long[][] {{14336, 4096}, {4096, 14336}}) {
+                Operand x = Operand.normal(DType.F16, 1, nk[1]);
+                // bytes below 64: scales are finite
+                Operand w = Operand.below(64, DType.U8, nk[0], nk[1] / format.elements() * format.bytes());
+                String name = "gemv " + format.name().toLowerCase(Locale.ROOT) + " " + nk[0] + "x" + nk[1];
+                all.add(new OpBenches(name, new DequantMatMul(format), List.of(x, w), AdditionOrder.FIXED, 8));
+            }
+        }
+        return all;
+    }
+}

@@ -1,0 +1,228 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Elements;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.AdditionOrder;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.kernel.CopyKernel;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.timing.DeviceTiming;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Times one operation through its lowering on random inputs, without the libraries of matrix products: device time
+ * inside a graph, beside a copy of as many bytes. Inputs may be there several times, so that a cache does not hold
+ * them.
+ */
+public final class StepBench {
+    private static final int PATTERN = 1 << 20;
+
+    private final KernelStage stage;
+    private final AdditionOrder additionOrder;
+
+    public StepBench(KernelStage stage, AdditionOrder additionOrder) {
+        this.stage = stage;
+        this.additionOrder = additionOrder;
+    }
+
+    /**
+     * An input.
+     *
+     * @param type concrete
+     * @param limit elements are drawn from 0 to it, without it; normally distributed where it is 0
+     * @param value of every element; NaN for random ones
+     */
+    public record Operand(TensorType type, long limit, double value) {
+        public static Operand normal(DType dtype, long... sizes) {
+            return new Operand(TensorType.of(dtype, sizes), 0, Double.NaN);
+        }
+
+        public static Operand below(long limit, DType dtype, long... sizes) {
+            return new Operand(TensorType.of(dtype, sizes), limit, Double.NaN);
+        }
+
+        public static Operand scalar(DType dtype, double value) {
+            return new Operand(TensorType.of(dtype), 0, value);
+        }
+    }
+
+    /**
+     * What was measured.
+     *
+     * @param micros of one run on the device
+     * @param copyMicros of a copy that moves as many bytes, read and written together
+     * @param bytes of inputs and results
+     */
+    public record Timed(String tier, double micros, double copyMicros, long bytes) {}
+
+    /**
+     * Times an operation.
+     *
+     * @param sets copies of inputs and results, taken in turn
+     * @throws UnsupportedException where it has no kernel
+     */
+    public Timed time(Op op, List<Operand> operands, int sets) {
+        GraphBuilder graph = new GraphBuilder("bench");
+        List<Value> values = new ArrayList<>();
+        operands.forEach(operand -> values.add(graph.input("in" + values.size(), operand.type())));
+        List<Value> results = graph.add("it", op, values);
+        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
+            throw new IllegalStateException(op + " is folded away");
+        }
+        Map<Value, Integer> slots = new HashMap<>();
+        values.forEach(value -> slots.put(value, slots.size()));
+        results.forEach(value -> slots.put(value, slots.size()));
+        GpuStep step = switch (GpuLowering.lower(node, new Context(slots))) {
+            case GpuStep found -> found;
+            case NoKernel none -> throw new UnsupportedException(none.reason());
+        };
+        long bytes = operands.stream().mapToLong(o -> o.type().bytes()).sum()
+                + results.stream().mapToLong(value -> value.type().bytes()).sum();
+        GpuStream stream = stage.stream();
+        try (BlasHandle handle = Blas.none("not asked").newHandle(stream)) {
+            List<GpuFrame> frames = new ArrayList<>();
+            for (int set = 0; set < sets; set++) {
+                frames.add(frame(step, operands, results, handle));
+            }
+            int[] next = {0};
+            double micros = DeviceTiming.inGraph(
+                    stage.context(), stream, () -> step.enqueue(frames.get(next[0]++ % frames.size())));
+            return new Timed(step.tier(), micros, copy(bytes), bytes);
+        } finally {
+            stage.release();
+        }
+    }
+
+    private double copy(long bytes) {
+        long half = Math.max(16, bytes / 2 / 16 * 16);
+        DeviceBuffer from = stage.zeroed(half);
+        fill(from, Operand.normal(DType.F32, half / 4));
+        DeviceBuffer to = stage.zeroed(half);
+        CopyKernel copier = new CopyKernel(stage.modules());
+        GpuStream stream = stage.stream();
+        return Math.min(
+                DeviceTiming.inGraph(stage.context(), stream, () -> stream.copy(from, 0, to, 0, half)),
+                DeviceTiming.inGraph(
+                        stage.context(),
+                        stream,
+                        () -> copier.enqueue(stream, stage.arguments(), from.address(), to.address(), half)));
+    }
+
+    private GpuFrame frame(GpuStep step, List<Operand> operands, List<Value> results, BlasHandle handle) {
+        List<DeviceBuffer> buffers = new ArrayList<>();
+        for (Operand operand : operands) {
+            DeviceBuffer buffer = stage.zeroed(operand.type().bytes());
+            fill(buffer, operand);
+            buffers.add(buffer);
+        }
+        results.forEach(value -> buffers.add(stage.zeroed(value.type().bytes())));
+        return new GpuFrame(
+                stage.stream(),
+                stage.arguments(),
+                new GpuFrame.Addresses(
+                        buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
+                        stage.zeroed(step.workspaceBytes()).address(),
+                        stage.zeroed(step.counterBytes()).address(),
+                        stage.zeroed(2 * Long.BYTES).address()),
+                handle,
+                buffers,
+                (_, _) -> {
+                    throw new IllegalStateException("a step on the host is not timed");
+                });
+    }
+
+    private void fill(DeviceBuffer buffer, Operand operand) {
+        DType dtype = operand.type().dtype();
+        long elements = operand.type().shape().elements();
+        Random random = new Random(elements);
+        try (Arena scratch = Arena.ofConfined()) {
+            long pattern = Math.min(elements, PATTERN);
+            MemorySegment host = scratch.allocate(Math.max(1, pattern * dtype.bytes()), 16);
+            for (long i = 0; i < pattern; i++) {
+                if (!Double.isNaN(operand.value())) {
+                    Elements.setDouble(dtype, host, i, operand.value());
+                } else if (operand.limit() > 0) {
+                    Elements.setLong(dtype, host, i, random.nextLong(operand.limit()));
+                } else {
+                    Elements.setDouble(dtype, host, i, random.nextGaussian());
+                }
+            }
+            for (long at = 0; at < elements; at += pattern) {
+                long count = Math.min(pattern, elements - at);
+                stage.stream().copyToDevice(host.asSlice(0, count * dtype.bytes()), buffer, at * dtype.bytes());
+            }
+            stage.stream().synchronize();
+        }
+    }
+
+    private final class Context implements GpuLoweringContext {
+        private final Map<Value, Integer> slots;
+
+        Context(Map<Value, Integer> slots) {
+            this.slots = slots;
+        }
+
+        @Override
+        public int slot(Value value) {
+            return java.util.Objects.requireNonNull(slots.get(value), value::toString);
+        }
+
+        @Override
+        public int transposedSlot(Value matrix) {
+            throw new IllegalArgumentException(matrix + " is no constant: operands here are inputs");
+        }
+
+        @Override
+        public Kernels kernels() {
+            return stage.modules();
+        }
+
+        @Override
+        public Precision precision() {
+            return Precision.FAST;
+        }
+
+        @Override
+        public AdditionOrder additionOrder() {
+            return additionOrder;
+        }
+
+        @Override
+        public Blas blas() {
+            return Blas.none("not asked");
+        }
+
+        @Override
+        public Program onHost(Plan plan, String reason) {
+            throw new UnsupportedException(reason);
+        }
+
+        @Override
+        public int stepNumber() {
+            return 0;
+        }
+    }
+}
