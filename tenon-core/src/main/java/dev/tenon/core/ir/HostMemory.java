@@ -34,8 +34,8 @@ public final class HostMemory {
     private static final ReentrantLock COLLECTING = new ReentrantLock();
     private static volatile long threshold = FLOOR;
 
-    private static final LongConsumer ALL = bytes -> {};
-    private static volatile LongConsumer admission = ALL;
+    /** Of a test. */
+    private static volatile @Nullable LongConsumer admission;
 
     private HostMemory() {}
 
@@ -55,7 +55,10 @@ public final class HostMemory {
      * @throws OutOfMemoryError when the JVM or the system has no more memory
      */
     public static MemorySegment allocate(long bytes, long alignment) {
-        admission.accept(bytes);
+        LongConsumer asked = admission;
+        if (asked != null) {
+            asked.accept(bytes);
+        }
         if (HELD.get() + bytes > threshold) {
             collect();
         }
@@ -68,7 +71,7 @@ public final class HostMemory {
 
     /** For tests: asks this before each allocation, with its bytes, to refuse some; null for none. */
     static void admit(@Nullable LongConsumer next) {
-        admission = next == null ? ALL : next;
+        admission = next;
     }
 
     /** Returns the bytes that are handed out and not known to be unreachable. */
