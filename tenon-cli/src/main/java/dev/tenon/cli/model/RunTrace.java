@@ -24,7 +24,11 @@ public final class RunTrace {
 
     private RunTrace() {}
 
-    /** Writes a profile to a file. @param title of the whole: which model ran where */
+    /**
+     * Writes a profile to a file.
+     *
+     * @param title of the whole: which model ran where
+     */
     public static void write(Path file, String title, RunProfile profile) throws IOException {
         Output.write(file, json(title, profile));
     }

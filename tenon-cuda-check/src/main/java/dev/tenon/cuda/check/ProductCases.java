@@ -247,7 +247,7 @@ final class ProductCases {
         String tier = result.step().tier();
         Tolerance once = Tolerance.of(dtype, k);
         // operands lie around 1: each term is off by two roundings, their sum by a random walk
-        double more = tier.contains("TF32") ? 8 * TF32 * Math.sqrt(k) : 0;
+        double more = tier.contains("TF32") ? 8 * TF32 * Math.sqrt((double) k) : 0;
         // the reference rounds sums in f64 too
         more += dtype == DType.F64 ? 3 * once.absolute() : 0;
         NdArray expected = Interpreter.run(op, inputs).getFirst();
