@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Contraction;
@@ -117,7 +118,7 @@ public final class FoldBatchNorms implements Pass {
 
     private static double[] elements(ConstantData data) {
         MemorySegment segment = segment(data);
-        double[] all = new double[(int) data.type().shape().elements()];
+        double[] all = new double[SizeMath.toInt("conv", data.type().shape().elements())];
         for (int i = 0; i < all.length; i++) {
             all[i] = Elements.getDouble(data.type().dtype(), segment, i);
         }

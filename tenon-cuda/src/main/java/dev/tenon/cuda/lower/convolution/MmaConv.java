@@ -50,7 +50,7 @@ final class MmaConv {
     }
 
     private static long chunks(ConvGeometry geometry, DType dtype) {
-        return Math.ceilDiv(geometry.channels() * dtype.bytes(), (long) CHUNK_BYTES);
+        return Math.ceilDiv(dtype.bytesFor(geometry.channels()), (long) CHUNK_BYTES);
     }
 
     /** Why tensor cores do not take a convolution; empty where they do. */
@@ -71,7 +71,7 @@ final class MmaConv {
 
     /** Whether a group's channels are whole chunks, so that nothing need be packed where they lie innermost. */
     static boolean isWhole(ConvGeometry geometry, DType dtype) {
-        return geometry.channels() * dtype.bytes() % CHUNK_BYTES == 0;
+        return dtype.bytesFor(geometry.channels()) % CHUNK_BYTES == 0;
     }
 
     /** Why tensor cores do not take a convolution's sizes; empty where they do. */

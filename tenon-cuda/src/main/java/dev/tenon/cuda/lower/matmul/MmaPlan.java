@@ -162,9 +162,10 @@ record MmaPlan(Tile tile, boolean packed, int splits, long tiles, double clocks)
         double round =
                 ENTRY + beside * outputs * STORING + steps * Math.max(beside * step, Math.max(LATENCY, step + BARRIER));
         double rounds = Math.ceil(blocks / (multiprocessors * beside)) * round;
+        double width = dtype.bytes();
         double elements = (double) shape.matrices()
                 * ((double) shape.m() * shape.k() + (double) shape.k() * shape.n() + (double) shape.m() * shape.n());
-        double memory = elements * dtype.bytes() / (MEMORY_RATE * multiprocessors);
+        double memory = elements * width / (MEMORY_RATE * multiprocessors);
         double meeting = splits == 1 ? 0 : MEETING + (each + splits) * outputs * Float.BYTES / L2_RATE;
         return Math.max(together + ENTRY, Math.max(rounds, memory + ENTRY)) + meeting;
     }

@@ -35,8 +35,10 @@ record PackedGemv(LaunchShape shape, int slices, int rows, String refusal) {
         if (slices > MOST_WARPS) {
             return none("depth " + depth + "; it takes at most " + MOST_WARPS * SLICE);
         }
-        long stages = DEPTH * (SLICE / format.elements() * format.bytes() + STAGE_MARGIN);
-        long fixed = slices * (SLICE * dtype.bytes() + MOST_ROWS * Float.BYTES);
+        long blocks = SLICE / format.elements();
+        long stages = DEPTH * (blocks * format.bytes() + STAGE_MARGIN);
+        long slice = dtype.bytesFor(SLICE);
+        long fixed = slices * (slice + MOST_ROWS * Float.BYTES);
         long memory = device.sharedBytesPerBlockOptIn() - RESERVED - fixed;
         // the registers of a multiprocessor are those of one block
         long groups = Math.max(1, Math.min(MOST_WARPS / slices, memory / (slices * stages)));
@@ -44,7 +46,7 @@ record PackedGemv(LaunchShape shape, int slices, int rows, String refusal) {
         // a wave of equal blocks
         long share = Math.ceilDiv(Math.ceilDiv(columns, device.multiprocessors()), groups) * groups;
         long rows = Math.clamp(share, groups, MOST_ROWS);
-        long shared = slices * SLICE * dtype.bytes() + warps * stages + rows * slices * Float.BYTES;
+        long shared = slices * slice + warps * stages + rows * slices * Float.BYTES;
         if (warps * stages > memory) {
             return none(fixed + warps * stages + " bytes of shared memory; a block has " + (memory + fixed));
         }

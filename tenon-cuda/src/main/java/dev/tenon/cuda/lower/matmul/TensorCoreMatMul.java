@@ -55,11 +55,11 @@ final class TensorCoreMatMul {
         List<PreparedLaunch> works = new ArrayList<>();
         for (MatMulShape.Start start : whole.starts(DIMS)) {
             PreparedLaunch.Builder work = PreparedLaunch.of(kernel, launch)
-                    .value(slots.a(), start.a() * dtype.bytes())
-                    .value(slots.b(), start.b() * dtype.bytes())
+                    .value(slots.a(), dtype.bytesFor(start.a()))
+                    .value(slots.b(), dtype.bytesFor(start.b()))
                     .value(slots.bias())
-                    .value(slots.residual(), start.y() * dtype.bytes())
-                    .value(slots.y(), start.y() * dtype.bytes())
+                    .value(slots.residual(), dtype.bytesFor(start.y()))
+                    .value(slots.y(), dtype.bytesFor(start.y()))
                     .addAll(shape.m(), shape.n(), shape.k(), shape.matrices());
             addInner(work, shape.batch(), 1, DIMS - 1);
             addInner(work, shape.stridesA(), 0, DIMS);
