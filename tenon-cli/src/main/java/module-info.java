@@ -17,6 +17,8 @@ module dev.tenon.cli {
             info.picocli;
     opens dev.tenon.cli.bench to
             info.picocli;
+    opens dev.tenon.cli.compare to
+            info.picocli;
     opens dev.tenon.cli.console to
             info.picocli;
     opens dev.tenon.cli.kernels to
@@ -24,6 +26,8 @@ module dev.tenon.cli {
     opens dev.tenon.cli.machine to
             info.picocli;
     opens dev.tenon.cli.model to
+            info.picocli;
+    opens dev.tenon.cli.profile to
             info.picocli;
     opens dev.tenon.cli.ranks to
             info.picocli;

@@ -8,27 +8,18 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Primitive;
-import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.core.testkit.OpCase;
 import dev.tenon.core.testkit.OpCases;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
-import dev.tenon.cuda.check.KernelStage;
 import dev.tenon.cuda.check.StepRun;
-import dev.tenon.cuda.compile.CachingCompiler;
-import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.kernel.TypeCodes;
-import dev.tenon.cuda.port.GpuContext;
-import dev.tenon.cuda.port.KernelCompiler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -37,8 +28,6 @@ import org.junit.jupiter.api.Test;
  * and races.
  */
 class LoweredOpsTest {
-    private static final int STAGES = 2;
-
     /** Operations without a kernel, which run as host steps. All others have one for every type that kernels know. */
     private static final Set<String> WITHOUT = Set.of();
 
@@ -88,7 +77,6 @@ class LoweredOpsTest {
     @Test
     void operationsAgreeWithTheReferenceOrAreListed() {
         Harness.require();
-        Queue<String> faults = new ConcurrentLinkedQueue<>();
         Map<String, Integer> ran = new ConcurrentSkipListMap<>();
         Map<String, Integer> without = new ConcurrentSkipListMap<>();
         Map<String, List<OpCase>> kinds = new TreeMap<>();
@@ -98,23 +86,19 @@ class LoweredOpsTest {
                 kinds.computeIfAbsent(kind, _ -> new ArrayList<>()).add(one);
             }
         }
-        onStages(kinds, (kind, one, stage) -> {
+        List<String> faults = EmulatedStages.check(kinds, (kind, one, stage) -> {
             StepRun steps = StepRun.withoutLibraries(stage);
-            try {
-                if (WITHOUT.contains(kind) || !typesAreKnown(kind, one)) {
-                    assertThatThrownBy(() -> steps.run(one.op(), one.inputs()))
-                            .as("listed as without a kernel")
-                            .isInstanceOf(UnsupportedException.class);
-                    without.merge(kind, 1, Integer::sum);
-                } else {
-                    stage.run(new KernelCase(
-                            kind,
-                            one.name(),
-                            _ -> one.verify(steps.run(one.op(), one.inputs()).outputs())));
-                    ran.merge(kind, 1, Integer::sum);
-                }
-            } catch (AssertionError | RuntimeException e) {
-                faults.add(one.name() + ": " + e);
+            if (WITHOUT.contains(kind) || !typesAreKnown(kind, one)) {
+                assertThatThrownBy(() -> steps.run(one.op(), one.inputs()))
+                        .as("listed as without a kernel")
+                        .isInstanceOf(UnsupportedException.class);
+                without.merge(kind, 1, Integer::sum);
+            } else {
+                stage.run(new KernelCase(
+                        kind,
+                        one.name(),
+                        _ -> one.verify(steps.run(one.op(), one.inputs()).outputs())));
+                ran.merge(kind, 1, Integer::sum);
             }
         });
         System.out.println("lowered on the emulator: " + ran + "; without a kernel: " + without);
@@ -136,56 +120,13 @@ class LoweredOpsTest {
     @Test
     void theirOwnCases() {
         Harness.require();
-        Queue<String> faults = new ConcurrentLinkedQueue<>();
         Map<String, List<KernelCase>> kinds = new TreeMap<>();
         for (KernelCase one : KernelCases.all()) {
             if (OWN.contains(one.kernel())) {
                 kinds.computeIfAbsent(one.kernel(), _ -> new ArrayList<>()).add(one);
             }
         }
-        onStages(kinds, (_, one, stage) -> {
-            try {
-                stage.run(one);
-            } catch (AssertionError | RuntimeException e) {
-                faults.add(one + ": " + e);
-            }
-        });
+        List<String> faults = EmulatedStages.check(kinds, (_, one, stage) -> stage.run(one));
         assertThat(faults).isEmpty();
-    }
-
-    /** Checks a case of a kind. */
-    private interface Checked<T> {
-        void run(String kind, T one, KernelStage stage);
-    }
-
-    /** Takes kinds on several stages side by side: the compiler of one kind's kernels keeps one core busy alone. */
-    private static <T> void onStages(Map<String, List<T>> kinds, Checked<T> check) {
-        Queue<Map.Entry<String, List<T>>> left = new ConcurrentLinkedQueue<>(kinds.entrySet());
-        Queue<Throwable> broken = new ConcurrentLinkedQueue<>();
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < STAGES; i++) {
-            threads.add(Thread.ofPlatform()
-                    .name("stage-" + i)
-                    .uncaughtExceptionHandler((_, e) -> broken.add(e))
-                    .start(() -> onStage(stage -> {
-                        for (var kind = left.poll(); kind != null; kind = left.poll()) {
-                            for (T one : kind.getValue()) {
-                                check.run(kind.getKey(), one, stage);
-                            }
-                        }
-                    })));
-        }
-        threads.forEach(thread -> Uninterrupted.run(thread::join));
-        assertThat(broken).isEmpty();
-    }
-
-    private static void onStage(Consumer<KernelStage> work) {
-        EmulatorDriver driver = new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
-        KernelCompiler compiler =
-                new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
-        try (GpuContext context = driver.open(0);
-                KernelStage stage = new KernelStage(context, compiler)) {
-            work.accept(stage);
-        }
     }
 }

@@ -22,7 +22,12 @@ public record RunProfile(double micros, List<Step> steps, List<Span> spans) {
      * @param report what it is
      * @param span when and where it ran
      */
-    public record Step(StepReport report, Span span) {}
+    public record Step(StepReport report, Span span) {
+        public Step {
+            Require.nonNull(report, "report");
+            Require.nonNull(span, "span");
+        }
+    }
 
     /**
      * A stretch of time.
@@ -34,6 +39,11 @@ public record RunProfile(double micros, List<Step> steps, List<Span> spans) {
      * @param micros how long it took
      */
     public record Span(String track, String name, double start, double micros) {
+        public Span {
+            Require.nonNull(track, "track");
+            Require.nonNull(name, "name");
+        }
+
         /** When it ended. */
         public double end() {
             return start + micros;

@@ -31,9 +31,9 @@ final class RunTimeline implements AutoCloseable {
     /** Marks this point of the stream. */
     void mark() {
         GpuEvent event = context.newEvent(true);
-        marks.add(new Mark(event, 0)); // closed whatever comes
+        // read before the record: the device never seems to be ahead of the host, whenever this thread is held up
+        marks.add(new Mark(event, System.nanoTime()));
         stream.record(event);
-        marks.set(marks.size() - 1, new Mark(event, System.nanoTime()));
     }
 
     /**

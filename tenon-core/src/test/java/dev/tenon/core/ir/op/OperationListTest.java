@@ -2,8 +2,6 @@ package dev.tenon.core.ir.op;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.ir.Op;
-import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.testkit.OperationClasses;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,19 +37,6 @@ class OperationListTest {
                 .results()
                 .map((MatchResult result) -> result.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    @Test
-    void everyPrimitiveHasARowOfEdgeValues() throws IOException {
-        Set<String> rows = page("edge-values.md")
-                .lines()
-                .filter(line -> line.startsWith("| `"))
-                .flatMap(line -> OPERATION.matcher(line.split("\\|")[1]).results())
-                .map(result -> result.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
-        Set<String> primitives =
-                Op.records(Primitive.class).map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
-        assertThat(rows).isEqualTo(primitives);
     }
 
     @Test

@@ -1,0 +1,72 @@
+package dev.tenon.emulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.lazy.Uninterrupted;
+import dev.tenon.cuda.check.KernelStage;
+import dev.tenon.cuda.compile.CachingCompiler;
+import dev.tenon.cuda.compile.KernelCache;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.KernelCompiler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+
+/** Emulated devices, side by side: the compiler of one kind's kernels keeps one core busy alone. */
+final class EmulatedStages {
+    private static final int STAGES = 2;
+
+    /** Checks a case of a kind. */
+    interface Checked<T> {
+        void run(String kind, T one, KernelStage stage);
+    }
+
+    private EmulatedStages() {}
+
+    /**
+     * Checks every case; those of one kind on one stage.
+     *
+     * @return what failed
+     */
+    static <T> List<String> check(Map<String, List<T>> kinds, Checked<T> check) {
+        Queue<Map.Entry<String, List<T>>> left = new ConcurrentLinkedQueue<>(kinds.entrySet());
+        Queue<Throwable> broken = new ConcurrentLinkedQueue<>();
+        Queue<String> faults = new ConcurrentLinkedQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < STAGES; i++) {
+            threads.add(Thread.ofPlatform()
+                    .name("stage-" + i)
+                    .uncaughtExceptionHandler((_, e) -> broken.add(e))
+                    .start(() -> onStage(stage -> work(left, check, stage, faults))));
+        }
+        threads.forEach(thread -> Uninterrupted.run(thread::join));
+        assertThat(broken).isEmpty();
+        return List.copyOf(faults);
+    }
+
+    private static <T> void work(
+            Queue<Map.Entry<String, List<T>>> left, Checked<T> check, KernelStage stage, Queue<String> faults) {
+        for (var kind = left.poll(); kind != null; kind = left.poll()) {
+            for (T one : kind.getValue()) {
+                try {
+                    check.run(kind.getKey(), one, stage);
+                } catch (AssertionError | RuntimeException e) {
+                    faults.add(one + ": " + e);
+                }
+            }
+        }
+    }
+
+    private static void onStage(Consumer<KernelStage> work) {
+        EmulatorDriver driver = new EmulatorDriver(EmulatorOptions.of(Map.of()).withWorkers(2));
+        KernelCompiler compiler =
+                new CachingCompiler(new EmulatorCompiler(true), KernelCache.standard(), driver::version);
+        try (GpuContext context = driver.open(0);
+                KernelStage stage = new KernelStage(context, compiler)) {
+            work.accept(stage);
+        }
+    }
+}
