@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
  * second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more
  * and must work, with right results; and at the end nothing is held.
  *
- * <p>{@code -Dtenon.faults=N} tries N of each life, evenly spread; else every one.
+ * <p>{@code -Dtenon.faults=N} tries N points of each life, evenly spread; 64 by default.
  */
 public final class FaultTrials {
+    private static final int USUAL = 64;
     private static final List<Integer> ROWS = List.of(3, 3, 3, 5, 5, 3);
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -95,7 +96,7 @@ public final class FaultTrials {
         trial(0); // what the first one left to the process, such as code that it compiled, is there now
         int points = device.points().passed();
         Map<String, Integer> kinds = device.points().kinds();
-        int tried = Math.min(points, Integer.getInteger("tenon.faults", points));
+        int tried = Math.min(points, Integer.getInteger("tenon.faults", USUAL));
         int refused = 0;
         for (int i = 0; i < tried; i++) {
             trial(1 + (int) ((long) i * points / tried));
