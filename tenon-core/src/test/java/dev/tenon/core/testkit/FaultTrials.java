@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * second, and so on. Each failure must be an exception of ours that names the call; what failed is then done once more
  * and must work, with right results; and at the end nothing is held.
  *
- * <p>{@code -Dtenon.faults=N} tries N points of each life, evenly spread; 64 by default.
+ * <p>{@code -Dtenon.faults=N} tries N points of each life, evenly spread; 24 by default.
  */
 public final class FaultTrials {
-    private static final int USUAL = 64;
+    private static final int USUAL = 24;
     private static final List<Integer> ROWS = List.of(3, 3, 3, 5, 5, 3);
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
