@@ -8,7 +8,7 @@
 // columns to arrive, by `counters` (one a group, 0 before and after), adds the sums in `partial`, [groups, splits, ROWS, columns], in the
 // order of k. Shared: along_k 8 warps' sums; across_k a row of 8 warps' sums.
 // packed: lines of w in memory (and along_k, rows of a) are whole 16-byte chunks; others are read element by element.
-// Sums in A. bias and residual may be null; fn 0 is none.
+// Sums in A. bias and residual may be null; fn 0 leaves the sum as it is.
 //
 // Variants: TENON_T one of float, double, f16, bf16; TENON_ROWS one of 1, 2, 4, 8, 16.
 #include "pack.cuh"

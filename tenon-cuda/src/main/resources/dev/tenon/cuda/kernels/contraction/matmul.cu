@@ -8,7 +8,7 @@
 //
 // Launch: 256 threads, blocks in x alone, any number: they walk over the 64×64 tiles of all batches, a tile's rows fastest, so that
 // neighbours share the columns of b. A thread sums 4×4 elements in A; the next 16 of k are on their way while these are multiplied.
-// Shared: two tiles of 16×68. bias and residual may be null; fn 0 is none. k = 0 is an empty sum.
+// Shared: two tiles of 16×68. bias and residual may be null; fn 0 leaves the sum as it is. k = 0 is an empty sum.
 //
 // Variants: TENON_T one of float, double, f16, bf16; sums are in float, of double in double.
 #include "plain_tile.cuh"

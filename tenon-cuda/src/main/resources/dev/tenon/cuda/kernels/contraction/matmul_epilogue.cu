@@ -3,7 +3,7 @@
 //   matmul_epilogue     element by element
 //   matmul_epilogue_vw  16 bytes an access: n is a multiple of that many elements
 //
-// Launch: 256 threads, any number of blocks in x. bias and residual may be null (then n may be all there is: rows = 1); fn 0 is none.
+// Launch: 256 threads, any number of blocks in x. bias and residual may be null (then n may be all there is: rows = 1); fn 0 leaves the sum as it is.
 //
 // Variants: TENON_T one of float, double, f16, bf16; TENON_FN the function of unary_fn.cuh, which fn then is, too; -1 for any, looked up
 // for each element, which costs several times what memory does.

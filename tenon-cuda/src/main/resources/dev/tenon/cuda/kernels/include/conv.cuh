@@ -3,7 +3,7 @@
 #include "pack.cuh"
 #include "unary_fn.cuh"
 
-// y = residual + fn(sum + bias); bias has one number per output channel, residual the layout of y. Either may be null; fn 0 is none.
+// y = residual + fn(sum + bias); bias has one number per output channel, residual the layout of y. Either may be null; fn 0 leaves the sum as it is.
 template <typename T>
 struct ConvEpilogue {
     typedef typename Compute<T>::type A;

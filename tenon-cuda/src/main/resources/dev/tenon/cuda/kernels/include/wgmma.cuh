@@ -1,6 +1,6 @@
 // Products of a whole warpgroup, four warps, from shared memory (compute capability 9.0, code of its own form alone: sm_90a). Results are 64
 // rows, 16 a warp, in the layout of mma: element e of d[j] is that of a 16×8 tile at column 8 j. Both operands lie in atoms of 8 lines of 128
-// bytes whose 16-byte chunks are swapped by the line's number (mma_tile.cuh), on boundaries of 1024 bytes.
+// bytes whose 16-byte chunks are swapped by the line's number (mma_operand.cuh), on boundaries of 1024 bytes.
 #pragma once
 #include "tenon.cuh"
 
