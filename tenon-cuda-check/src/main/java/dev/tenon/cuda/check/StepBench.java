@@ -1,36 +1,26 @@
 package dev.tenon.cuda.check;
 
-import dev.tenon.core.backend.Program;
-import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
-import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.kernel.CopyKernel;
-import dev.tenon.cuda.kernel.Kernels;
-import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
-import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
-import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.timing.DeviceTiming;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 
 /**
  * Times one operation through its lowering on random inputs, without the libraries of matrix products: device time
@@ -40,12 +30,15 @@ import java.util.Random;
 public final class StepBench {
     private static final int PATTERN = 1 << 20;
 
+    private static final Blas NO_LIBRARIES = Blas.none("not asked");
+
     private final KernelStage stage;
-    private final AdditionOrder additionOrder;
+    private final StepRun steps;
 
     public StepBench(KernelStage stage, AdditionOrder additionOrder) {
         this.stage = stage;
-        this.additionOrder = additionOrder;
+        StepRun fast = new StepRun(stage, NO_LIBRARIES, Precision.FAST);
+        this.steps = additionOrder == AdditionOrder.ANY ? fast.inAnyOrder() : fast;
     }
 
     /**
@@ -85,27 +78,16 @@ public final class StepBench {
      * @throws UnsupportedException where it has no kernel
      */
     public Timed time(Op op, List<Operand> operands, int sets) {
-        GraphBuilder graph = new GraphBuilder("bench");
-        List<Value> values = new ArrayList<>();
-        operands.forEach(operand -> values.add(graph.input("in" + values.size(), operand.type())));
-        List<Value> results = graph.add("it", op, values);
-        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
-            throw new IllegalStateException(op + " is folded away");
-        }
-        Map<Value, Integer> slots = new HashMap<>();
-        values.forEach(value -> slots.put(value, slots.size()));
-        results.forEach(value -> slots.put(value, slots.size()));
-        GpuStep step = switch (GpuLowering.lower(node, new Context(slots))) {
-            case GpuStep found -> found;
-            case NoKernel none -> throw new UnsupportedException(none.reason());
-        };
-        long bytes = operands.stream().mapToLong(o -> o.type().bytes()).sum()
-                + results.stream().mapToLong(value -> value.type().bytes()).sum();
+        StepRun.Made made = steps.make(op, operands.stream().map(Operand::type).toList());
+        GpuStep step = made.step();
+        long bytes = Stream.concat(operands.stream().map(Operand::type), made.results().stream())
+                .mapToLong(TensorType::bytes)
+                .sum();
         GpuStream stream = stage.stream();
-        try (BlasHandle handle = Blas.none("not asked").newHandle(stream)) {
+        try (BlasHandle handle = NO_LIBRARIES.newHandle(stream)) {
             List<GpuFrame> frames = new ArrayList<>();
             for (int set = 0; set < sets; set++) {
-                frames.add(frame(step, operands, results, handle));
+                frames.add(frame(made, operands, handle));
             }
             int[] next = {0};
             double micros = DeviceTiming.inGraph(
@@ -131,27 +113,15 @@ public final class StepBench {
                         () -> copier.enqueue(stream, stage.arguments(), from.address(), to.address(), half)));
     }
 
-    private GpuFrame frame(GpuStep step, List<Operand> operands, List<Value> results, BlasHandle handle) {
+    private GpuFrame frame(StepRun.Made made, List<Operand> operands, BlasHandle handle) {
         List<DeviceBuffer> buffers = new ArrayList<>();
         for (Operand operand : operands) {
             DeviceBuffer buffer = stage.zeroed(operand.type().bytes());
             fill(buffer, operand);
             buffers.add(buffer);
         }
-        results.forEach(value -> buffers.add(stage.zeroed(value.type().bytes())));
-        return new GpuFrame(
-                stage.stream(),
-                stage.arguments(),
-                new GpuFrame.Addresses(
-                        buffers.stream().mapToLong(DeviceBuffer::address).toArray(),
-                        stage.zeroed(step.workspaceBytes()).address(),
-                        stage.zeroed(step.counterBytes()).address(),
-                        stage.zeroed(2 * Long.BYTES).address()),
-                handle,
-                buffers,
-                (_, _) -> {
-                    throw new IllegalStateException("a step on the host is not timed");
-                });
+        made.results().forEach(type -> buffers.add(stage.zeroed(type.bytes())));
+        return steps.frame(made.step(), buffers, stage.zeroed(2 * Long.BYTES), handle);
     }
 
     private void fill(DeviceBuffer buffer, Operand operand) {
@@ -175,54 +145,6 @@ public final class StepBench {
                 stage.stream().copyToDevice(host.asSlice(0, count * dtype.bytes()), buffer, at * dtype.bytes());
             }
             stage.stream().synchronize();
-        }
-    }
-
-    private final class Context implements GpuLoweringContext {
-        private final Map<Value, Integer> slots;
-
-        Context(Map<Value, Integer> slots) {
-            this.slots = slots;
-        }
-
-        @Override
-        public int slot(Value value) {
-            return java.util.Objects.requireNonNull(slots.get(value), value::toString);
-        }
-
-        @Override
-        public int transposedSlot(Value matrix) {
-            throw new IllegalArgumentException(matrix + " is no constant: operands here are inputs");
-        }
-
-        @Override
-        public Kernels kernels() {
-            return stage.modules();
-        }
-
-        @Override
-        public Precision precision() {
-            return Precision.FAST;
-        }
-
-        @Override
-        public AdditionOrder additionOrder() {
-            return additionOrder;
-        }
-
-        @Override
-        public Blas blas() {
-            return Blas.none("not asked");
-        }
-
-        @Override
-        public Program onHost(Plan plan, String reason) {
-            throw new UnsupportedException(reason);
-        }
-
-        @Override
-        public int stepNumber() {
-            return 0;
         }
     }
 }

@@ -149,29 +149,11 @@ public final class StepRun {
     }
 
     private Result run(Op op, List<NdArray> inputs, boolean captured) {
-        GraphBuilder graph = new GraphBuilder("one step");
-        List<Value> operands = new ArrayList<>();
-        for (int i = 0; i < inputs.size(); i++) {
-            operands.add(graph.input("in" + i, inputs.get(i).type()));
-        }
-        List<Value> results = graph.add("it", op, operands);
-        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
-            throw new IllegalStateException(op + " is folded away");
-        }
-        Map<Value, Integer> slots = new HashMap<>();
+        Made made = make(op, inputs.stream().map(NdArray::type).toList());
         List<DeviceBuffer> buffers = new ArrayList<>();
-        for (int i = 0; i < inputs.size(); i++) {
-            slots.put(operands.get(i), buffers.size());
-            buffers.add(stage.upload(inputs.get(i)));
-        }
-        for (Value result : results) {
-            slots.put(result, buffers.size());
-            buffers.add(stage.poisoned(result.type().bytes()));
-        }
-        GpuStep step = switch (GpuLowering.lower(node, new Context(slots))) {
-            case GpuStep found -> found;
-            case NoKernel none -> throw new UnsupportedException(none.reason());
-        };
+        inputs.forEach(input -> buffers.add(stage.upload(input)));
+        made.results.forEach(type -> buffers.add(stage.poisoned(type.bytes())));
+        GpuStep step = made.step;
         GpuStream stream = stage.stream();
         try (BlasHandle handle = blas.newHandle(stream)) {
             if (step.callsCublas()) {
@@ -184,14 +166,41 @@ public final class StepRun {
                     buffers.subList(inputs.size(), buffers.size()),
                     captured);
             List<NdArray> outputs = new ArrayList<>();
-            for (int i = 0; i < results.size(); i++) {
-                outputs.add(stage.download(results.get(i).type(), buffers.get(inputs.size() + i)));
+            for (int i = 0; i < made.results.size(); i++) {
+                outputs.add(stage.download(made.results.get(i), buffers.get(inputs.size() + i)));
             }
             return new Result(outputs, step, stage.download(FAULT, faults));
         }
     }
 
-    private GpuFrame frame(GpuStep step, List<DeviceBuffer> buffers, DeviceBuffer faults, BlasHandle handle) {
+    /**
+     * The step of an operation.
+     *
+     * @param results their types; their slots follow those of the inputs
+     */
+    record Made(GpuStep step, List<TensorType> results) {}
+
+    /** Lowers an operation on inputs of those types. @throws UnsupportedException where it has no kernel */
+    Made make(Op op, List<TensorType> inputs) {
+        GraphBuilder graph = new GraphBuilder("one step");
+        List<Value> operands = new ArrayList<>();
+        inputs.forEach(type -> operands.add(graph.input("in" + operands.size(), type)));
+        List<Value> results = graph.add("it", op, operands);
+        if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
+            throw new IllegalStateException(op + " is folded away");
+        }
+        Map<Value, Integer> slots = new HashMap<>();
+        operands.forEach(value -> slots.put(value, slots.size()));
+        results.forEach(value -> slots.put(value, slots.size()));
+        return switch (GpuLowering.lower(node, new Context(slots))) {
+            case GpuStep step ->
+                new Made(step, results.stream().map(Value::type).toList());
+            case NoKernel none -> throw new UnsupportedException(none.reason());
+        };
+    }
+
+    /** What a step sees of the stage: buffers of its inputs and results, poisoned workspace, zeroed counters. */
+    GpuFrame frame(GpuStep step, List<DeviceBuffer> buffers, DeviceBuffer faults, BlasHandle handle) {
         return new GpuFrame(
                 stage.stream(),
                 stage.arguments(),
