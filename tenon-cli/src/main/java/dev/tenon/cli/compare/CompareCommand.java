@@ -5,8 +5,8 @@ import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Progress;
 import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
-import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.CompileSettings;
+import dev.tenon.cli.model.DimOptions;
 import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.options.CompileOptions;
@@ -48,12 +48,8 @@ public final class CompareCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     Path model;
 
-    @Option(
-            names = "--dim",
-            paramLabel = "NAME=N",
-            converter = {Values.Name.class, Values.Size.class},
-            description = "The size of a named dim; 1 where not given.")
-    Map<String, Long> dims = new LinkedHashMap<>();
+    @Mixin
+    DimOptions dims = new DimOptions();
 
     @Option(names = "--json", description = "One object a node's result, then one for the model.")
     boolean json;
@@ -76,7 +72,7 @@ public final class CompareCommand implements Callable<Integer> {
                 Engine engine = Engine.open(device.target(), device.options())) {
             target = engine.target();
             ModelComparison comparison = new ModelComparison(onnx.graph(), options, !target.equals(Target.cpu()));
-            Map<String, Tensor> inputs = ModelInputs.generate(onnx.graph().inputs(), dims);
+            Map<String, Tensor> inputs = ModelInputs.generate(onnx.graph().inputs(), dims.sizes);
             int all = onnx.graph().nodes().size();
             nodes = comparison.nodes(
                     engine, options, inputs, done -> progress.say("node " + done + " of " + all + " …"));

@@ -5,7 +5,6 @@ import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Output;
 import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
-import dev.tenon.cli.console.Values;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
@@ -45,12 +44,8 @@ public final class ExplainCommand implements Callable<Integer> {
     @Nullable
     Path model;
 
-    @Option(
-            names = "--dim",
-            paramLabel = "NAME=N",
-            converter = {Values.Name.class, Values.Size.class},
-            description = "The size of a named dim; 1 where not given.")
-    Map<String, Long> dims = new LinkedHashMap<>();
+    @Mixin
+    DimOptions dims = new DimOptions();
 
     @Option(
             names = "--dump-ir",
@@ -86,8 +81,8 @@ public final class ExplainCommand implements Callable<Integer> {
                 CompiledModel compiled = runtime.compile(onnx.graph(), options)) {
             try (Session session = compiled.newSession()) {
                 // one run, so that plans that depend on values of the run are there as well
-                Map<String, Tensor> all = ModelInputs.generate(compiled.inputs(), dims);
-                ModelInputs.run(session, compiled.inputs(), all, Map.of(), dims);
+                Map<String, Tensor> all = ModelInputs.generate(compiled.inputs(), dims.sizes);
+                ModelInputs.run(session, compiled.inputs(), all, Map.of(), dims.sizes);
             }
             ModelReport report = compiled.report();
             Path page = html;

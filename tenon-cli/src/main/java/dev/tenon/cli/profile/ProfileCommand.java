@@ -9,6 +9,7 @@ import dev.tenon.cli.console.Units;
 import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.cli.model.DimOptions;
 import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.cli.model.RunTrace;
 import dev.tenon.core.error.Text;
@@ -56,12 +57,8 @@ public final class ProfileCommand implements Callable<Integer> {
     @Nullable
     Path model;
 
-    @Option(
-            names = "--dim",
-            paramLabel = "NAME=N",
-            converter = {Values.Name.class, Values.Size.class},
-            description = "The size of a named dim; 1 where not given.")
-    Map<String, Long> dims = new LinkedHashMap<>();
+    @Mixin
+    DimOptions dims = new DimOptions();
 
     @Option(
             names = "--runs",
@@ -102,10 +99,10 @@ public final class ProfileCommand implements Callable<Integer> {
                 Session session = compiled.newSession()) {
             ceilings = Ceilings.of(runtime.device(), Store.standard());
             title = Text.name(String.valueOf(file.getFileName())) + " on " + runtime.target();
-            Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), dims);
+            Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), dims.sizes);
             progress.say("running " + title + " until its times settle …");
             whole = Samples.measure(
-                    () -> ModelInputs.run(session, compiled.inputs(), inputs, Map.of(), dims), runs, 0.2);
+                    () -> ModelInputs.run(session, compiled.inputs(), inputs, Map.of(), dims.sizes), runs, 0.2);
             progress.say("profiling " + Units.counted(runs, "run") + " …");
             for (int run = 0; run < runs; run++) {
                 profiles.add(session.runProfiled(inputs).profile());
