@@ -26,7 +26,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The plans of a loop's body and of a branch are recorded and replayed like a model's, where they have no host step. */
+/** The plans of a loop's body and of a branch are recorded like a model's, where they have no host step. */
 class RecordedBodiesTest {
     private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.GRAPH);
     private static final TensorType STATE = TensorType.of(DType.F32, 2);

@@ -77,7 +77,7 @@ public interface Device extends AutoCloseable {
         long bytes();
 
         /**
-         * From now on tells an observer what runs do, which then go step by step, recorded or not; null for nobody.
+         * From now on tells an observer what runs do, which then go step by step, recorded or not; null ends it.
          * Runs that are not observed cost nothing for it.
          */
         void observe(@Nullable RunObserver observer);

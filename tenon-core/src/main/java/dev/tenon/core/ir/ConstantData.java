@@ -76,6 +76,14 @@ public sealed interface ConstantData {
         }
     }
 
+    /** All elements, in memory order: where they lie, or materialised. */
+    default MemorySegment elements() {
+        return switch (this) {
+            case Dense dense -> dense.segment();
+            case Splat splat -> splat.materialise();
+        };
+    }
+
     /**
      * The same elements under another shape of as many; nothing is copied.
      *

@@ -14,11 +14,9 @@ import java.util.Map;
 final class RunRecorder implements RunObserver {
     private record Step(Program program, int index, String track, long start, long end) {}
 
-    private record Span(String track, String name, long start, long end) {}
-
     private final long begin = System.nanoTime();
     private final List<Step> steps = new ArrayList<>();
-    private final List<Span> spans = new ArrayList<>();
+    private final List<RunProfile.Span> spans = new ArrayList<>();
 
     @Override
     public synchronized void step(Program program, int index, String track, long startNanos, long endNanos) {
@@ -27,7 +25,7 @@ final class RunRecorder implements RunObserver {
 
     @Override
     public synchronized void span(String track, String name, long startNanos, long endNanos) {
-        spans.add(new Span(track, name, startNanos, endNanos));
+        spans.add(spanned(track, name, startNanos, endNanos));
     }
 
     /** Of the run that ends now. */
@@ -42,9 +40,11 @@ final class RunRecorder implements RunObserver {
         }
         told.sort(Comparator.comparingDouble(step -> step.span().start()));
         List<RunProfile.Span> others = new ArrayList<>();
-        for (Span span : spans) {
-            String name = span.name.isEmpty() ? stepAt(told, micros(span.start - begin)) : span.name;
-            others.add(spanned(span.track, name, span.start, span.end));
+        for (RunProfile.Span span : spans) {
+            others.add(
+                    span.name().isEmpty()
+                            ? new RunProfile.Span(span.track(), stepAt(told, span.start()), span.start(), span.micros())
+                            : span);
         }
         return new RunProfile(micros, told, others);
     }

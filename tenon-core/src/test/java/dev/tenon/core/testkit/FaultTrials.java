@@ -189,7 +189,7 @@ public final class FaultTrials {
         }
     }
 
-    /** Whether the exception or what caused it is the fault; memory of the host names its bytes and its tensor itself. */
+    /** Whether the exception, or what caused it, is the fault. */
     private static boolean says(TenonException e) {
         return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
                 .anyMatch(cause -> String.valueOf(cause.getMessage()).contains(FaultPoints.MARK));

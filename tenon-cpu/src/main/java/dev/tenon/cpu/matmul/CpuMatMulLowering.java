@@ -117,15 +117,7 @@ public final class CpuMatMulLowering {
         return context.prepared(
                 data,
                 transposed ? TRANSPOSED_PANELS : PANELS,
-                constant -> FloatProduct.pack(constant, dense(constant), k, n, transposed));
-    }
-
-    /** All elements of a constant, in any memory: packing reads each once. */
-    private static MemorySegment dense(ConstantData data) {
-        return switch (data) {
-            case ConstantData.Dense dense -> dense.segment();
-            case ConstantData.Splat splat -> splat.materialise();
-        };
+                constant -> FloatProduct.pack(constant, constant.elements(), k, n, transposed));
     }
 
     public static CpuStep lower(GroupedMatMul op, Node node, CpuLoweringContext context) {

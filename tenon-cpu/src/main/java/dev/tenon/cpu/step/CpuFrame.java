@@ -58,7 +58,7 @@ public final class CpuFrame {
         return pool.threads();
     }
 
-    /** Tells somebody what workers do from now on; null for nobody. Set between steps. */
+    /** Tells an observer what workers do from now on; null ends it. Set between steps. */
     public void observe(@Nullable RunObserver next) {
         observer = next;
     }

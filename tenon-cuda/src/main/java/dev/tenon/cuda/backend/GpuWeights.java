@@ -188,10 +188,7 @@ final class GpuWeights implements Device.Constants {
             filling = context.newStream();
             stream = filling;
         }
-        MemorySegment elements = switch (layout.data()) {
-            case ConstantData.Dense dense -> dense.segment();
-            case ConstantData.Splat splat -> splat.materialise();
-        };
+        MemorySegment elements = layout.data().elements();
         if (layout.transposed()) {
             fillTransposed(layout.data().type(), elements, memory, filling);
         } else {

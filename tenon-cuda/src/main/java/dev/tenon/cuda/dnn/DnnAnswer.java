@@ -3,7 +3,7 @@ package dev.tenon.cuda.dnn;
 /** What cuDNN has for a convolution: a plan, or none and why. */
 public sealed interface DnnAnswer permits DnnPlan, DnnAnswer.Refusal {
     /**
-     * There is none.
+     * The library does not run it.
      *
      * @param reason in words
      */

@@ -67,7 +67,7 @@ public final class StepKernels implements Kernels {
         /**
          * Gives a step's kernels their code.
          *
-         * @return why there is none for one of them, since no compiler has code for the device; empty where all have it
+         * @return why no compiler has code for one of them; empty where all have it
          * @throws dev.tenon.core.error.NativeException when a source does not compile or the driver refuses it
          */
         public String bind(StepKernels step) {

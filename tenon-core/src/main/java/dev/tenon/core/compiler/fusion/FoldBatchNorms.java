@@ -9,9 +9,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.HostMemory;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Contraction;
@@ -91,7 +91,8 @@ public final class FoldBatchNorms implements Pass {
     private static double[] addends(Node node, @Nullable ConstantData bias, double[] factors) {
         double[] shift = elements(node.input(2));
         double[] mean = elements(node.input(3));
-        double[] before = bias == null ? new double[factors.length] : elements(bias);
+        double[] before =
+                bias == null ? new double[factors.length] : NdArray.of(bias).toDoubles();
         double[] addends = new double[factors.length];
         for (int i = 0; i < addends.length; i++) {
             addends[i] = (before[i] - mean[i]) * factors[i] + shift[i];
@@ -113,23 +114,7 @@ public final class FoldBatchNorms implements Pass {
         if (data == null) {
             throw new IllegalStateException(value + " is no constant");
         }
-        return elements(data);
-    }
-
-    private static double[] elements(ConstantData data) {
-        MemorySegment segment = segment(data);
-        double[] all = new double[SizeMath.toInt("conv", data.type().shape().elements())];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = Elements.getDouble(data.type().dtype(), segment, i);
-        }
-        return all;
-    }
-
-    private static MemorySegment segment(ConstantData data) {
-        return switch (data) {
-            case ConstantData.Dense dense -> dense.segment();
-            case ConstantData.Splat splat -> splat.materialise();
-        };
+        return NdArray.of(data).toDoubles();
     }
 
     private static ConstantData vector(DType dtype, double[] values) {
@@ -148,7 +133,7 @@ public final class FoldBatchNorms implements Pass {
         long first = shape.size(0);
         long second = groups == 0 ? 1 : shape.size(1);
         long run = shape.elements() / Math.max(1, first * second);
-        MemorySegment from = segment(weights);
+        MemorySegment from = weights.elements();
         MemorySegment to = HostMemory.allocate(type.bytes(), 64);
         for (long i = 0; i < first; i++) {
             for (long j = 0; j < second; j++) {

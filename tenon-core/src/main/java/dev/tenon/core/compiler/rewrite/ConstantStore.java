@@ -47,7 +47,7 @@ public final class ConstantStore {
         long rowBytes = rows == 0 ? 0 : type.bytes() / rows;
         long at = 0;
         for (ConstantData part : joined.parts) {
-            MemorySegment from = elements(part);
+            MemorySegment from = part.elements();
             long bytes = rows == 0 ? 0 : from.byteSize() / rows;
             for (long row = 0; row < rows; row++) {
                 MemorySegment.copy(from, row * bytes, to, row * rowBytes + at, bytes);
@@ -77,7 +77,7 @@ public final class ConstantStore {
         long rows = shape.size(0);
         long channels = shape.size(1);
         long cells = shape.elements(2, shape.rank());
-        MemorySegment from = elements(data);
+        MemorySegment from = data.elements();
         MemorySegment to = HostMemory.allocate(type.bytes(), 64);
         for (long row = 0; row < rows; row++) {
             for (long cell = 0; cell < cells; cell++) {
@@ -99,12 +99,5 @@ public final class ConstantStore {
                 to.set(ValueLayout.JAVA_INT_UNALIGNED, 4 * place, from.get(ValueLayout.JAVA_INT_UNALIGNED, 4 * at));
             default -> MemorySegment.copy(from, at * bytes, to, place * bytes, bytes);
         }
-    }
-
-    private static MemorySegment elements(ConstantData data) {
-        return switch (data) {
-            case ConstantData.Dense dense -> dense.segment();
-            case ConstantData.Splat splat -> splat.materialise();
-        };
     }
 }

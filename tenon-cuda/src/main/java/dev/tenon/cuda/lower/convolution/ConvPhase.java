@@ -40,7 +40,7 @@ record ConvPhase(List<Axis> axes) {
             return new Axis(axis.output(), 0, 1, axis.kernel(), 0, 1, -axis.before(), axis.stride(), axis.dilation());
         }
 
-        /** Of the positions with the remainder {@code first}; one cell outside of x where there are none. */
+        /** Of the positions with the remainder {@code first}; one cell outside of x if it has no positions. */
         static Axis transposed(ConvGeometry.Axis axis, long first) {
             long stride = axis.stride();
             long skip = stride / gcd(stride, axis.dilation());

@@ -40,7 +40,7 @@ record DnnConv(
     /**
      * The step.
      *
-     * @param passed to which the reasons are added where there is none
+     * @param passed takes the reasons why cuDNN does not run it
      * @return null where cuDNN does not take the convolution
      */
     static @Nullable GpuStep step(
