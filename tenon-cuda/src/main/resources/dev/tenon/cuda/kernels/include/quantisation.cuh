@@ -8,10 +8,17 @@ constexpr int SCALES_ONE = 0;
 constexpr int SCALES_AXIS = 1;
 constexpr int SCALES_BLOCK = 2;
 
-// `inner` elements follow each other at one index of the axis, which has `size` indices. Counted where any mode is not SCALES_ONE.
+// Of one tensor of scales or zero points: what an index of the axis and one of the blocks count for in its own. A product, not a branch: a
+// compiler that makes a copy of the loop for each mode and type made 87,000 lines of PTX of this, on which the driver's spent a minute.
+struct ScaleSteps {
+    i64 axis, block;
+
+    __device__ __forceinline__ explicit ScaleSteps(i32 mode) : axis(mode == SCALES_AXIS), block(mode == SCALES_BLOCK) {}
+};
+
+// `inner` elements follow each other at one index of the axis, which has `size` indices; `block` is 0 where nothing lies by blocks.
 struct Scales {
-    i32 mode;
-    bool counted;
+    bool counted;  // whether anything but SCALES_ONE asks for places
     i64 size;
     i64 inner;
     i64 block;
@@ -19,29 +26,34 @@ struct Scales {
 
 // The place of neighbours along the axis: divided for once, then counted on.
 struct ScalePlace {
-    i64 outer, along, in;
+    i64 outer, along, in, block, within, blocks, inner;
 
-    __device__ __forceinline__ ScalePlace(i64 element, const Scales& s) : outer(0), along(0), in(0) {
+    __device__ __forceinline__ ScalePlace(i64 element, const Scales& s) : outer(0), along(0), in(0), block(0), within(0), blocks(0), inner(0x7fffffffffffffff) {
         if (!s.counted) return;
-        i64 row = element / s.inner;
-        in = element - row * s.inner;
+        inner = s.inner;
+        i64 row = element / inner;
+        in = element - row * inner;
         outer = row / s.size;
         along = row - outer * s.size;
+        if (s.block == 0) return;
+        block = along / s.block;
+        within = along - block * s.block;
+        blocks = (s.size + s.block - 1) / s.block;
     }
 
     __device__ __forceinline__ void next(const Scales& s) {
-        if (++in < s.inner) return;
+        if (++in < inner) return;
         in = 0;
+        if (++within == s.block) {
+            within = 0;
+            block++;
+        }
         if (++along < s.size) return;
-        along = 0;
+        along = block = within = 0;
         outer++;
     }
 
-    __device__ __forceinline__ i64 index(int mode, const Scales& s) const {
-        if (mode == SCALES_ONE) return 0;
-        if (mode == SCALES_AXIS) return along;
-        return (outer * ((s.size + s.block - 1) / s.block) + along / s.block) * s.inner + in;
-    }
+    __device__ __forceinline__ i64 index(const ScaleSteps& by) const { return along * by.axis + ((outer * blocks + block) * inner + in) * by.block; }
 };
 
 // The integer nearest to a quotient, even on ties, plus a zero point, within bounds of at most 17 bits; NaN is 0.
