@@ -39,9 +39,7 @@ final class Rows {
         if (first < 0) {
             return null;
         }
-        TensorType type = types.getFirst();
-        long start = type.dtype().bytesFor(first);
-        return new ConstantData.Dense(type, data.segment().asSlice(start, type.bytes())).compacted();
+        return data.part(types.getFirst(), first).compacted();
     }
 
     /** The first element of a slice that takes whole rows, but for the outermost axis of more than one; or -1. */

@@ -14,14 +14,34 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ConstantData {
     TensorType type();
 
-    /** All elements, in memory order. */
-    record Dense(TensorType type, MemorySegment segment) implements ConstantData {
+    /**
+     * All elements, in memory order.
+     *
+     * @param whole the constant that they are a part of, in the same memory, which a device may hold once for all parts;
+     *     the segment itself where they are no part
+     */
+    record Dense(TensorType type, MemorySegment segment, MemorySegment whole) implements ConstantData {
         public Dense {
             if (segment.byteSize() != type.bytes()) {
                 throw new ShapeException(
                         "constant " + type + " takes " + type.bytes() + " bytes, got " + segment.byteSize());
             }
             segment = segment.asReadOnly();
+            whole = whole.asReadOnly();
+        }
+
+        /** A constant of its own. */
+        public Dense(TensorType type, MemorySegment segment) {
+            this(type, segment, segment);
+        }
+
+        /**
+         * Elements that lie one after another among these, of the same type of elements.
+         *
+         * @param first the first one's number
+         */
+        public Dense part(TensorType part, long first) {
+            return new Dense(part, segment.asSlice(part.dtype().bytesFor(first), part.bytes()), whole);
         }
 
         /** The same memory as the same type; the elements are not compared. */
@@ -95,7 +115,7 @@ public sealed interface ConstantData {
             throw new ShapeException("constant " + type() + " does not have the elements of " + reshaped);
         }
         return switch (this) {
-            case Dense dense -> new Dense(reshaped, dense.segment());
+            case Dense dense -> new Dense(reshaped, dense.segment(), dense.whole());
             case Splat splat -> new Splat(reshaped, splat.element());
         };
     }

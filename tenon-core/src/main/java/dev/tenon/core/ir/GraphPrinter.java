@@ -130,7 +130,7 @@ final class GraphPrinter {
         switch (data) {
             case ConstantData.Splat(TensorType type, long element) ->
                 text.append("splat ").append(ElementText.print(type.dtype(), element));
-            case ConstantData.Dense(TensorType type, MemorySegment segment)
+            case ConstantData.Dense(TensorType type, MemorySegment segment, var _)
             when type.shape().elements() <= GraphText.INLINE_ELEMENTS -> {
                 text.append('[');
                 for (int i = 0; i < type.shape().elements(); i++) {

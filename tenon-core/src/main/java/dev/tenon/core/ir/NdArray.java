@@ -73,7 +73,7 @@ public final class NdArray {
 
     public static NdArray of(ConstantData data) {
         return switch (data) {
-            case ConstantData.Dense(TensorType type, MemorySegment segment) -> read(type, segment);
+            case ConstantData.Dense(TensorType type, MemorySegment segment, var _) -> read(type, segment);
             case ConstantData.Splat(TensorType type, long element) -> {
                 NdArray array = new NdArray(type);
                 for (int i = 0; i < array.size(); i++) {

@@ -69,7 +69,7 @@ public final class PackedRowStep extends LoopStep {
 
     /** Vector loops do not take mapped memory. */
     private static @Nullable MemorySegment prepared(@Nullable ConstantData data, CpuLoweringContext context) {
-        return data instanceof ConstantData.Dense(var type, MemorySegment segment)
+        return data instanceof ConstantData.Dense(var type, MemorySegment segment, var _)
                         && !Segments.isNative(segment)
                         && type.bytes() > 0
                 ? context.prepared(

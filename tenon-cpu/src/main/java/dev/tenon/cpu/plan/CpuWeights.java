@@ -94,7 +94,7 @@ public final class CpuWeights implements Device.Constants {
          */
         MemorySegment dense(ConstantData data) {
             return switch (data) {
-                case ConstantData.Dense(TensorType _, MemorySegment segment) ->
+                case ConstantData.Dense(TensorType _, MemorySegment segment, var _) ->
                     isUsable(segment) || staysMapped(segment) ? segment : copied(data, segment);
                 case ConstantData.Splat splat ->
                     prepared(

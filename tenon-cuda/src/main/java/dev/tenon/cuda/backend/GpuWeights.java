@@ -8,6 +8,7 @@ import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.cuda.kernel.KernelModules;
@@ -35,8 +36,33 @@ final class GpuWeights implements Device.Constants {
     private final MemoryLedger ledger;
     private final HostBackend hostBackend;
 
+    /** A part of a constant this large is uploaded by itself: a plan may want little of it. */
+    private static final long MOST_WHOLE_BYTES = 64L << 20;
+
+    /** What kernels may expect of a constant's address. */
+    private static final long ALIGNMENT = 256;
+
     /** A constant as it lies in memory, or transposed. */
-    record Layout(ConstantData data, boolean transposed) {}
+    record Layout(ConstantData data, boolean transposed) {
+        /** Of which this is a part, as the rows of a table of positions that a length wants; itself where it is none. */
+        Layout whole() {
+            if (!transposed && data instanceof ConstantData.Dense dense && offset() % ALIGNMENT == 0) {
+                long bytes = dense.whole().byteSize();
+                if (bytes > dense.segment().byteSize() && bytes <= MOST_WHOLE_BYTES) {
+                    TensorType type = TensorType.of(DType.U8, bytes);
+                    return new Layout(new ConstantData.Dense(type, dense.whole()), false);
+                }
+            }
+            return this;
+        }
+
+        /** The bytes of {@link #whole} before this. */
+        long offset() {
+            return data instanceof ConstantData.Dense dense
+                    ? dense.segment().address() - dense.whole().address()
+                    : 0;
+        }
+    }
 
     /** Memory of a constant, and how many plans read it. */
     private static final class Upload {
@@ -82,14 +108,15 @@ final class GpuWeights implements Device.Constants {
      * @throws dev.tenon.core.error.OutOfMemoryException past the cap or when the device has none left
      */
     synchronized long address(Layout layout, Set<Layout> used) {
-        Upload upload = uploaded.get(layout);
+        Layout whole = layout.whole();
+        Upload upload = uploaded.get(whole);
         if (upload == null) {
-            upload = upload(layout);
+            upload = upload(whole);
         }
-        if (used.add(layout)) {
+        if (used.add(whole)) {
             upload.users++;
         }
-        return upload.memory.buffer().address();
+        return upload.memory.buffer().address() + (whole == layout ? 0 : layout.offset());
     }
 
     /** Whether a constant is uploaded. */
