@@ -1,6 +1,7 @@
 /** The IR, the compiler, the runtime and its public API; nothing but the JDK below it. */
 @SuppressWarnings("module") // the modules named in qualified exports are compiled after this one
 module dev.tenon.core {
+    requires static jdk.jfr;
     requires static org.jspecify;
 
     exports dev.tenon.core.backend;

@@ -18,6 +18,9 @@ import java.util.stream.Collectors;
  * @param cost what it must move and compute at least
  */
 public record StepReport(String op, String node, String types, String tier, List<String> passedOver, StepCost cost) {
+    /** What the tier of a step begins with that the host runs for the device. */
+    public static final String HOST_TIER = "host: ";
+
     public StepReport {
         Require.nonNull(op, "op");
         Require.nonNull(node, "node");
@@ -25,6 +28,11 @@ public record StepReport(String op, String node, String types, String tier, List
         Require.nonNull(tier, "tier");
         Require.nonNull(cost, "cost");
         passedOver = List.copyOf(Require.elements(passedOver, "passedOver"));
+    }
+
+    /** Whether the host runs it for the device. */
+    public boolean onHost() {
+        return tier.startsWith(HOST_TIER);
     }
 
     /** The report of a node's step. */

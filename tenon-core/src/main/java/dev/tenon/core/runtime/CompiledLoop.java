@@ -1,7 +1,6 @@
 package dev.tenon.core.runtime;
 
 import dev.tenon.core.backend.Device;
-import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.DataException;
 import dev.tenon.core.error.TenonException;
@@ -10,7 +9,6 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
-import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.Tensor;
 import java.util.ArrayList;
@@ -25,23 +23,16 @@ import java.util.Set;
  * Thread-safe.
  */
 final class CompiledLoop implements AutoCloseable {
-    private final Compiler compiler;
-    private final Device device;
-    private final Device.Constants weights;
+    private final Planning planning;
     private final Stage.LoopCall call;
     private final Graph body;
     private final SharedCache<List<TensorType>, CompiledStage> plans;
-    private final CompileOptions options;
 
-    CompiledLoop(
-            Compiler compiler, Device device, Device.Constants weights, Stage.LoopCall call, CompileOptions options) {
-        this.compiler = compiler;
-        this.device = device;
-        this.weights = weights;
+    CompiledLoop(Planning planning, Stage.LoopCall call) {
+        this.planning = planning;
         this.call = call;
-        this.body = compiler.prepareBody(call.loop().body());
-        this.options = options;
-        this.plans = new SharedCache<>(options);
+        this.body = planning.compiler().prepareBody(call.loop().body());
+        this.plans = new SharedCache<>(planning.options(), planning.events());
     }
 
     /** Runs the loop on its operands among the named values and adds its results to them. */
@@ -80,7 +71,7 @@ final class CompiledLoop implements AutoCloseable {
     private CompiledStage stage(List<TensorType> types) {
         return plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(body, types);
-            return new CompiledStage(compiler, device, weights, body, named, Map.of(), options);
+            return new CompiledStage(planning, body, named, Map.of());
         });
     }
 
@@ -137,7 +128,7 @@ final class CompiledLoop implements AutoCloseable {
 
         @Override
         public Loop.Stack<Tensor> stack(TensorType each, long turns) {
-            return new ScanOutput(device, each, turns);
+            return new ScanOutput(planning.device(), each, turns);
         }
     }
 }

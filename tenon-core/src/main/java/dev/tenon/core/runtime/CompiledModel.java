@@ -2,7 +2,6 @@ package dev.tenon.core.runtime;
 
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
-import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.Require;
@@ -14,6 +13,8 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.ShapeProfile;
+import dev.tenon.core.report.EngineEvent;
+import dev.tenon.core.report.EngineListener;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.LeakWatch;
@@ -49,7 +50,8 @@ public final class CompiledModel implements AutoCloseable {
     private final SharedCache<Selection, Variant> others;
 
     private final Device.Constants weights;
-    private final Compiler compiler;
+    private final Planning planning;
+    private final ModelEvents events;
     private final CompileOptions options;
     private final Set<Session> sessions = ConcurrentHashMap.newKeySet();
     /** Runs hold the read side; closing takes the write side. */
@@ -70,9 +72,9 @@ public final class CompiledModel implements AutoCloseable {
         final Prepared prepared;
         final SharedCache<List<TensorType>, CompiledStage> plans;
 
-        Variant(Prepared prepared, CompileOptions options) {
+        Variant(Prepared prepared, CompileOptions options, ModelEvents events) {
             this.prepared = prepared;
-            this.plans = new SharedCache<>(options);
+            this.plans = new SharedCache<>(options, events);
         }
 
         @Override
@@ -92,18 +94,19 @@ public final class CompiledModel implements AutoCloseable {
      * Without plans yet; once the engine knows the model, {@link #prepareAhead} makes those that are wanted ahead of
      * time.
      */
-    CompiledModel(Engine engine, Device device, Preparation preparation) {
+    CompiledModel(Engine engine, Device device, Preparation preparation, EngineListener listener) {
         this.engine = engine;
         this.device = device;
         this.preparation = preparation;
         this.options = preparation.options();
-        this.compiler = preparation.compiler();
         this.graph = preparation.graph();
-        this.base = new Variant(preparation.prepared(), options);
-        this.others = new SharedCache<>(options);
+        this.events = new ModelEvents(Text.name(graph.name()), listener);
+        this.base = new Variant(preparation.prepared(), options, events);
+        this.others = new SharedCache<>(options, events);
         this.watch = LeakWatch.over(this, "CompiledModel(" + Text.name(graph.name()) + ")");
         try {
             this.weights = device.newConstants(); // last: nothing after it fails
+            this.planning = new Planning(preparation.compiler(), device, weights, options, events);
         } catch (RuntimeException | Error e) {
             watch.closed();
             throw e;
@@ -123,7 +126,8 @@ public final class CompiledModel implements AutoCloseable {
     private Variant variant(Selection selection) {
         Prepared prepared =
                 selection.overridden.isEmpty() ? base.prepared : preparation.preparedOverriding(selection.overridden);
-        return new Variant(selection.outputs.isEmpty() ? prepared : prepared.selecting(selection.outputs), options);
+        return new Variant(
+                selection.outputs.isEmpty() ? prepared : prepared.selecting(selection.outputs), options, events);
     }
 
     private Selection selection(Set<String> names, Collection<String> wanted) {
@@ -235,6 +239,23 @@ public final class CompiledModel implements AutoCloseable {
             boolean stay,
             Collection<String> wanted,
             Map<String, Tensor> targets) {
+        ModelEvents.Span span = events.begin(EngineEvent.Ran.class);
+        boolean failed = true;
+        try {
+            Map<String, Tensor> outputs = outputs(context, inputs, stay, wanted, targets);
+            failed = false;
+            return outputs;
+        } finally {
+            events.ran(span, failed);
+        }
+    }
+
+    private Map<String, Tensor> outputs(
+            Device.State context,
+            Map<String, Tensor> inputs,
+            boolean stay,
+            Collection<String> wanted,
+            Map<String, Tensor> targets) {
         Set<String> names = graph.overridden(inputs.keySet());
         Map<String, Tensor> results = names.isEmpty() && wanted.isEmpty()
                 ? run(base, context, inputs, stay, targets)
@@ -296,7 +317,7 @@ public final class CompiledModel implements AutoCloseable {
         return variant.plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(variant.prepared.graph(), types);
             Graph serving = variant.prepared.serving(named);
-            return new CompiledStage(compiler, device, weights, serving, named, Map.of(), options);
+            return new CompiledStage(planning, serving, named, Map.of());
         });
     }
 

@@ -3,7 +3,6 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.Program;
-import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.error.Text;
@@ -13,7 +12,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.lazy.Headroom;
-import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.report.EngineEvent;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.tensor.Tensor;
 import java.nio.ByteBuffer;
@@ -37,9 +36,7 @@ final class CompiledStage extends Shared {
     /** What the rest of a graph is planned for. */
     private record Key(List<TensorType> types, Map<String, ByteBuffer> known) {}
 
-    private final Compiler compiler;
-    private final Device device;
-    private final Device.Constants weights;
+    private final Planning planning;
     private final Stage stage;
     private final Program program;
     private final double millis;
@@ -47,33 +44,24 @@ final class CompiledStage extends Shared {
     private final List<ConstantData> constants;
     private final List<CompiledLoop> loops = new ArrayList<>();
     private final SharedCache<Key, CompiledStage> following;
-    private final CompileOptions options;
     private volatile boolean ran;
 
-    CompiledStage(
-            Compiler compiler,
-            Device device,
-            Device.Constants weights,
-            Graph graph,
-            Map<String, TensorType> types,
-            Map<String, ConstantData> known,
-            CompileOptions options) {
+    CompiledStage(Planning planning, Graph graph, Map<String, TensorType> types, Map<String, ConstantData> known) {
         Headroom.require("planning");
-        this.compiler = compiler;
-        this.device = device;
-        this.weights = weights;
-        this.options = options;
-        this.following = new SharedCache<>(options);
+        this.planning = planning;
+        this.following = new SharedCache<>(planning.options(), planning.events());
+        ModelEvents.Span span = planning.events().begin(EngineEvent.Planned.class);
         long start = System.nanoTime();
         try {
-            this.stage = compiler.plan(graph, types, known);
+            this.stage = planning.compiler().plan(graph, types, known);
             this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
             this.constants = beyond(graph, stage.plan().graph());
             Stage.Rest rest = stage.rest();
             if (rest != null) {
-                rest.loops().forEach(call -> loops.add(new CompiledLoop(compiler, device, weights, call, options)));
+                rest.loops().forEach(call -> loops.add(new CompiledLoop(planning, call)));
             }
-            this.program = device.compile(stage.plan(), weights, options); // last: nothing after it fails
+            this.program = planning.device()
+                    .compile(stage.plan(), planning.weights(), planning.options()); // last: nothing after it fails
             this.millis = (System.nanoTime() - start) / 1e6;
         } catch (OutOfMemoryError e) { // steps prepare tables as long as the axes that they work along
             throw new OutOfMemoryException(
@@ -81,6 +69,18 @@ final class CompiledStage extends Shared {
                             + "); raise its limit with -Xmx, or use smaller sizes",
                     e);
         }
+        planning.events()
+                .planned(
+                        span,
+                        this::inputs,
+                        program.steps(),
+                        stage.plan().memory().arenaBytes());
+    }
+
+    private List<String> inputs() {
+        return stage.plan().graph().inputs().stream()
+                .map(input -> Text.name(input.name()) + ": " + input.type())
+                .toList();
     }
 
     /** The constants of a plan that its graph does not have: computed for it. */
@@ -195,7 +195,7 @@ final class CompiledStage extends Shared {
             Tensor tensor = value(name, values);
             known.put(name, new ConstantData.Dense(tensor.type(), tensor.segment()));
         }
-        return new CompiledStage(compiler, device, weights, rest.graph(), types, known, options);
+        return new CompiledStage(planning, rest.graph(), types, known);
     }
 
     private static Tensor[] remaining(Stage.Rest rest, Map<String, Tensor> values) {
@@ -228,11 +228,8 @@ final class CompiledStage extends Shared {
     /** This stage's report and those of what followed it so far. */
     List<PlanReport> reports() {
         List<PlanReport> reports = new ArrayList<>();
-        List<String> inputs = stage.plan().graph().inputs().stream()
-                .map(input -> Text.name(input.name()) + ": " + input.type())
-                .toList();
         reports.add(new PlanReport(
-                inputs,
+                inputs(),
                 program.steps(),
                 ValueReports.of(stage.plan()),
                 stage.plan().memory().arenaBytes(),

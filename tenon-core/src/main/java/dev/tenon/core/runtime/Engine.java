@@ -13,6 +13,7 @@ import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.EngineListener;
 import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
@@ -33,6 +34,9 @@ public final class Engine implements AutoCloseable {
     private final Target target;
     private final Backend backend;
     private final Device device;
+    /** Of no use until the engine is open: the rehearsal is nobody's run. */
+    private volatile EngineListener listener = EngineListener.NONE;
+
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
     /** Guarded by {@link #models}. */
@@ -85,6 +89,7 @@ public final class Engine implements AutoCloseable {
         Engine engine = new Engine(target, backend, options);
         try {
             Rehearsal.once(engine);
+            engine.listener = options.listener();
         } catch (RuntimeException | Error e) {
             Closing.after(e, engine::close);
             throw e;
@@ -200,7 +205,7 @@ public final class Engine implements AutoCloseable {
             throw new InputException("the graph was prepared for " + preparation.backend() + ", the engine is for "
                     + target + "; prepare it for that");
         }
-        CompiledModel model = new CompiledModel(this, device, preparation);
+        CompiledModel model = new CompiledModel(this, device, preparation, listener);
         try {
             models.add(model);
             requireOpen(); // the engine may have been closed meanwhile

@@ -18,13 +18,15 @@ import java.util.function.Supplier;
 final class SharedCache<K, V extends Shared> implements AutoCloseable {
     private final int most;
     private final long mostBytes;
+    private final ModelEvents events;
     private final LazyMap<K, V> made = new LazyMap<>();
     /** Of the plans whose first use has ended. Guarded by itself. */
     private final HeldBytes held = new HeldBytes();
     /** Evicted plans whose close failed. Guarded by itself. */
     private final List<V> unclosed = new ArrayList<>();
 
-    SharedCache(CompileOptions options) {
+    SharedCache(CompileOptions options, ModelEvents events) {
+        this.events = events;
         most = options.maxPlans();
         mostBytes = options.maxPlanBytes();
     }
@@ -91,6 +93,7 @@ final class SharedCache<K, V extends Shared> implements AutoCloseable {
 
     private void evict(V value) {
         if (made.forget(value)) { // the close of the cache may have taken it
+            events.evicted();
             leave(value);
         }
     }

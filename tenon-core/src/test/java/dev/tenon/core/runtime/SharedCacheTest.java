@@ -10,6 +10,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.report.EngineListener;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SharedCacheTest {
+    private static final ModelEvents EVENTS = new ModelEvents("model", EngineListener.NONE);
+
     private static final int THREADS = 8;
 
     /** A plan that knows who uses it and whether it is closed. */
@@ -72,7 +75,7 @@ class SharedCacheTest {
     }
 
     private static SharedCache<Integer, Plan> cache(int most) {
-        return new SharedCache<>(CompileOptions.defaults().withMaxPlans(most));
+        return new SharedCache<>(CompileOptions.defaults().withMaxPlans(most), EVENTS);
     }
 
     private static ConstantData constant(int elements) {
@@ -177,7 +180,7 @@ class SharedCacheTest {
     void plansBeyondTheBytesGoAndSharedBytesCountOnce() {
         ConstantData shared = constant(1000);
         CompileOptions room = CompileOptions.defaults().withMaxPlanBytes(4000);
-        SharedCache<Integer, Plan> cache = new SharedCache<>(room);
+        SharedCache<Integer, Plan> cache = new SharedCache<>(room, EVENTS);
         Plan one = new Plan(1, Set.of(shared));
         Plan two = new Plan(2, Set.of(shared));
         Plan three = new Plan(3, Set.of(constant(500)));
@@ -197,7 +200,7 @@ class SharedCacheTest {
     @Test
     void constantsThatAPlanGotLaterCountAtTheNextPlan() {
         CompileOptions room = CompileOptions.defaults().withMaxPlanBytes(4000);
-        SharedCache<Integer, Plan> cache = new SharedCache<>(room);
+        SharedCache<Integer, Plan> cache = new SharedCache<>(room, EVENTS);
         Set<ConstantData> growing = new HashSet<>(Set.of(constant(500)));
         Plan one = new Plan(1, growing);
         use(cache, one);
@@ -215,7 +218,7 @@ class SharedCacheTest {
     @Test
     void newestPlanStaysWhateverItHolds() {
         SharedCache<Integer, Plan> cache =
-                new SharedCache<>(CompileOptions.defaults().withMaxPlanBytes(0));
+                new SharedCache<>(CompileOptions.defaults().withMaxPlanBytes(0), EVENTS);
         Plan large = new Plan(1, Set.of(constant(1000)));
         use(cache, large);
         assertThat(cache.values()).containsExactly(large);

@@ -10,6 +10,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -85,7 +86,7 @@ final class HostStep implements GpuStep {
 
     @Override
     public String tier() {
-        return "host: the CPU backend, between copies";
+        return StepReport.HOST_TIER + "the CPU backend, between copies";
     }
 
     @Override

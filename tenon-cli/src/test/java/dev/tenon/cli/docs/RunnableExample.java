@@ -19,17 +19,20 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-/** That the example of docs/custom-ops.md works as it stands, on the CPU and on the emulator. */
-class CustomOpsTest {
+/**
+ * A document of docs/ whose files ({@code **`Name.java`**:} before a block) make a program, {@code Example}, which prints
+ * what the document says that it prints, on the CPU and on the emulator.
+ */
+final class RunnableExample {
     private static final Pattern FILE =
             Pattern.compile("\\*\\*`([\\w.]+)`\\*\\*:\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
     private static final Pattern OUTPUT = Pattern.compile("What it prints:\n\n```text\n(.*?)```", Pattern.DOTALL);
 
-    private static String document() throws IOException {
-        return Files.readString(Path.of("..", "docs", "custom-ops.md"));
+    private final String document;
+
+    RunnableExample(String name) throws IOException {
+        document = Files.readString(Path.of("..", "docs", name));
     }
 
     private static String classPath(Path folder) {
@@ -41,17 +44,16 @@ class CustomOpsTest {
                         .collect(Collectors.joining(File.pathSeparator));
     }
 
-    @Test
-    void exampleCompilesAndPrintsWhatTheDocumentSays(@TempDir Path folder) throws IOException, InterruptedException {
+    void check(Path folder, String... names) throws IOException, InterruptedException {
         Map<String, String> files = new LinkedHashMap<>();
-        Matcher file = FILE.matcher(document());
+        Matcher file = FILE.matcher(document);
         while (file.find()) {
             files.put(file.group(1), file.group(2));
             Files.writeString(folder.resolve(file.group(1)), file.group(2));
         }
-        assertThat(files.keySet()).containsExactly("MovingAverage.java", "moving_average.cu", "Example.java");
+        assertThat(files.keySet()).containsExactly(names);
         assertThat(compile(folder, files)).isEmpty();
-        Matcher output = OUTPUT.matcher(document());
+        Matcher output = OUTPUT.matcher(document);
         assertThat(output.find()).isTrue();
         assertThat(run(folder, "cpu")).isEqualTo(output.group(1));
         if (new EmulatorCompiler(true).unavailable().isEmpty()) {
