@@ -125,10 +125,13 @@ final class GpuProgram implements Program {
     }
 
     private void enqueue(int step, GpuFrame frame) {
+        long range = StepRanges.begin(nodes[step].op().mnemonic(), nodes[step].name());
         try {
             steps[step].enqueue(frame);
         } catch (TenonException e) {
             throw nodes[step].fault(e);
+        } finally {
+            StepRanges.end(range);
         }
     }
 

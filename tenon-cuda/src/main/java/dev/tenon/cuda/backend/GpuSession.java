@@ -274,7 +274,12 @@ final class GpuSession implements Device.State {
             record(program, ready);
         }
         if (ready.graph != null) {
-            stream.launch(ready.graph);
+            long range = StepRanges.begin("replay", "");
+            try {
+                stream.launch(ready.graph);
+            } finally {
+                StepRanges.end(range);
+            }
             return;
         }
         program.enqueue(ready.frame);
