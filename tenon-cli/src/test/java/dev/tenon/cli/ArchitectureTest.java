@@ -11,7 +11,8 @@ class ArchitectureTest {
     void packagesUseThoseBelow() throws IOException {
         House.of("dev.tenon.cli")
                 .dependsDownwards(
-                        "console", "model", "soak", "profile", "compare", "bench", "kernels", "machine", "ranks", "")
+                        "console", "page", "model", "soak", "profile", "compare", "bench", "kernels", "machine",
+                        "ranks", "")
                 .hasSmallPackages()
                 .hasShortSources(SourceLimits.usual());
     }

@@ -5,6 +5,7 @@ import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Output;
 import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
+import dev.tenon.cli.page.ExplainPage;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;

@@ -2,6 +2,7 @@ package dev.tenon.cli.profile;
 
 import dev.tenon.cli.console.DeviceOptions;
 import dev.tenon.cli.console.Json;
+import dev.tenon.cli.console.Output;
 import dev.tenon.cli.console.Progress;
 import dev.tenon.cli.console.Samples;
 import dev.tenon.cli.console.Table;
@@ -12,6 +13,7 @@ import dev.tenon.cli.model.DefaultModel;
 import dev.tenon.cli.model.DimOptions;
 import dev.tenon.cli.model.ModelInputs;
 import dev.tenon.cli.model.RunTrace;
+import dev.tenon.cli.page.ProfilePage;
 import dev.tenon.core.error.Text;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
@@ -75,6 +77,13 @@ public final class ProfileCommand implements Callable<Integer> {
     @Nullable
     Path trace;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Write a self-contained page: kinds of steps, the last run's time line, its steps.")
+    @Nullable
+    Path html;
+
     @Option(names = "--json", description = "One object a kind of step, then one for the run.")
     boolean json;
 
@@ -108,24 +117,54 @@ public final class ProfileCommand implements Callable<Integer> {
                 profiles.add(session.runProfiled(inputs).profile());
             }
         }
-        Path page = trace;
-        if (page != null) {
-            RunTrace.write(page, title, profiles.getLast());
+        Path traced = trace;
+        if (traced != null) {
+            RunTrace.write(traced, title, profiles.getLast());
         }
         List<StepKind> kinds = StepKind.of(profiles);
+        Path page = html;
+        if (page != null) {
+            Output.write(page, page(title, whole, profiles.getLast(), kinds, ceilings));
+        }
         if (json) {
             kinds.forEach(kind -> Json.print(out, object(kind, ceilings)));
             Json.print(out, total(title, whole, profiles.getLast(), kinds));
         } else {
             print(out, kinds, ceilings);
-            out.println(title + ": steps " + Units.duration(stepMicros(kinds)) + ", a profiled run "
-                    + Units.duration(profiles.getLast().micros()) + ", an ordinary run "
-                    + Units.duration(whole.median()));
+            out.println(title + ": " + summary(whole, profiles.getLast(), kinds));
+            if (traced != null) {
+                out.println("wrote " + traced + "; open it at ui.perfetto.dev");
+            }
             if (page != null) {
-                out.println("wrote " + page + "; open it at ui.perfetto.dev");
+                out.println("wrote " + page);
             }
         }
         return 0;
+    }
+
+    private static String summary(Samples whole, RunProfile last, List<StepKind> kinds) {
+        return "steps " + Units.duration(stepMicros(kinds)) + ", a profiled run " + Units.duration(last.micros())
+                + ", an ordinary run " + Units.duration(whole.median());
+    }
+
+    private String page(
+            String title, Samples whole, RunProfile last, List<StepKind> kinds, Optional<Ceilings> ceilings) {
+        List<ProfilePage.Kind> rows = kinds.stream()
+                .map(kind -> new ProfilePage.Kind(
+                        kind.report(), kind.steps(), kind.micros(), kind.share(), rates(kind, ceilings)))
+                .toList();
+        return ProfilePage.of(title, List.of(summary(whole, last, kinds)), rows, last);
+    }
+
+    private String rates(StepKind kind, Optional<Ceilings> ceilings) {
+        double flops = kind.gigaflopsPerSecond();
+        String rate = flops == 0
+                ? String.format(Locale.ROOT, "%.1f GB/s", kind.gigabytesPerSecond())
+                : String.format(Locale.ROOT, "%.0f GFLOP/s", flops);
+        return rate
+                + ceilings.map(best -> best.share(kind, fast()))
+                        .map(share -> share > 1 ? ", from a cache" : ", " + ofBest(share) + " of best")
+                        .orElse("");
     }
 
     private static double stepMicros(List<StepKind> kinds) {

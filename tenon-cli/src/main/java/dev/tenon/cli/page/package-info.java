@@ -1,0 +1,2 @@
+/** Pages that commands write: a compiled model, a profile. */
+package dev.tenon.cli.page;
