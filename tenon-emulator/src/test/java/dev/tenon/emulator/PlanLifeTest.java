@@ -68,6 +68,20 @@ class PlanLifeTest {
     }
 
     @Test
+    void eagerRunKeepsNothing() {
+        FaultModel model = FaultModel.named("dense");
+        FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
+        try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults())) {
+            for (int rows = 1; rows < 4; rows++) {
+                model.check(engine.eager(model.graph(), model.inputs(rows)), rows);
+                assertThat(engine.memory().weights()).isZero();
+                assertThat(engine.memory().activations()).isZero();
+            }
+        }
+        assertThat(gpu.held()).isEmpty();
+    }
+
+    @Test
     void rowsOfOneTableAreUploadedWithItOnce() {
         GraphBuilder b = new GraphBuilder("positions");
         float[] numbers = new float[8 * 16];

@@ -1,6 +1,7 @@
 package dev.tenon.emulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
@@ -26,7 +27,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The plans of a loop's body and of a branch are recorded like a model's, where they have no host step. */
+/** The plans of a loop's body and of a branch are recorded like a model's: what lies between host steps. */
 class RecordedBodiesTest {
     private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.GRAPH);
     private static final TensorType STATE = TensorType.of(DType.F32, 2);
@@ -93,8 +94,40 @@ class RecordedBodiesTest {
     }
 
     @Test
-    void bodyWithAHostStepIsNotRecorded() {
-        assertThat(afterOneRun(true, RECORDED)).doesNotContain("ExecutableGraph");
+    void bodyIsRecordedAroundAHostStep() {
+        assertThat(afterOneRun(true, RECORDED)).contains("ExecutableGraph=1");
+    }
+
+    @Test
+    void stretchesBetweenHostStepsAreRecorded() {
+        Graph graph = GraphBuilder.build("stretches", g -> {
+            Value x = g.input("x", DType.F32, Dim.of(1), Dim.of(2));
+            Value table = g.constant(Tensor.of(new float[] {2, 0, 0, 2}, 2, 2));
+            Value doubled = g.matmul(g.softmax(g.matmul(x, table), 1), table);
+            Value halved = g.reshape(byHost(g, g.reshape(doubled, 2)), 1, 2);
+            Value alone = g.matmul(halved, table);
+            Value again = g.reshape(byHost(g, g.reshape(alone, 2)), 1, 2);
+            g.output("y", g.softmax(g.matmul(again, table), 1));
+        });
+        FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
+        try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
+                CompiledModel model = engine.compile(graph, Weights.none(), RECORDED);
+                Session session = model.newSession()) {
+            for (int run = 0; run < 5; run++) {
+                float x = run - 2;
+                double first = 1 / (1 + Math.exp(-2 * x));
+                double expected = 1 / (1 + Math.exp(-2 * (2 * first - 1)));
+                assertThat(session.run(Map.of("x", Tensor.of(new float[] {x, 0}, 1, 2)))
+                                .get("y")
+                                .toDoubles()[0])
+                        .as("run %s", run)
+                        .isCloseTo(expected, within(1e-5));
+            }
+            assertThat(gpu.held())
+                    .as("before the first host step and behind the last; one step alone is not worth it")
+                    .contains("ExecutableGraph=2");
+        }
+        assertThat(gpu.held()).isEmpty();
     }
 
     @Test

@@ -18,6 +18,7 @@ import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -177,6 +178,20 @@ public final class Engine implements AutoCloseable {
     /** Compiles a graph without parameters, as the options say. */
     public CompiledModel compile(Graph graph, CompileOptions options) {
         return compile(graph, Weights.none(), options);
+    }
+
+    /**
+     * Runs a graph once and keeps nothing of it: to try something. A graph that runs more often is {@link #compile
+     * compiled} once.
+     *
+     * @param inputs by name
+     * @return the outputs by name, in the host's memory
+     */
+    public Map<String, Tensor> eager(Graph graph, Map<String, Tensor> inputs) {
+        try (CompiledModel model = compile(graph);
+                Session session = model.newSession()) {
+            return session.run(inputs);
+        }
     }
 
     /**

@@ -30,7 +30,6 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,16 +103,13 @@ final class GpuPlanner implements GpuLoweringContext {
             steps[lowering] = lower(nodes[lowering]);
         }
         giveCode();
-        boolean recorded = options.execution() == Execution.GRAPH
-                && steps.length > 0
-                && Arrays.stream(steps).allMatch(GpuStep::recordable);
         return new GpuProgram(
                 new IoLayout(Signature.of(plan.graph())),
                 places.stream().map(place -> place.placement).toArray(Placement[]::new),
                 places.stream().mapToLong(this::address).toArray(),
                 new GpuProgram.Work(List.of(nodes), List.of(steps)),
                 plan.memory().arenaBytes(),
-                recorded,
+                options.execution() == Execution.GRAPH,
                 resources);
     }
 

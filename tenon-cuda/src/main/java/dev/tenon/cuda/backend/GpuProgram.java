@@ -31,7 +31,7 @@ final class GpuProgram implements Program {
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final long arenaBytes;
-    private final boolean recorded;
+    private final List<Stretch> stretches;
     private final long workspaceBytes;
     private final long counterBytes;
     private final ProgramResources resources;
@@ -41,7 +41,7 @@ final class GpuProgram implements Program {
      *
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
-     * @param recorded whether the work is to be recorded and can be
+     * @param record whether to record what can be
      * @param resources closed by the program
      */
     GpuProgram(
@@ -50,7 +50,7 @@ final class GpuProgram implements Program {
             long[] constants,
             Work work,
             long arenaBytes,
-            boolean recorded,
+            boolean record,
             ProgramResources resources) {
         this.io = io;
         this.placements = placements;
@@ -58,7 +58,7 @@ final class GpuProgram implements Program {
         this.nodes = work.nodes().toArray(Node[]::new);
         this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
-        this.recorded = recorded;
+        this.stretches = record ? stretches(steps) : List.of();
         this.workspaceBytes = work.most(GpuStep::workspaceBytes);
         this.counterBytes = work.most(GpuStep::counterBytes);
         this.resources = resources;
@@ -90,9 +90,37 @@ final class GpuProgram implements Program {
         return Arrays.stream(steps).anyMatch(GpuStep::callsCublas);
     }
 
-    /** Whether the work is to be recorded and can be. */
+    /** Whether some of the work is to be recorded and can be. */
     boolean recorded() {
-        return recorded;
+        return stretches.stream().anyMatch(Stretch::recorded);
+    }
+
+    /** What is recorded and what is not, in order; nothing where nothing is to be recorded. */
+    List<Stretch> stretches() {
+        return stretches;
+    }
+
+    /**
+     * Steps one behind the other that are alike in whether they can be recorded.
+     *
+     * @param end the step behind the last
+     * @param recorded whether they are: a single step is launched as fast by itself, unless it is all that there is
+     */
+    record Stretch(int from, int end, boolean recorded) {}
+
+    private static List<Stretch> stretches(GpuStep[] steps) {
+        List<Stretch> stretches = new ArrayList<>();
+        int from = 0;
+        while (from < steps.length) {
+            boolean recordable = steps[from].recordable();
+            int end = from + 1;
+            while (end < steps.length && steps[end].recordable() == recordable) {
+                end++;
+            }
+            stretches.add(new Stretch(from, end, recordable && (end - from > 1 || steps.length == 1)));
+            from = end;
+        }
+        return List.copyOf(stretches);
     }
 
     /** The device address of every slot. */
@@ -112,6 +140,13 @@ final class GpuProgram implements Program {
     /** Enqueues every step. */
     void enqueue(GpuFrame frame) {
         for (int i = 0; i < steps.length; i++) {
+            enqueue(i, frame);
+        }
+    }
+
+    /** Enqueues the steps of a stretch. */
+    void enqueue(GpuFrame frame, Stretch stretch) {
+        for (int i = stretch.from(); i < stretch.end(); i++) {
             enqueue(i, frame);
         }
     }

@@ -9,8 +9,6 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.step.GpuFrame;
-import dev.tenon.cuda.port.CapturedGraph;
-import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.KernelArguments;
@@ -19,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -69,10 +66,7 @@ final class GpuSession implements Device.State {
         int generation;
 
         @Nullable
-        ExecutableGraph graph;
-        /** What the graph is made of, until it is made. */
-        @Nullable
-        CapturedGraph captured;
+        RecordedWork recorded;
 
         Prepared(GpuFrame frame, HostSteps host) {
             this.frame = frame;
@@ -82,23 +76,15 @@ final class GpuSession implements Device.State {
         @Override
         public void close() {
             Closing closing = new Closing();
-            closing.step(this::forgetGraph);
-            closing.step(this::forgetCaptured);
+            closing.step(this::forget);
             closing.step(host::close);
             closing.end();
         }
 
-        void forgetGraph() {
-            if (graph != null) {
-                graph.close();
-                graph = null;
-            }
-        }
-
-        void forgetCaptured() {
-            if (captured != null) {
-                captured.close();
-                captured = null;
+        void forget() {
+            if (recorded != null) {
+                recorded.close();
+                recorded = null;
             }
         }
     }
@@ -266,44 +252,28 @@ final class GpuSession implements Device.State {
     private void work(GpuProgram program, Prepared ready) {
         int generation = device.blas().generation();
         if (ready.generation != generation) {
-            ready.forgetGraph();
+            ready.forget();
             ready.runs = 0;
             ready.generation = generation;
         }
-        if (ready.graph == null && ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
-            record(program, ready);
+        if (ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
+            recorded(program, ready).replay();
+        } else {
+            program.enqueue(ready.frame);
+            ready.runs++;
         }
-        if (ready.graph != null) {
-            long range = StepRanges.begin("replay", "");
-            try {
-                stream.launch(ready.graph);
-            } finally {
-                StepRanges.end(range);
-            }
-            return;
-        }
-        program.enqueue(ready.frame);
-        ready.runs++;
     }
 
-    private void record(GpuProgram program, Prepared ready) {
-        ready.forgetCaptured();
-        Lock recording = device.blas().recording();
-        recording.lock();
-        try {
-            stream.beginCapture();
-            try {
-                program.enqueue(ready.frame);
-            } catch (RuntimeException | Error e) {
-                Closing.after(e, stream::abortCapture);
-                throw e;
-            }
-            ready.captured = stream.endCapture();
-        } finally {
-            recording.unlock();
+    private RecordedWork recorded(GpuProgram program, Prepared ready) {
+        RecordedWork known = ready.recorded;
+        if (known != null && known.complete()) {
+            return known;
         }
-        ready.graph = ready.captured.instantiate();
-        ready.forgetCaptured();
+        ready.forget(); // of a recording that failed
+        RecordedWork made = new RecordedWork(program, ready.frame);
+        ready.recorded = made; // held from the first stretch on, so that a failure leaks nothing
+        made.record(device.blas().recording());
+        return made;
     }
 
     /** After a failure: what was enqueued is done, or the device is lost, before memory is given back. */

@@ -20,7 +20,8 @@ import java.util.List;
 
 /**
  * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back,
- * and the stream stands still meanwhile. Slow, and right; a plan with such a step is not recorded.
+ * and the stream stands still meanwhile. Slow, and right; a recorded plan is recorded up to such a
+ * step and behind it.
  */
 final class HostStep implements GpuStep {
     private final Program program;

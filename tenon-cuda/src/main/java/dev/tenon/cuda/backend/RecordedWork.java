@@ -1,0 +1,100 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.backend.Closing;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.port.CapturedGraph;
+import dev.tenon.cuda.port.ExecutableGraph;
+import dev.tenon.cuda.port.GpuStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A program's work recorded stretch by stretch: host steps stay between the stretches and are done anew at each replay.
+ * Used by one thread at a time.
+ */
+final class RecordedWork implements AutoCloseable {
+    private final GpuProgram program;
+    private final GpuFrame frame;
+    /** By stretch of the program; null for one that is not recorded. */
+    private final List<@Nullable ExecutableGraph> graphs = new ArrayList<>();
+    /** What the next graph is made of, until it is made. */
+    private @Nullable CapturedGraph captured;
+
+    RecordedWork(GpuProgram program, GpuFrame frame) {
+        this.program = program;
+        this.frame = frame;
+    }
+
+    /** Whether every stretch is there; not where recording one has failed. */
+    boolean complete() {
+        return captured == null && graphs.size() == program.stretches().size();
+    }
+
+    /** Records every stretch that can be; nothing runs. @param recording held meanwhile */
+    void record(Lock recording) {
+        for (GpuProgram.Stretch stretch : program.stretches()) {
+            graphs.add(stretch.recorded() ? record(stretch, recording) : null);
+        }
+    }
+
+    private ExecutableGraph record(GpuProgram.Stretch stretch, Lock recording) {
+        GpuStream stream = frame.stream();
+        recording.lock();
+        try {
+            stream.beginCapture();
+            try {
+                program.enqueue(frame, stretch);
+            } catch (RuntimeException | Error e) {
+                Closing.after(e, stream::abortCapture);
+                throw e;
+            }
+            captured = stream.endCapture();
+        } finally {
+            recording.unlock();
+        }
+        ExecutableGraph graph = captured.instantiate();
+        try {
+            closeCaptured();
+        } catch (RuntimeException | Error e) {
+            graphs.add(graph); // to be closed with the others
+            throw e;
+        }
+        return graph;
+    }
+
+    /** Enqueues all the work. */
+    void replay() {
+        for (int i = 0; i < graphs.size(); i++) {
+            ExecutableGraph graph = graphs.get(i);
+            if (graph == null) {
+                program.enqueue(frame, program.stretches().get(i));
+                continue;
+            }
+            long range = StepRanges.begin("replay", "");
+            try {
+                frame.stream().launch(graph);
+            } finally {
+                StepRanges.end(range);
+            }
+        }
+    }
+
+    private void closeCaptured() {
+        if (captured != null) {
+            captured.close();
+            captured = null;
+        }
+    }
+
+    /** Idempotent; a close that failed may be called again and goes on where it ended. */
+    @Override
+    public void close() {
+        Closing closing = new Closing();
+        graphs.removeIf(graph -> graph == null);
+        closing.each(graphs, ExecutableGraph::close);
+        closing.step(this::closeCaptured);
+        closing.end();
+    }
+}
