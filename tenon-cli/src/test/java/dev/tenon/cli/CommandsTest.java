@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -256,6 +257,36 @@ final class CommandsTest {
                 .matches("JVM start to first result \\d+ ms: .*, .* loading the model, .* planning, .* first run");
         assertThat(rows.getFirst()).containsKey("start");
         assertThat(rows.getLast()).doesNotContainKey("start");
+    }
+
+    @Test
+    void rowsAreMeasuredOnTheCpuToo() throws IOException {
+        for (String op : List.of("SOFTMAX", "LOG_SOFTMAX", "LAYER_NORM", "RMS_NORM")) {
+            String[] command = {
+                "bench",
+                "softmax",
+                "--device",
+                "cpu",
+                "--op",
+                op,
+                "--shapes",
+                "64x48",
+                "--runs",
+                "1",
+                "--seconds",
+                "0",
+                "--json"
+            };
+            List<Map<String, Object>> rows = Cli.run(command).succeeds().objects();
+            assertThat(rows).singleElement().satisfies(row -> {
+                assertThat(row)
+                        .containsEntry("device", "cpu")
+                        .containsEntry("bench", op.toLowerCase(Locale.ROOT))
+                        .containsEntry("form", "rows");
+                assertThat((double) row.get("gb_s")).isPositive();
+                assertThat((double) row.get("share_of_copy")).isPositive();
+            });
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.tenon.cli.bench;
 
+import dev.tenon.cli.console.DeviceOptions;
 import dev.tenon.cli.console.GpuOptions;
 import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Progress;
@@ -9,7 +10,10 @@ import dev.tenon.cli.console.Units;
 import dev.tenon.cli.console.Values;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.runtime.Engine;
+import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.kernel.RowRule;
+import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import java.io.PrintWriter;
@@ -29,10 +33,24 @@ import picocli.CommandLine.Spec;
         name = "softmax",
         mixinStandardHelpOptions = true,
         description = {
-            "Times softmax (or another --op) over rows: one context, warm kernels, repeated launches each followed by a wait; device time inside a captured graph.",
+            "Times softmax (or another --op) over rows: on a GPU one context, warm kernels, repeated launches each followed by a wait, device time inside a captured graph; without one the CPU backend.",
             "The share is of the time that copying as many bytes takes in the same run."
         })
 final class BenchSoftmaxCommand implements Callable<Integer> {
+    private static final List<Sizes> ALL = Sizes.of(
+            "128x128",
+            "1024x1024",
+            "4096x1024",
+            "65536x1024",
+            "1x16777216",
+            "1024x32768",
+            "64x1000003",
+            "262144x1024",
+            "4096x50257");
+
+    /** The first of them take up to 256 MiB. */
+    private static final int CPU_SHAPES = 7;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -42,17 +60,9 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "ROWSxCOLS",
             converter = Values.Rows.class,
-            description = "Rows and columns; those of BASELINES by default.")
-    List<Sizes> shapes = Sizes.of(
-            "128x128",
-            "1024x1024",
-            "4096x1024",
-            "65536x1024",
-            "262144x1024",
-            "1024x32768",
-            "64x1000003",
-            "1x16777216",
-            "4096x50257");
+            description =
+                    "Rows and columns; by default nine shapes from 128x128 on, on the CPU those of up to 256 MiB.")
+    List<Sizes> shapes = List.of();
 
     @Option(names = "--op", paramLabel = "OP", defaultValue = "SOFTMAX", description = "${COMPLETION-CANDIDATES}.")
     RowRule op = RowRule.SOFTMAX;
@@ -72,16 +82,58 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
     boolean json;
 
     @Mixin
-    GpuOptions gpu = new GpuOptions();
+    DeviceOptions device = new DeviceOptions();
 
     @Override
     public Integer call() {
+        Target target = device.target();
+        if (shapes.isEmpty()) {
+            shapes = target.backend().equals("cpu") ? ALL.subList(0, CPU_SHAPES) : ALL;
+        }
+        if (target.backend().equals("cpu")) {
+            onCpu(target);
+        } else {
+            onGpu(target);
+        }
+        return 0;
+    }
+
+    /** No separate device time: the host is the device. */
+    private void onCpu(Target target) {
         PrintWriter out = spec.commandLine().getOut();
-        Table table = new Table(
-                "rows", "cols", "variant", "median", "p95", "min", "max", "device", "GB/s", "of copy", "form");
-        GpuPlatform platform = gpu.platform();
+        Table table = table();
         try (Progress progress = new Progress(spec.commandLine().getErr());
-                GpuContext context = gpu.open(platform);
+                Engine engine = Engine.open(target, device.options())) {
+            CpuRowBench bench = new CpuRowBench(engine, op, dtype, measuring);
+            for (Sizes shape : shapes) {
+                progress.say(op.name().toLowerCase(Locale.ROOT) + " " + shape + " …");
+                RowBench.Measured m = bench.measure(shape.at(0), shape.at(1));
+                row(table, m);
+                if (json) {
+                    Json.print(out, object(target, engine.device().name(), m));
+                }
+            }
+            if (!json) {
+                table.print(out);
+                out.println(engine.device().name() + ", " + engine.device().detail() + ", " + dtype + reason(target));
+            }
+        }
+    }
+
+    private static String reason(Target target) {
+        return target.reason().isEmpty() ? "" : " (" + target.reason() + ")";
+    }
+
+    private static Table table() {
+        return new Table("rows", "cols", "variant", "median", "p95", "min", "max", "device", "GB/s", "of copy", "form");
+    }
+
+    private void onGpu(Target target) {
+        PrintWriter out = spec.commandLine().getOut();
+        Table table = table();
+        GpuPlatform platform = GpuPlatforms.named(target.backend());
+        try (Progress progress = new Progress(spec.commandLine().getErr());
+                GpuContext context = GpuOptions.open(platform, target);
                 RowBench bench =
                         new RowBench(context, platform.compiler(), op, dtype, measuring.runs, measuring.seconds)) {
             Sizes smallest = shapes.getFirst();
@@ -93,7 +145,8 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 for (RowBench.Measured m : bench.measure(shape.at(0), shape.at(1))) {
                     row(table, m);
                     if (json) {
-                        Map<String, Object> object = object(context, m);
+                        Map<String, Object> object =
+                                object(target, context.device().name(), m);
                         if (!told) {
                             object.put("start", first.object());
                             told = true;
@@ -110,7 +163,6 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 out.println(first);
             }
         }
-        return 0;
     }
 
     private static void row(Table table, RowBench.Measured m) {
@@ -128,15 +180,15 @@ final class BenchSoftmaxCommand implements Callable<Integer> {
                 m.form());
     }
 
-    private Map<String, Object> object(GpuContext context, RowBench.Measured m) {
+    private Map<String, Object> object(Target target, String card, RowBench.Measured m) {
         Map<String, Object> params = new LinkedHashMap<>();
         params.put("rows", m.rows());
         params.put("cols", m.cols());
         params.put("dtype", dtype.toString());
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("bench", op.name().toLowerCase(Locale.ROOT));
-        object.put("device", gpu.device);
-        object.put("card", context.device().name());
+        object.put("device", target.ordinal() == 0 ? target.backend() : target.toString());
+        object.put("card", card);
         object.put("params", params);
         object.put("variant", m.variant());
         object.put("form", m.form());

@@ -23,11 +23,16 @@ public final class GpuOptions {
 
     /** Opens the device and makes sure that there is a compiler. */
     public GpuContext open(GpuPlatform platform) {
-        GpuContext context = platform.driver().open(target().ordinal());
+        return open(platform, target());
+    }
+
+    /** Opens that device and makes sure that there is a compiler. */
+    public static GpuContext open(GpuPlatform platform, Target target) {
+        GpuContext context = platform.driver().open(target.ordinal());
         String missing = platform.compiler().unavailable();
         if (!missing.isEmpty()) {
             context.close();
-            throw new UnsupportedException(device + ": no kernel can be compiled: " + missing);
+            throw new UnsupportedException(target + ": no kernel can be compiled: " + missing);
         }
         return context;
     }
