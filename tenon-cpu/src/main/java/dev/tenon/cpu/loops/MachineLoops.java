@@ -13,6 +13,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,8 @@ public final class MachineLoops extends LoopsOverOthers {
     private static final @Nullable Kernels KERNELS = make();
     private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
             () -> new MachineRows.Arguments(Arena.ofAuto().allocate(CallableCode.ARGUMENT_BYTES, 64)));
+
+    private static final @Nullable ProductKernel BYTES = makeBytes();
 
     private final Kernels kernels;
 
@@ -53,6 +56,39 @@ public final class MachineLoops extends LoopsOverOthers {
             LOG.log(Level.WARNING, "the hottest loops run in Java, not in machine code", e);
         }
         return null;
+    }
+
+    private static @Nullable ProductKernel makeBytes() {
+        if (KERNELS == null) {
+            return null;
+        }
+        try {
+            return ProductKernel.makeBytes();
+        } catch (IllegalStateException e) {
+            LOG.log(Level.DEBUG, "products of 8-bit integers run as those of f32: {0}", e.getMessage());
+        } catch (LinkageError | OutOfMemoryError e) {
+            LOG.log(Level.WARNING, "products of 8-bit integers run as those of f32, not in machine code", e);
+        }
+        return null;
+    }
+
+    /** Columns of a panel of bytes for {@link #productOfBytes}; 0 where that is not there. */
+    public static int byteColumns() {
+        return BYTES == null ? 0 : BYTES.columns();
+    }
+
+    /**
+     * C = start + A B of bytes, exact but for sums past 32 bits, which wrap. All memory lies outside the heap.
+     *
+     * @param groups of four bytes along k
+     * @param a unsigned
+     * @param b signed, in panels of {@link #byteColumns} columns of such groups
+     * @param c integers of 32 bits
+     * @param start a row for all of C
+     */
+    public static void productOfBytes(int m, int n, int groups, Matrix a, Matrix b, Matrix c, Matrix start) {
+        Objects.requireNonNull(BYTES)
+                .run(m, n, groups, a, b, c, start, ARGUMENTS.get().memory());
     }
 
     /** Whether machine code runs here. */

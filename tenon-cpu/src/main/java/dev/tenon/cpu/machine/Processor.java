@@ -9,8 +9,9 @@ import java.lang.foreign.ValueLayout;
  *
  * @param avx2 256 bits, with fused multiply-add
  * @param avx512 512 bits, with the parts that every server processor has (F, BW, DQ, VL)
+ * @param bytes sums of products of bytes in vectors of 512 bits (VNNI)
  */
-record Processor(boolean avx2, boolean avx512) {
+record Processor(boolean avx2, boolean avx512, boolean bytes) {
     private static final int FMA = 1 << 12;
     private static final int OSXSAVE = 1 << 27;
     private static final int AVX = 1 << 28;
@@ -24,8 +25,10 @@ record Processor(boolean avx2, boolean avx512) {
     /** This one. */
     static final Processor HERE = here();
 
-    /** Words of what the code answers: ECX of leaf 1, EBX of leaf 7, XCR0. */
-    private static final int WORDS = 3;
+    private static final int VNNI = 1 << 11;
+
+    /** Words of what the code answers: ECX of leaf 1, EBX of leaf 7, XCR0, ECX of leaf 7. */
+    private static final int WORDS = 4;
 
     /** Runs {@code cpuid}. */
     private static Processor here() {
@@ -36,14 +39,15 @@ record Processor(boolean avx2, boolean avx512) {
             return of(
                     words.getAtIndex(ValueLayout.JAVA_INT, 0),
                     words.getAtIndex(ValueLayout.JAVA_INT, 1),
-                    words.getAtIndex(ValueLayout.JAVA_INT, 2));
+                    words.getAtIndex(ValueLayout.JAVA_INT, 2),
+                    words.getAtIndex(ValueLayout.JAVA_INT, 3));
         }
     }
 
-    private static Processor of(int leaf1, int leaf7, int saved) {
+    private static Processor of(int leaf1, int leaf7, int saved, int more7) {
         boolean avx2 = (leaf1 & (FMA | AVX)) == (FMA | AVX) && (leaf7 & AVX2) != 0 && (saved & SAVES_AVX) == SAVES_AVX;
         boolean avx512 = avx2 && (leaf7 & AVX512) == AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512;
-        return new Processor(avx2, avx512);
+        return new Processor(avx2, avx512, avx512 && (more7 & VNNI) != 0);
     }
 
     /** {@code void f(int* words)}; words stay zero where the processor has no answer. */
@@ -61,6 +65,7 @@ record Processor(boolean avx2, boolean avx512) {
         code.move(Assembler.R9, Assembler.RCX);
         leaf(code, 7);
         code.store32(word(1), Assembler.RBX);
+        code.store32(word(3), Assembler.RCX);
         code.andConstant(Assembler.R9, OSXSAVE);
         code.jump(Assembler.EQUAL, done); // xgetbv is no instruction then
         code.xor(Assembler.RCX, Assembler.RCX);

@@ -20,7 +20,8 @@ import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 
 /**
- * The code of a product C = start + A B of f32 matrices, B in panels of two vectors. A tile of C, some rows of a panel,
+ * The code of a product C = start + A B of f32 matrices, B in panels of two vectors; or of bytes, where four of a row of
+ * A and of a column of B, one after another, are in the place of a float, and the result is of 32-bit integers. A tile of C, some rows of a panel,
  * stays in registers over the whole of k: each step loads a row of the panel and multiplies it by one element of each
  * row of A.
  *
@@ -71,12 +72,16 @@ final class ProductCode {
     private final VectorAssembler code = new VectorAssembler();
     private final VectorCode vectors;
 
-    private ProductCode(int lanes) {
+    /** Whether four bytes are in the place of a float. */
+    private final boolean bytes;
+
+    private ProductCode(int lanes, boolean bytes) {
+        this.bytes = bytes;
         this.vectors = VectorCode.of(lanes, code);
     }
 
-    static byte[] of(int lanes) {
-        ProductCode product = new ProductCode(lanes);
+    static byte[] of(int lanes, boolean bytes) {
+        ProductCode product = new ProductCode(lanes, bytes);
         product.function();
         return product.code.bytes();
     }
@@ -266,8 +271,13 @@ final class ProductCode {
                 int base = ROWS_OF_A[row / 3];
                 Memory from = row % 3 == 0 ? Memory.at(base, 4 * step) : new Memory(base, R12, row % 3, 4 * step);
                 vectors.broadcast(a, from);
-                vectors.multiplyAdd(sum(row, 0), vectors.b(0), a);
-                vectors.multiplyAdd(sum(row, 1), vectors.b(1), a);
+                for (int half = 0; half < 2; half++) {
+                    if (bytes) {
+                        vectors.multiplyAddBytes(sum(row, half), a, vectors.b(half));
+                    } else {
+                        vectors.multiplyAdd(sum(row, half), vectors.b(half), a);
+                    }
+                }
             }
         }
         code.addConstant(RDX, 2 * vectors.bytes() * count);

@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
  * @param lanes floats of a vector; a panel of B has two vectors of columns
  */
 public record ProductKernel(CallableCode kernel, int lanes) {
+    private static final int BYTES_LANES = 16;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /**
@@ -21,7 +22,21 @@ public record ProductKernel(CallableCode kernel, int lanes) {
      */
     public static ProductKernel make(int lanes) {
         CallableCode.require(lanes);
-        return new ProductKernel(CallableCode.of(ProductCode.of(lanes)), lanes);
+        return new ProductKernel(CallableCode.of(ProductCode.of(lanes, false)), lanes);
+    }
+
+    /**
+     * The kernel of 8-bit integers: of {@link #run}'s floats of A and B each is four bytes along k, A's unsigned and B's
+     * signed, zero past the last; those of C and start are integers of 32 bits, and sums wrap.
+     *
+     * @throws IllegalStateException if it cannot run here; the message is the reason
+     */
+    public static ProductKernel makeBytes() {
+        CallableCode.require(BYTES_LANES);
+        if (!Processor.HERE.bytes()) {
+            throw new IllegalStateException("the processor has no exact sums of products of bytes (AVX-512 VNNI)");
+        }
+        return new ProductKernel(CallableCode.of(ProductCode.of(BYTES_LANES, true)), BYTES_LANES);
     }
 
     /** Columns of a panel. */

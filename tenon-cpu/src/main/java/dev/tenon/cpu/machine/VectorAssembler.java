@@ -170,6 +170,11 @@ final class VectorAssembler extends Assembler {
         evex(MAP_0F38, P66, 0xB8, to, a, b);
     }
 
+    /** Each lane of 32 bits: to += the sum of four products of a byte of a, unsigned, and one of b, signed. */
+    void multiplyAddBytes512(int to, int a, int b) {
+        evex(MAP_0F38, P66, 0x50, to, a, b);
+    }
+
     void constant512(int to, float value) {
         evexPrefix(MAP_0F38, P66, to, 0, 0, 0, 0);
         constant(0x18, to, value);

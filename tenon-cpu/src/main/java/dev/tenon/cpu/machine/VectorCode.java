@@ -54,6 +54,12 @@ sealed interface VectorCode {
     /** to += a b. */
     void multiplyAdd(int to, int a, int b);
 
+    /**
+     * Each lane of 32 bits: to += the sum of four products of a byte of a, unsigned, and one of b, signed; wraps. Where
+     * {@link Processor#bytes} is.
+     */
+    void multiplyAddBytes(int to, int a, int b);
+
     /** May use {@link #b}'s registers and RAX. */
     void masks(Memory from);
 
@@ -124,6 +130,11 @@ sealed interface VectorCode {
         @Override
         public void multiplyAdd(int to, int a, int b) {
             code.multiplyAdd512(to, a, b);
+        }
+
+        @Override
+        public void multiplyAddBytes(int to, int a, int b) {
+            code.multiplyAddBytes512(to, a, b);
         }
 
         /** 16 bits a vector, 32 bits apart. */
@@ -227,6 +238,11 @@ sealed interface VectorCode {
         @Override
         public void multiplyAdd(int to, int a, int b) {
             code.multiplyAdd256(to, a, b);
+        }
+
+        @Override
+        public void multiplyAddBytes(int to, int a, int b) {
+            throw new IllegalStateException("AVX2 has no sums of products of bytes that are exact");
         }
 
         /** 32 bits a lane, of which the sign counts. */

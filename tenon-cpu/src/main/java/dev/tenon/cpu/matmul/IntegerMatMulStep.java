@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * 256 products (255 * 255 * 256 < 2^24) is a whole number that f32 holds exactly. k is cut into such pieces, whose sums
  * are added as integers.
  *
- * <p>Java has no instruction for sums of products of bytes; by this way they run at the speed of f32.
+ * <p>Java has no instruction for sums of products of bytes; by this way they run at the speed of f32. Where the
+ * processor's own can be had, {@link ByteMatMulStep} goes before.
  */
 final class IntegerMatMulStep implements CpuStep, RangeTask {
     /** Products a piece. */
@@ -85,6 +86,10 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
         if (sharedB && rowsOfA && !manyZerosA) {
             sizes = CpuMatMulLowering.Sizes.folded(a.shape(), node.output().shape());
         }
+        CpuStep bytes = ByteMatMulStep.of(op, node, sizes, manyZerosA, context);
+        if (bytes != null) {
+            return bytes;
+        }
         int[] slots = {
             context.slot(a),
             context.slot(b),
@@ -122,7 +127,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
                 }));
     }
 
-    private static int read(DType dtype, MemorySegment from, long index) {
+    static int read(DType dtype, MemorySegment from, long index) {
         byte value = from.get(ValueLayout.JAVA_BYTE, index);
         return dtype == DType.U8 ? value & 0xFF : value;
     }
@@ -135,7 +140,7 @@ final class IntegerMatMulStep implements CpuStep, RangeTask {
      *
      * @param memory one for each column, or one for all; empty where {@code all} is the one for all
      */
-    private record ZeroPoints(DType dtype, MemorySegment memory, int all) {
+    record ZeroPoints(DType dtype, MemorySegment memory, int all) {
         static ZeroPoints of(DType dtype, @Nullable ConstantData constant) {
             return switch (constant) {
                 case ConstantData.Splat splat ->

@@ -48,6 +48,8 @@ class AssemblerTest {
         assertThat(hex(code -> code.load512(24, Memory.at(Assembler.RDX, 64)))).isEqualTo("62617c48104201");
         assertThat(hex(code -> code.load512(24, Memory.at(Assembler.RDX, 32)))).isEqualTo("62617c48108220000000");
         assertThat(hex(code -> code.multiplyAdd512(23, 25, 31))).isEqualTo("62823540b8ff");
+        assertThat(hex(code -> code.multiplyAddBytes512(23, 25, 31))).isEqualTo("6282354050ff");
+        assertThat(hex(code -> code.multiplyAddBytes512(0, 26, 24))).isEqualTo("62922d4050c0");
         assertThat(hex(code -> code.broadcast512(29, new Memory(Assembler.RSI, Assembler.R12, 2, 12))))
                 .isEqualTo("62227d48186c6603");
         assertThat(hex(code -> code.storeMasked512(Memory.at(Assembler.R11, 64), 2, 17)))

@@ -2,16 +2,21 @@ package dev.tenon.cpu.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Products at random sizes, strides and starts, against float64; nothing beside the result is written. */
 class ProductKernelTest {
     private static final int CASES = 3000;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     private enum Start {
         ZERO,
@@ -82,6 +87,62 @@ class ProductKernelTest {
             }
         }
         assertThat(MachineCode.get(c, (long) m * ldc)).isEqualTo(MachineCode.POISON);
+    }
+
+    /** The largest of their kinds among them, and sums past 32 bits. */
+    @Test
+    void bytesAreExact() {
+        assumeTrue(Processor.HERE.bytes(), "no sums of products of bytes here");
+        ProductKernel kernel = ProductKernel.makeBytes();
+        int columns = kernel.columns();
+        Random random = new Random(3);
+        for (int turn = 0; turn < 500; turn++) {
+            int m = random.nextInt(30) + 1;
+            int n = random.nextInt(100) + 1;
+            int groups = turn % 50 == 0 ? random.nextInt(300) : random.nextInt(12);
+            boolean largest = turn % 3 == 0;
+            byte[] a = new byte[m * groups * 4];
+            random.nextBytes(a);
+            byte[] b = new byte[Math.ceilDiv(n, columns) * columns * groups * 4];
+            random.nextBytes(b);
+            if (largest) {
+                Arrays.fill(a, (byte) 255);
+                Arrays.fill(b, (byte) -128);
+            }
+            MemorySegment start = MachineCode.poisoned(n);
+            MemorySegment c = MachineCode.poisoned((long) m * n + 1);
+            for (int j = 0; j < n; j++) {
+                start.setAtIndex(INT, j, largest ? Integer.MIN_VALUE + j : random.nextInt());
+            }
+            kernel.run(
+                    m,
+                    n,
+                    groups,
+                    new Matrix(copy(a), 0, 4L * groups),
+                    new Matrix(copy(b), 0, 4L * groups * columns),
+                    new Matrix(c, 0, 4L * n),
+                    new Matrix(start, 0, 0),
+                    MachineCode.arguments());
+            for (int i = 0; i < m; i++) {
+                for (int j = 0; j < n; j++) {
+                    int sum = start.getAtIndex(INT, j);
+                    for (int k = 0; k < 4 * groups; k++) {
+                        int at = (j / columns * groups + k / 4) * columns * 4 + j % columns * 4 + k % 4;
+                        sum += (a[i * groups * 4 + k] & 0xFF) * b[at];
+                    }
+                    assertThat(c.getAtIndex(INT, (long) i * n + j))
+                            .as("%sx%sx%s at %s, %s", m, n, 4 * groups, i, j)
+                            .isEqualTo(sum);
+                }
+            }
+            assertThat(MachineCode.get(c, (long) m * n)).isEqualTo(MachineCode.POISON);
+        }
+    }
+
+    private static MemorySegment copy(byte[] bytes) {
+        MemorySegment memory = Arena.ofAuto().allocate(Math.max(1, bytes.length), 1);
+        MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return memory;
     }
 
     private static org.assertj.core.data.Offset<Double> offset(int k) {
