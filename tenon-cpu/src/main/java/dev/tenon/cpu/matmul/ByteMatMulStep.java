@@ -84,15 +84,15 @@ final class ByteMatMulStep implements CpuStep, RangeTask {
         Value b = node.input(1);
         @Nullable Value zeroB = op.zeroPointB() ? node.inputs().getLast() : null;
         ConstantData zeros = zeroB == null ? null : zeroB.constant();
-        boolean constant = b.constant() instanceof ConstantData.Dense && (zeroB == null || zeros != null);
-        if (MachineLoops.byteColumns() == 0 || manyZerosA || !constant || sizes.n() == 0 || sizes.k() == 0) {
+        boolean known = zeroB == null || zeros != null;
+        boolean taken = MachineLoops.byteColumns() > 0 && known && !manyZerosA && sizes.n() > 0 && sizes.k() > 0;
+        if (!taken || !(b.constant() instanceof ConstantData.Dense dense)) {
             return null;
         }
         int[] slots = {
             context.slot(node.input(0)), op.zeroPointA() ? context.slot(node.input(2)) : -1, context.slot(node.output())
         };
-        return new ByteMatMulStep(
-                sizes, node.input(0).dtype(), weights((ConstantData.Dense) b.constant(), zeros, sizes, context), slots);
+        return new ByteMatMulStep(sizes, node.input(0).dtype(), weights(dense, zeros, sizes, context), slots);
     }
 
     private static Weights weights(
