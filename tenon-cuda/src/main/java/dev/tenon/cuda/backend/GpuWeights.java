@@ -44,25 +44,22 @@ final class GpuWeights implements Device.Constants {
 
     /** A constant as it lies in memory, or transposed. */
     record Layout(ConstantData data, boolean transposed) {
-        /** Of which this is a part, as the rows of a table of positions that a length wants; itself where it is none. */
-        Layout whole() {
-            if (!transposed && data instanceof ConstantData.Dense dense && offset() % ALIGNMENT == 0) {
+        /** Where it lies: in the table, say, of which a length wants some rows; else in memory of its own. */
+        Place place() {
+            if (!transposed && data instanceof ConstantData.Dense dense) {
+                long offset = dense.segment().address() - dense.whole().address();
                 long bytes = dense.whole().byteSize();
-                if (bytes > dense.segment().byteSize() && bytes <= MOST_WHOLE_BYTES) {
+                if (bytes > dense.segment().byteSize() && bytes <= MOST_WHOLE_BYTES && offset % ALIGNMENT == 0) {
                     TensorType type = TensorType.of(DType.U8, bytes);
-                    return new Layout(new ConstantData.Dense(type, dense.whole()), false);
+                    return new Place(new Layout(new ConstantData.Dense(type, dense.whole()), false), offset);
                 }
             }
-            return this;
-        }
-
-        /** The bytes of {@link #whole} before this. */
-        long offset() {
-            return data instanceof ConstantData.Dense dense
-                    ? dense.segment().address() - dense.whole().address()
-                    : 0;
+            return new Place(this, 0);
         }
     }
+
+    /** The bytes of {@code whole} from an offset on. */
+    record Place(Layout whole, long offset) {}
 
     /** Memory of a constant, and how many plans read it. */
     private static final class Upload {
@@ -108,15 +105,15 @@ final class GpuWeights implements Device.Constants {
      * @throws dev.tenon.core.error.OutOfMemoryException past the cap or when the device has none left
      */
     synchronized long address(Layout layout, Set<Layout> used) {
-        Layout whole = layout.whole();
-        Upload upload = uploaded.get(whole);
+        Place place = layout.place();
+        Upload upload = uploaded.get(place.whole);
         if (upload == null) {
-            upload = upload(whole);
+            upload = upload(place.whole);
         }
-        if (used.add(whole)) {
+        if (used.add(place.whole)) {
             upload.users++;
         }
-        return upload.memory.buffer().address() + (whole == layout ? 0 : layout.offset());
+        return upload.memory.buffer().address() + place.offset;
     }
 
     /** Whether a constant is uploaded. */
