@@ -4,10 +4,8 @@ import dev.tenon.cli.bench.RowBench.Measured;
 import dev.tenon.cli.console.Samples;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
@@ -69,7 +67,6 @@ final class CpuRowBench {
 
     private Graph graph(TensorType type, boolean copy) {
         long cols = type.shape().size(1);
-        Shape one = Shape.of(Dim.of(cols));
         return GraphBuilder.build(copy ? "copy" : "rows", g -> {
             Value x = g.input("x", type);
             if (copy) {
@@ -90,6 +87,6 @@ final class CpuRowBench {
     }
 
     private static double[] random(long count) {
-        return new Random(11).doubles(Math.toIntExact(count), 0.5, 1.5).toArray();
+        return new Random(11).doubles(count, 0.5, 1.5).toArray();
     }
 }

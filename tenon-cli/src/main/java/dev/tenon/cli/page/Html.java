@@ -45,7 +45,11 @@ final class Html {
                 + "\"> <span id=\"found\" class=\"facts\"></span>\n");
     }
 
-    /** A cell. @param kind classes of the style sheet */
+    /**
+     * A cell.
+     *
+     * @param kind classes of the style sheet
+     */
     Html cell(String kind, String words) {
         return add("<td class=\"" + kind + "\">").add(escaped(words)).add("</td>");
     }

@@ -32,7 +32,11 @@ final class RecordedWork implements AutoCloseable {
         return captured == null && graphs.size() == program.stretches().size();
     }
 
-    /** Records every stretch that can be; nothing runs. @param recording held meanwhile */
+    /**
+     * Records every stretch that can be; nothing runs.
+     *
+     * @param recording held meanwhile
+     */
     void record(Lock recording) {
         for (GpuProgram.Stretch stretch : program.stretches()) {
             graphs.add(stretch.recorded() ? record(stretch, recording) : null);
