@@ -63,10 +63,16 @@ public final class AttentionCatalog {
                     .toList(),
             together(IN_F32, List.of(I32)));
 
+    public static final KernelFile ATTENTION_REPAIR = file(
+            "attention/attention_repair.cu",
+            List.of("attention_repair"),
+            HALVES.stream().map(KernelVariant::of).toList(),
+            IN_F32);
+
     private AttentionCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA);
+        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA, ATTENTION_REPAIR);
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */

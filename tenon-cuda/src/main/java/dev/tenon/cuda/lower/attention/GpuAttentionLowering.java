@@ -12,12 +12,14 @@ import dev.tenon.cuda.lower.attention.AttentionProblem.MaskStrides;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoWork;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Attention in one launch: on tensor cores, else by the plain kernel. */
+/** Attention by cuDNN, else in one launch of our kernels: on tensor cores, else by the plain one. */
 public final class GpuAttentionLowering {
     private static final String NAME = "attention";
 
@@ -110,6 +112,8 @@ public final class GpuAttentionLowering {
         if (node.output().shape().elements() == 0) {
             return new NoWork("none: the result is empty");
         }
-        return new AttentionTiers(problem, operands, context, List.of()).lower();
+        List<String> passedOver = new ArrayList<>();
+        GpuStep step = DnnAttentionStep.step(problem, operands, context, passedOver);
+        return step != null ? step : new AttentionTiers(problem, operands, context, passedOver).lower();
     }
 }

@@ -27,9 +27,14 @@ struct Running {
             float base[2];
 #pragma unroll
             for (int i = 0; i < 2; i++) {
-                float most = fmaxf(s[r][0][2 * i], s[r][0][2 * i + 1]);
+                // four chains, so that a warp alone need not wait for each
+                constexpr int CHAINS = N % 4 == 0 ? 4 : 1;
+                float tops[CHAINS];
 #pragma unroll
-                for (int n = 1; n < N; n++) most = fmaxf(most, fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
+                for (int c = 0; c < CHAINS; c++) tops[c] = fmaxf(s[r][c][2 * i], s[r][c][2 * i + 1]);
+#pragma unroll
+                for (int n = CHAINS; n < N; n++) tops[n % CHAINS] = fmaxf(tops[n % CHAINS], fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
+                float most = CHAINS == 1 ? tops[0] : fmaxf(fmaxf(tops[0], tops[1 % CHAINS]), fmaxf(tops[2 % CHAINS], tops[3 % CHAINS]));
                 most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
                 most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
                 most = fmaxf(most, top[r][i]);
