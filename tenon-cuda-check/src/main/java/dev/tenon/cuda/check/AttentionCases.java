@@ -169,7 +169,7 @@ final class AttentionCases {
         }
     }
 
-    /** A row whose scores are all the least number is the average of its values, as exporters' padding masks have it. */
+    /** A row whose scores are all the least number, as padding masks of exporters have it, averages its values. */
     private void leastMasks(KernelStage stage, DType dtype) {
         double least = dtype == DType.F16 ? -65504 : dtype == DType.BF16 ? -3.3895313892515355e38 : -Float.MAX_VALUE;
         for (int[] size : new int[][] {{20, 20, 1, 32}, {1, 140, 1, 32}}) {

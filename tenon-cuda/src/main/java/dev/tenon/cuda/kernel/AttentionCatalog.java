@@ -230,10 +230,7 @@ public final class AttentionCatalog {
         }
 
         public KernelVariant variant() {
-            return KernelVariant.of(dtype)
-                    .with("", KernelVariant.SPECIFIC)
-                    .with("d" + size, "TENON_D=" + size)
-                    .with("", "TENON_STAGES=" + STAGES);
+            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
         }
     }
 }

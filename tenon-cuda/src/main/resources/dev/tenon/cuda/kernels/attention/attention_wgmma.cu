@@ -4,7 +4,7 @@
 // Sums in f32. Rows as in attention.cu; those whose sums are NaN are made again by their definition.
 //
 // Launch: 384 threads, any number of blocks: they walk over the tiles of queries of all heads, fewer than 2^31. Dynamic shared memory: 1024
-// bytes; 16384 (D / 64) for queries, and STAGES times that for keys and for values; STAGES times 512 for masks.
+// bytes; 16384 (D / 64) for queries, and twice that for keys and for values; 1024 for masks.
 // Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 8.
 // Variants: TENON_T one of f16, bf16; TENON_D one of 64, 128. Compiled for sm_90a alone.
 #include "attention_rows.cuh"
@@ -14,11 +14,7 @@ typedef TENON_T T;
 constexpr int D = TENON_D;
 constexpr int QUERIES = 128;
 constexpr int KEYS = 128;
-constexpr int STAGES = TENON_STAGES;  // of keys, and of values
-#ifndef TENON_TURNS
-#define TENON_TURNS 1
-#endif
-constexpr bool TURNS = TENON_TURNS;  // warpgroups multiply in turn
+constexpr int STAGES = 2;  // of keys, and of values
 constexpr int GROUP = 128;              // threads of a warpgroup
 constexpr int COPIERS = 64;             // that copy keys, and as many values
 constexpr int COLUMNS = D / 64;         // of 128 bytes
@@ -281,7 +277,7 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
     Consumer sums;
     u32 turn = 0;
     u32 done = 0;
-    if (TURNS && own == 1) pass_by(1, 2 * GROUP);
+    if (own == 1) pass_by(1, 2 * GROUP);
     Work work;
     for (u32 number = 0; work.take(at, seen, number); number++) {
         if (!work.any) continue;
@@ -312,10 +308,10 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
         if (tiles > 0) {
             int stage = turn % STAGES;
             await_phase(shared.keys_full(stage), turn / STAGES & 1);
-            if (TURNS) meet_at(1 + own, 2 * GROUP);
+            meet_at(1 + own, 2 * GROUP);
             begin_products();
             sums.multiply(queries, keys + stage * (TILE / 16));
-            if (TURNS) pass_by(2 - own, 2 * GROUP);
+            pass_by(2 - own, 2 * GROUP);
             await_products<0>();
             weigh(sums, 0, stage);
             sums.keep_weights();
@@ -326,12 +322,12 @@ __device__ __forceinline__ void consume(const Problem& at, const Seen<T, float>&
                 turn++;
                 stage = turn % STAGES;
                 await_phase(shared.keys_full(stage), turn / STAGES & 1);
-                if (TURNS) meet_at(1 + own, 2 * GROUP);
+                meet_at(1 + own, 2 * GROUP);
                 begin_products();
                 sums.multiply(queries, keys + stage * (TILE / 16));
                 await_phase(shared.values_full(before), parity);
                 sums.mix(values + before * (TILE / 16));
-                if (TURNS) pass_by(2 - own, 2 * GROUP);
+                pass_by(2 - own, 2 * GROUP);
                 await_products<1>();
                 weigh(sums, tile, stage);
                 await_products<0>();
