@@ -140,7 +140,7 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
             Operand k = Operand.normal(DType.BF16, size[0], size[2], size[4], size[5]);
             String name = "attention decode " + size[0] + " " + size[1] + "/" + size[2] + " " + size[3] + " " + size[4]
                     + " " + size[5];
-            int sets = (int) Math.clamp(PAST_CACHE / (2 * k.type().bytes()), 1, 32);
+            int sets = Math.clamp(PAST_CACHE / (2 * k.type().bytes()), 1, 32);
             all.add(new OpBenches(name, attention(false), List.of(q, k, k), AdditionOrder.FIXED, sets));
         }
         return all;

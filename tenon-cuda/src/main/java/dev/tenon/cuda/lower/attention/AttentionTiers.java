@@ -33,6 +33,7 @@ final class AttentionTiers {
     private static final int LEAST_KEYS_OF_SPLIT = 64;
     private static final int WARPGROUP_CAPABILITY = 90;
     private static final int LEAST_WARPGROUP_SIZE = 33; // smaller heads would be padded to twice their size and more
+    private static final int LEAST_WARPGROUP_KEYS = 257; // of two tiles or less a block has nothing to overlap
     private static final int SCALAR_QUERIES = 16;
     private static final int SCALAR_THREADS = 128;
     private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
@@ -181,8 +182,9 @@ final class AttentionTiers {
         if (!problem.isPacked()) {
             return "heads do not start on 16-byte boundaries";
         }
-        if (problem.queries() <= WarpgroupForm.QUERIES / 2) {
-            return problem.queries() + " queries are at most half a tile";
+        if (problem.queries() <= WarpgroupForm.QUERIES / 2 || problem.keys() < LEAST_WARPGROUP_KEYS) {
+            return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
+                    + WarpgroupForm.QUERIES / 2 + " and at least " + LEAST_WARPGROUP_KEYS;
         }
         return warpgroupTiles() > Integer.MAX_VALUE ? warpgroupTiles() + " tiles are more than 2^31" : "";
     }
