@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         name = "ops",
         mixinStandardHelpOptions = true,
         description = {
-            "Times single operations by their kernels, inside a graph, on random inputs; bench/peers/ops_torch.py has the same operations.",
+            "Times single operations by their kernels, inside a graph, on random inputs; bench/peers/ops_torch.py has the same operations, attention_torch.py those of attention.",
             "The share is of the time that a copy of as many bytes, read and written together, takes in the same run."
         })
 final class BenchOpsCommand implements Callable<Integer> {
@@ -73,7 +73,8 @@ final class BenchOpsCommand implements Callable<Integer> {
                 KernelStage stage = new KernelStage(context, platform.compiler())) {
             for (OpBenches one : chosen) {
                 progress.say(one.name() + " …");
-                StepBench.Timed timed = new StepBench(stage, one.order()).time(one.op(), one.operands(), one.sets());
+                StepBench.Timed timed = new StepBench(stage, one.order(), platform.takesLibraries())
+                        .time(one.op(), one.operands(), one.sets());
                 if (json) {
                     Json.print(out, object(context, one, timed));
                 }

@@ -6,6 +6,8 @@ import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.ScatterFn;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -32,6 +34,7 @@ import java.util.Locale;
  */
 record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order, int sets) {
     private static final long VOCABULARY = 128_256;
+    private static final long PAST_CACHE = 160 << 20;
 
     private OpBenches(String name, Op op, Operand... operands) {
         this(name, op, List.of(operands), AdditionOrder.FIXED, 1);
@@ -46,6 +49,7 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
         List<OpBenches> all = new ArrayList<>(memory(rows));
         all.addAll(vocabulary());
         all.addAll(quantised());
+        all.addAll(attention());
         return all;
     }
 
@@ -104,5 +108,45 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
             }
         }
         return all;
+    }
+
+    private static List<OpBenches> attention() {
+        List<OpBenches> all = new ArrayList<>();
+        // batch, heads, length, size of a head, causal
+        for (long[] size : new long[][] {
+            {1, 32, 1024, 128, 1},
+            {4, 32, 4096, 128, 1},
+            {4, 32, 4096, 128, 0},
+            {8, 16, 2048, 64, 0},
+            {32, 12, 128, 32, 0},
+            {1, 32, 16384, 128, 1}
+        }) {
+            boolean causal = size[4] == 1;
+            Operand x = Operand.normal(DType.BF16, size[0], size[1], size[2], size[3]);
+            String name =
+                    "attention " + size[0] + " " + size[1] + " " + size[2] + " " + size[3] + (causal ? " causal" : "");
+            all.add(new OpBenches(name, attention(causal), x, x, x));
+        }
+        // batch, heads, heads of keys, queries, keys, size of a head; keys and values past the L2
+        for (long[] size : new long[][] {
+            {1, 32, 8, 1, 1024, 128},
+            {1, 32, 8, 1, 8192, 128},
+            {1, 32, 8, 1, 65536, 128},
+            {32, 32, 8, 1, 4096, 128},
+            {1, 32, 32, 1, 8192, 128},
+            {4, 32, 8, 4, 8192, 128}
+        }) {
+            Operand q = Operand.normal(DType.BF16, size[0], size[1], size[3], size[5]);
+            Operand k = Operand.normal(DType.BF16, size[0], size[2], size[4], size[5]);
+            String name = "attention decode " + size[0] + " " + size[1] + "/" + size[2] + " " + size[3] + " " + size[4]
+                    + " " + size[5];
+            int sets = Math.clamp(PAST_CACHE / (2 * k.type().bytes()), 1, 32);
+            all.add(new OpBenches(name, attention(false), List.of(q, k, k), AdditionOrder.FIXED, sets));
+        }
+        return all;
+    }
+
+    private static Attention attention(boolean causal) {
+        return new Attention(causal, 0, AttentionMask.NONE, Double.NaN, 0);
     }
 }

@@ -9,6 +9,7 @@ import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
+import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -34,9 +35,16 @@ public final class StepBench {
 
     private final KernelStage stage;
     private final StepRun steps;
+    private final boolean libraries;
 
-    public StepBench(KernelStage stage, AdditionOrder additionOrder) {
+    /**
+     * Of a stage.
+     *
+     * @param libraries whether cuDNN may be asked
+     */
+    public StepBench(KernelStage stage, AdditionOrder additionOrder, boolean libraries) {
         this.stage = stage;
+        this.libraries = libraries;
         StepRun fast = new StepRun(stage, NO_LIBRARIES, Precision.FAST);
         this.steps = additionOrder == AdditionOrder.ANY ? fast.inAnyOrder() : fast;
     }
@@ -78,7 +86,13 @@ public final class StepBench {
      * @throws UnsupportedException where it has no kernel
      */
     public Timed time(Op op, List<Operand> operands, int sets) {
-        StepRun.Made made = steps.make(op, operands.stream().map(Operand::type).toList());
+        try (Dnn dnn = libraries ? Dnn.of(stage.context()) : Dnn.none("not asked")) {
+            return time(steps.with(dnn), op, operands, sets);
+        }
+    }
+
+    private Timed time(StepRun run, Op op, List<Operand> operands, int sets) {
+        StepRun.Made made = run.make(op, operands.stream().map(Operand::type).toList());
         GpuStep step = made.step();
         long bytes = Stream.concat(operands.stream().map(Operand::type), made.results().stream())
                 .mapToLong(TensorType::bytes)

@@ -21,7 +21,7 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
-import dev.tenon.cuda.dnn.DnnProblem;
+import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
@@ -228,8 +228,8 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
-    public DnnAnswer prepare(DnnProblem problem) {
-        return resources.prepare(problem);
+    public DnnAnswer prepare(DnnOperation operation) {
+        return resources.prepare(operation);
     }
 
     @Override

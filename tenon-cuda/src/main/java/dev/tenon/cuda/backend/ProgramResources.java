@@ -11,8 +11,8 @@ import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
+import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.dnn.DnnPlan;
-import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.port.DeviceBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -32,7 +32,7 @@ final class ProgramResources implements AutoCloseable {
     private final Blas blas;
     private final Dnn dnn;
     private final List<LtProduct> products = new ArrayList<>();
-    private final List<DnnPlan> convolutions = new ArrayList<>();
+    private final List<DnnPlan> libraryPlans = new ArrayList<>();
     private final List<Program> hostPrograms = new ArrayList<>();
     private final Set<GpuSession> sessions = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
@@ -52,11 +52,11 @@ final class ProgramResources implements AutoCloseable {
         return answer;
     }
 
-    /** A convolution that cuDNN has a plan for, prepared until close. */
-    synchronized DnnAnswer prepare(DnnProblem problem) {
-        DnnAnswer answer = dnn.prepare(problem);
+    /** An operation that cuDNN has a plan for, prepared until close. */
+    synchronized DnnAnswer prepare(DnnOperation operation) {
+        DnnAnswer answer = dnn.prepare(operation);
         if (answer instanceof DnnPlan plan) {
-            convolutions.add(plan);
+            libraryPlans.add(plan);
         }
         return answer;
     }
@@ -114,7 +114,7 @@ final class ProgramResources implements AutoCloseable {
         Closing closing = new Closing();
         closing.each(sessions, session -> session.closeDropped(this));
         closing.each(products, blas::release);
-        closing.each(convolutions, dnn::release);
+        closing.each(libraryPlans, dnn::release);
         closing.each(hostPrograms, program -> weights.closeOnHost(program));
         closing.step(() -> weights.release(uploads));
         closing.end();

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * cuDNN on one open device. Opening it loads nothing: the library is looked for, and started, when a convolution is
+ * cuDNN on one open device. Opening it loads nothing: the library is looked for, and started, when an operation is
  * first prepared. Thread-safe. Close it before the context.
  */
 public final class Dnn implements AutoCloseable {
@@ -30,7 +30,7 @@ public final class Dnn implements AutoCloseable {
     /** Held by calls that are enqueued. */
     private final ReentrantLock calls = new ReentrantLock();
 
-    private final Map<DnnProblem, DnnAnswer> answers = new HashMap<>();
+    private final Map<DnnOperation, DnnAnswer> answers = new HashMap<>();
     private final Map<DnnPlan, Integer> users = new HashMap<>();
     private @Nullable String unavailable;
     private long handle;
@@ -82,11 +82,11 @@ public final class Dnn implements AutoCloseable {
     }
 
     /**
-     * Prepares a convolution for one more user by the plan that the library's heuristics rank first among those that
+     * Prepares an operation for one more user by the plan that the library's heuristics rank first among those that
      * are exact enough and fit into 32 MiB of workspace. Never while the thread captures. A plan that is given back by
      * {@link #release} as often as it was prepared is gone.
      */
-    public DnnAnswer prepare(DnnProblem problem) {
+    public DnnAnswer prepare(DnnOperation problem) {
         lock.lock();
         try {
             String absent = unavailable();
@@ -110,8 +110,8 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    private DnnAnswer ask(DnnProblem problem) {
-        try (DnnGraph graph = new DnnGraph(problem, handle)) {
+    private DnnAnswer ask(DnnOperation problem) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
             long operations = graph.build();
             int seen = 0;
             for (int mode : new int[] {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {

@@ -1,6 +1,6 @@
 package dev.tenon.cuda.dnn;
 
-/** What cuDNN has for a convolution: a plan, or none and why. */
+/** What cuDNN has for an operation: a plan, or none and why. */
 public sealed interface DnnAnswer permits DnnPlan, DnnAnswer.Refusal {
     /**
      * The library does not run it.

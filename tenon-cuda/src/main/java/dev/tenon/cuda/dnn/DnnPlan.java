@@ -13,16 +13,17 @@ import dev.tenon.nativelib.cudnn.CudnnLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A convolution that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
+ * An operation that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
  * long as its {@link Dnn}. Thread-safe.
  */
 public final class DnnPlan implements DnnAnswer {
-    private static final int MOST_OPERANDS = 5;
+    private static final int MOST_OPERANDS = 6;
 
-    final DnnProblem problem;
+    final DnnOperation problem;
     private final long handle;
     private final long plan;
     private final long workspaceBytes;
@@ -41,23 +42,22 @@ public final class DnnPlan implements DnnAnswer {
 
     private boolean destroyed;
 
-    DnnPlan(DnnProblem problem, long handle, long plan, long workspaceBytes, ReentrantLock lock) {
+    DnnPlan(DnnOperation problem, long handle, long plan, long workspaceBytes, ReentrantLock lock) {
         this.problem = problem;
         this.handle = handle;
         this.plan = plan;
         this.workspaceBytes = workspaceBytes;
         this.lock = lock;
-        int count = 0;
-        for (long number : new long[] {DnnGraph.X, DnnGraph.W, DnnGraph.Y}) {
-            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, number);
+        List<Long> all = problem.operands();
+        for (int i = 0; i < all.size(); i++) {
+            numbers.setAtIndex(ValueLayout.JAVA_LONG, i, all.get(i));
         }
-        if (problem.bias()) {
-            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, DnnGraph.BIAS);
+        List<Float> scalars = problem.scalars();
+        for (int i = 0; i < scalars.size(); i++) {
+            long at = arena.allocateFrom(ValueLayout.JAVA_FLOAT, scalars.get(i)).address();
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, (long) all.size() - scalars.size() + i, at);
         }
-        if (problem.residual()) {
-            numbers.setAtIndex(ValueLayout.JAVA_LONG, count++, DnnGraph.RESIDUAL);
-        }
-        this.operands = count;
+        this.operands = all.size();
     }
 
     /** Bytes of device memory that a call is given. */
@@ -66,10 +66,30 @@ public final class DnnPlan implements DnnAnswer {
     }
 
     /**
-     * Enqueues it; it may be captured.
+     * Enqueues an attention; it may be captured.
      *
-     * @param bias 0 for none
-     * @param residual 0 for none
+     * @param memory at least {@link #workspaceBytes()}, of this stream
+     */
+    public void enqueueAttention(GpuStream on, long q, long k, long v, long y, long memory) {
+        lock.lock(); // before the call's section, in which nothing may block
+        try {
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, 0, q);
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, 1, k);
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, 2, v);
+            pointers.setAtIndex(ValueLayout.JAVA_LONG, 3, y);
+            workspace.set(ValueLayout.JAVA_LONG, 0, memory);
+            stream = on.handle();
+            on.call(execute);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Enqueues a convolution; it may be captured.
+     *
+     * @param bias 0 for none, where the problem has none
+     * @param residual likewise
      * @param memory at least {@link #workspaceBytes()}, of this stream
      */
     public void enqueue(GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
@@ -79,10 +99,10 @@ public final class DnnPlan implements DnnAnswer {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, x);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, w);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, y);
-            if (problem.bias()) {
+            if (bias != 0) {
                 pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, bias);
             }
-            if (problem.residual()) {
+            if (residual != 0) {
                 pointers.setAtIndex(ValueLayout.JAVA_LONG, count, residual);
             }
             workspace.set(ValueLayout.JAVA_LONG, 0, memory);

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.dnn;
 
 import dev.tenon.core.ir.DType;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -36,7 +37,8 @@ public record DnnProblem(
         boolean tf32,
         boolean bias,
         boolean relu,
-        boolean residual) {
+        boolean residual)
+        implements DnnOperation {
     public DnnProblem {
         x = List.copyOf(x);
         w = List.copyOf(w);
@@ -45,6 +47,23 @@ public record DnnProblem(
         before = List.copyOf(before);
         after = List.copyOf(after);
         dilations = List.copyOf(dilations);
+    }
+
+    @Override
+    public List<Long> operands() {
+        List<Long> all = new ArrayList<>(List.of(DnnGraph.X, DnnGraph.W, DnnGraph.Y));
+        if (bias) {
+            all.add(DnnGraph.BIAS);
+        }
+        if (residual) {
+            all.add(DnnGraph.RESIDUAL);
+        }
+        return all;
+    }
+
+    @Override
+    public List<Float> scalars() {
+        return List.of();
     }
 
     /** Whether something follows the sums. */

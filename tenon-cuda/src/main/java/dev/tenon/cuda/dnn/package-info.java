@@ -1,6 +1,6 @@
 /**
- * cuDNN: convolutions as graphs that its heuristics choose a plan for, never timed on a caller's request. The library
- * is looked for and started when a plan first has a convolution.
+ * cuDNN: convolutions and attention as graphs that its heuristics choose a plan for, never timed on a caller's request.
+ * The library is looked for and started when a plan first has one.
  */
 @NullMarked
 package dev.tenon.cuda.dnn;

@@ -174,32 +174,12 @@ public final class KernelCatalog {
             finishing(),
             together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
 
-    private static final List<List<ParameterType>> ATTENTION_PARAMETERS = List.of(
-            List.of(POINTER, I64, I64, I64),
-            List.of(POINTER, I64, I64, I64),
-            List.of(POINTER, I64, I64, I64),
-            List.of(POINTER, I64, I64, I64),
-            List.of(POINTER, I64, I64, I64, I64),
-            List.of(I64, I32, I64, I64, I32, I32, I32, I32, I64));
-    static final KernelFile ATTENTION =
-            file("attention/attention.cu", List.of("attention"), floats(), attention(List.of(COMPUTE, COMPUTE, I32)));
-    static final KernelFile ATTENTION_MMA = file(
-            "attention/attention_mma.cu",
-            List.of("attention_mma_32", "attention_mma_64", "attention_mma_128"),
-            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
-            attention(List.of(F32, F32, I32)));
-
     /** All-reduce over peer memory, the fast form and the plain one. */
     public static final KernelFile ONESHOT = oneshot("oneshot");
 
     public static final KernelFile ONESHOT_FLAGS = oneshot("oneshot_flags");
 
     private KernelCatalog() {}
-
-    private static List<ParameterType> attention(List<ParameterType> last) {
-        return Stream.concat(ATTENTION_PARAMETERS.stream().flatMap(List::stream), last.stream())
-                .toList();
-    }
 
     /**
      * Initialises this class: its tables take memory, and a heap that is exhausted meanwhile would break it for good.
@@ -209,7 +189,13 @@ public final class KernelCatalog {
     }
 
     public static List<KernelFile> all() {
-        return Stream.of(own(), ProductCatalog.all(), IndexingCatalog.all(), WindowCatalog.all(), StateCatalog.all())
+        return Stream.of(
+                        own(),
+                        ProductCatalog.all(),
+                        AttentionCatalog.all(),
+                        IndexingCatalog.all(),
+                        WindowCatalog.all(),
+                        StateCatalog.all())
                 .flatMap(List::stream)
                 .toList();
     }
@@ -242,8 +228,6 @@ public final class KernelCatalog {
                 REDUCE,
                 MATMUL,
                 MATMUL_EPILOGUE,
-                ATTENTION,
-                ATTENTION_MMA,
                 ONESHOT,
                 ONESHOT_FLAGS);
     }

@@ -20,6 +20,7 @@ public final class KernelSources {
             "oneshot.cuh",
             "attention.cuh",
             "attention_fragments.cuh",
+            "attention_rows.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "wgmma.cuh",

@@ -10,7 +10,7 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.dnn.DnnAnswer;
-import dev.tenon.cuda.dnn.DnnProblem;
+import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import org.jspecify.annotations.Nullable;
@@ -55,9 +55,9 @@ public interface GpuLoweringContext {
         return Dnn.none("no library was asked for");
     }
 
-    /** A convolution that cuDNN has a plan for, kept for as long as the step lives. */
-    default DnnAnswer prepare(DnnProblem problem) {
-        return dnn().prepare(problem);
+    /** An operation that cuDNN has a plan for, kept for as long as the step lives. */
+    default DnnAnswer prepare(DnnOperation operation) {
+        return dnn().prepare(operation);
     }
 
     /**

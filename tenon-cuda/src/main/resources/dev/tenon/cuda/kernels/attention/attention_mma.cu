@@ -1,193 +1,214 @@
-// y = softmax(scale · q kᵀ, capped, masked) v on tensor cores, for heads of at most D elements, D one of 32, 64, 128 (FlashAttention-2,
-// arXiv:2307.08691): 64 queries a block, 16 a warp, tiles of keys staged in shared memory, the next keys on their way while this tile's
-// values are mixed. Sums in f32. Rows as in attention.cu with plain; keys that a mask keeps out must have finite values.
+// y = softmax(scale · q kᵀ, capped, masked) v on tensor cores, for heads of at most D elements (FlashAttention-2, arXiv:2307.08691): QUERIES
+// queries a block, ROWS times 16 a warp, tiles of keys staged in shared memory, the next tile on its way while this one is worked on.
+// Sums in f32. Rows as in attention.cu: a row whose sums are NaN is made again by its definition, for a key that is not seen may have values
+// that are not finite.
 //
-// Launch: 128 threads, grid (ceil(queries / 64), heads, min(batches, 65535)); dynamic shared memory for 64 queries
-// and twice a tile's keys, in rows of D + 4 floats or D + 8 halves, and two floats a key. Rows of q, k, v and y start on 16-byte
-// boundaries and d is a multiple of 16 bytes.
-// Variants: TENON_T one of float (TF32), f16, bf16. From sm_80.
-#include "attention.cuh"
-#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+// Launch: 32 WARPS threads, grid (ceil(queries / QUERIES), heads, min(batches, 65535)); dynamic shared memory for QUERIES queries and four
+// times a tile's keys, in rows of D + 4 floats or D + 8 halves, and two floats a key.
+// packed: rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 16 bytes; else elements are staged one by one.
+// Variants: TENON_T one of f16 (sm_75), bf16, float (TF32; sm_80); TENON_D one of 32, 64, 96, 128, 256; the shape of tiles.
+#include "attention_rows.cuh"
+#if __CUDA_ARCH__ >= 750 || TENON_EMULATED
 #include "attention_fragments.cuh"
+#endif
 
 typedef TENON_T T;
-constexpr int WARPS = 4;
-constexpr int QUERIES = 16 * WARPS;
-constexpr float LOG2E = 1.4426950408889634f;
+constexpr int D = TENON_D;
+constexpr int WARPS = TENON_WARPS;
+constexpr int THREADS = 32 * WARPS;
+constexpr int ROWS = TENON_ROWS;
+constexpr int QUERIES = 16 * WARPS * ROWS;
+constexpr int KEYS = TENON_KEYS;
+constexpr int BLOCKS = TENON_BLOCKS;  // of a multiprocessor, by registers
+constexpr bool KEPT = D * ROWS * static_cast<int>(sizeof(T)) <= 256;
 
-// Rows [from, from + ROWS) of a head; what lies beyond the last row or element is 0.
-template <int D, int ROWS, int STRIDE>
-__device__ __forceinline__ void fetch(T (*to)[STRIDE], Heads<const T> of, i64 b, i64 h, i64 from, i64 rows, int d) {
+#if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
+typedef Fragments<T, D, ROWS, KEPT> Frag;
+constexpr int STRIDE = Frag::STRIDE;
+
+// COUNT rows of a head from `from` on; what lies beyond the last row or element is 0.
+template <int COUNT>
+__device__ __forceinline__ void fetch(T (*to)[STRIDE], const Heads<const T>& of, i64 b, i64 h, i64 from, i64 rows, int d, bool packed) {
     constexpr int PACK = Widest<T>::value;
     constexpr int PACKS = D / PACK;
-    for (int i = threadIdx.x; i < ROWS * PACKS; i += 32 * WARPS) {
-        int r = i / PACKS;
-        int c = i % PACKS * PACK;
-        if (from + r < rows && c < d) {
-            copy_async_16(&to[r][c], of.row(b, from + r, h) + c);
-        } else {
-            *reinterpret_cast<uint4*>(&to[r][c]) = make_uint4(0, 0, 0, 0);
+    constexpr int DOWN = THREADS / PACKS;
+    const T* base = of.row(b, from, h);
+    int left = static_cast<int>(rows - from < COUNT ? rows - from : COUNT);
+    if (packed && THREADS % PACKS == 0 && COUNT % DOWN == 0) {  // a thread keeps its column
+        int row = threadIdx.x / PACKS;
+        int c = threadIdx.x % PACKS * PACK;
+        left = c < d ? left - row : 0;
+        const T* source = base + row * of.token + c;
+        i64 step = DOWN * of.token;
+        T* target = &to[row][c];
+#pragma unroll
+        for (int i = 0; i < COUNT / DOWN; i++) {
+            bool there = i * DOWN < left;
+            copy_async_16_if(target + i * DOWN * STRIDE, there ? source : of.at, there);
+            source += step;
+        }
+    } else if (packed) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < COUNT * PACKS; i += THREADS) {
+            int r = i / PACKS;
+            int c = i % PACKS * PACK;
+            bool there = r < left && c < d;
+            copy_async_16_if(&to[r][c], there ? base + r * of.token + c : of.at, there);
+        }
+    } else {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < COUNT * D; i += THREADS) {
+            int r = i / D;
+            int c = i % D;
+            to[r][c] = r < left && c < d ? base[r * of.token + c] : From<T>::of(0.0f);
         }
     }
 }
 
-// What is added to the scores of a tile of keys where all queries of a head see the same: the mask, in powers of 2; -inf past the last key.
-template <int KEYS>
-__device__ __forceinline__ void fetch_mask(float* to, const Seen<T, float>& seen, i64 b, i64 h, i64 from) {
-    if (threadIdx.x < KEYS) {
-        i64 key = from + threadIdx.x;
-        float added = -TENON_INFINITY;
-        if (key < seen.keys) {
-            i64 at = b * seen.mask_batch + h * seen.mask_head + key * seen.mask_key;
-            added = seen.kind == MASK_ADDED ? to_compute(static_cast<const T*>(seen.mask)[at]) * LOG2E : 0.0f;
+struct Problem {
+    Heads<const T> qs;
+    Heads<const T> ks;
+    Heads<const T> vs;
+    Heads<T> ys;
+    int d;
+    int dv;
+    float scale;
+    bool plain;
+    bool packed;
+};
+
+// Stores a warp's rows; those whose sums are NaN again by their definition.
+__device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& seen, float (&o)[ROWS][D / 8][4], const Running<ROWS>& running,
+                                      i64 b, i64 h, i64 key_head, i64 first) {
+    int lane = threadIdx.x % 32;
+    bool odd = false;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            i64 row = first + r * 16 + i * 8 + lane / 4;
+            float total = running.total[r][i];
+            bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
+            float share = 1.0f / total;
+            if (row >= seen.queries) continue;
+            T* to = at.ys.row(b, row, h);
+#pragma unroll
+            for (int n = 0; n < D / 8; n++) {
+                int c = n * 8 + lane % 4 * 2;
+                float low = none ? 0.0f : o[r][n][2 * i] * share;
+                float high = none ? 0.0f : o[r][n][2 * i + 1] * share;
+                if (c < at.dv) odd = odd || low != low;
+                if (c + 1 < at.dv) odd = odd || high != high;
+                if (at.packed && c < at.dv) {
+                    Pack<T, 2> pair;
+                    pair.at[0] = From<T>::of(low);
+                    pair.at[1] = From<T>::of(high);
+                    *reinterpret_cast<Pack<T, 2>*>(to + c) = pair;
+                } else {
+                    if (c < at.dv) to[c] = From<T>::of(low);
+                    if (c + 1 < at.dv) to[c + 1] = From<T>::of(high);
+                }
+            }
         }
-        to[threadIdx.x] = added;
+    }
+    if (at.plain || !__any_sync(0xffffffffu, odd)) return;
+    __syncwarp();
+#pragma unroll 1
+    for (i64 row = first; row < first + 16 * ROWS && row < seen.queries; row++) {
+        attend_row(at.qs, at.ks, at.vs, at.ys, seen, b, h, key_head, row, at.d, at.dv, at.scale);
     }
 }
 
-template <int D, int KEYS>
-__device__ __forceinline__ void attend(Heads<const T> qs, Heads<const T> ks, Heads<const T> vs, Heads<T> ys, Seen<T, float> seen, i64 batches,
-                                       int group, int d, float scale, int plain) {
-    typedef Fragments<T, D> Frag;
-    constexpr int STRIDE = Frag::STRIDE;
+__device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& seen, i64 batches, int group) {
     TENON_DYNAMIC_SHARED(T, dynamic);
     T(*const own)[STRIDE] = reinterpret_cast<T(*)[STRIDE]>(dynamic);
-    T(*const keys)[STRIDE] = own + QUERIES;
-    T(*const values)[STRIDE] = keys + KEYS;
-    float(*const masks)[KEYS] = reinterpret_cast<float(*)[KEYS]>(values + KEYS);  // of this tile of keys and the next
+    T(*const keys)[STRIDE] = own + QUERIES;  // of this tile and the next, as values and masks
+    T(*const values)[STRIDE] = keys + 2 * KEYS;
+    float(*const masks)[KEYS] = reinterpret_cast<float(*)[KEYS]>(values + 2 * KEYS);
     release_successor();
     await_predecessor();
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32;
     i64 h = blockIdx.y;
-    i64 first = static_cast<i64>(blockIdx.x) * QUERIES;
+    i64 key_head = static_cast<int>(blockIdx.y) / group;
+    // causal rows that see most first
+    i64 first = static_cast<i64>(seen.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * QUERIES;
     i64 last = first + QUERIES - 1 < seen.queries - 1 ? first + QUERIES - 1 : seen.queries - 1;
-    i64 query = first + warp * 16 + lane / 4;  // and query + 8
-    bool alike = !seen.causal && seen.window == 0 && seen.cap == 0.0f && (seen.kind == MASK_NONE || (seen.kind == MASK_ADDED && seen.mask_query == 0));
+    i64 warp_first = first + warp * 16 * ROWS;
+    i64 warp_last = warp_first + 16 * ROWS - 1 < last ? warp_first + 16 * ROWS - 1 : last;
+    Span highest(seen, warp_first);
+    Span lowest(seen, warp_last);
+    Scores<T> scores(seen, at.scale);
+    bool staged = seen.kind == MASK_ADDED && seen.mask_query == 0;
     for (i64 b = blockIdx.z; b < batches; b += gridDim.z) {
         i64 key = seen.first(first) / KEYS * KEYS;
         i64 end = seen.end(last);
         int turn = 0;
         __syncthreads();
-        fetch<D, QUERIES, STRIDE>(own, qs, b, h, first, seen.queries, d);
+        fetch<QUERIES>(own, at.qs, b, h, first, seen.queries, at.d, at.packed);
+        fetch<KEYS>(keys, at.ks, b, key_head, key, seen.keys, at.d, at.packed);
+        if (staged && threadIdx.x < KEYS) masks[0][threadIdx.x] = mask_of_key(seen, b, h, key + threadIdx.x);
         copy_async_commit();
-        fetch<D, KEYS, STRIDE>(keys, ks, b, h / group, key, seen.keys, d);
-        if (alike) fetch_mask<KEYS>(masks[turn], seen, b, h, key);
+        fetch<KEYS>(values, at.vs, b, key_head, key, seen.keys, at.dv, at.packed);
         copy_async_commit();
-        fetch<D, KEYS, STRIDE>(values, vs, b, h / group, key, seen.keys, d);
-        copy_async_commit();
-        copy_async_wait<2>();
-        __syncthreads();
         Frag frag;
-        frag.load(own[warp * 16], lane);
-        float o[D / 8][4] = {};
-        float top[2] = {-TENON_INFINITY, -TENON_INFINITY};
-        float total[2] = {0, 0};
-        for (; key < end; key += KEYS) {
-            float s[KEYS / 8][4] = {};
+        float o[ROWS][D / 8][4] = {};
+        Running<ROWS> running;
+        running.clear();
+#pragma unroll 1
+        for (bool started = false; key < end; key += KEYS) {
             copy_async_wait<1>();
-            __syncthreads();
-            frag.template scores<KEYS>(s, keys[0], lane);
-            __syncthreads();
-            fetch<D, KEYS, STRIDE>(keys, ks, b, h / group, key + KEYS, seen.keys, d);
-            if (alike) fetch_mask<KEYS>(masks[turn ^ 1], seen, b, h, key + KEYS);
+            __syncthreads();  // these keys are there, and nobody works on the tile before
+            if (!started) frag.keep(own[warp * 16 * ROWS], lane);
+            started = true;
+            int next = turn ^ 1;
+            if (key + KEYS < end) {
+                fetch<KEYS>(keys + next * KEYS, at.ks, b, key_head, key + KEYS, seen.keys, at.d, at.packed);
+                if (staged && threadIdx.x < KEYS) masks[next][threadIdx.x] = mask_of_key(seen, b, h, key + KEYS + threadIdx.x);
+            }
             copy_async_commit();
-            float most[2] = {-TENON_INFINITY, -TENON_INFINITY};
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++) {
-                int column = n * 8 + lane % 4 * 2;
-                if (alike) {
-                    Pack<float, 2> added = *reinterpret_cast<const Pack<float, 2>*>(&masks[turn][column]);
-#pragma unroll
-                    for (int i = 0; i < 4; i++) s[n][i] = s[n][i] * (scale * LOG2E) + added.at[i % 2];
-                } else {
-#pragma unroll
-                    for (int i = 0; i < 4; i++) {
-                        i64 at = key + column + i % 2;
-                        i64 row = query + i / 2 * 8;
-                        bool inside = row < seen.queries && at < seen.keys;
-                        s[n][i] = inside ? seen.score(s[n][i] * scale, b, h, row, at) * LOG2E : -TENON_INFINITY;
-                    }
-                }
-#pragma unroll
-                for (int i = 0; i < 4; i++) most[i / 2] = fmaxf(most[i / 2], s[n][i]);
-            }
-            turn ^= 1;
-            float kept[2];
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                most[i] = fmaxf(most[i], __shfl_xor_sync(0xffffffffu, most[i], 1));
-                most[i] = fmaxf(most[i], __shfl_xor_sync(0xffffffffu, most[i], 2));
-                float risen = fmaxf(top[i], most[i]);
-                most[i] = risen == -TENON_INFINITY ? 0.0f : risen;
-                kept[i] = fast_exp2(top[i] - most[i]);
-                top[i] = risen;
-                total[i] *= kept[i];
-            }
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++) {
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    s[n][i] = fast_exp2(s[n][i] - most[i / 2]);
-                    total[i / 2] += s[n][i];
-                }
-            }
-#pragma unroll
-            for (int n = 0; n < D / 8; n++) {
-#pragma unroll
-                for (int i = 0; i < 4; i++) o[n][i] *= kept[i / 2];
-            }
-            copy_async_wait<1>();
-            __syncthreads();
-            frag.template mix<KEYS>(o, s, values[0], lane);
-            __syncthreads();
-            fetch<D, KEYS, STRIDE>(values, vs, b, h / group, key + KEYS, seen.keys, d);
+            if (key + KEYS < end) fetch<KEYS>(values + next * KEYS, at.vs, b, key_head, key + KEYS, seen.keys, at.dv, at.packed);
             copy_async_commit();
-        }
-        copy_async_wait<0>();
+            float s[ROWS][KEYS / 8][4] = {};
+            frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[turn * KEYS], lane);
+            bool whole = key >= lowest.low && key + KEYS - 1 <= highest.high;
 #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            total[i] += __shfl_xor_sync(0xffffffffu, total[i], 1);
-            total[i] += __shfl_xor_sync(0xffffffffu, total[i], 2);
-            i64 row = query + i * 8;
-            bool none = seen.keys == 0 || (total[i] == 0.0f && !plain);
-            float share = 1.0f / total[i];
-            if (row < seen.queries) {
-                T* to = ys.row(b, row, h);
+            for (int r = 0; r < ROWS; r++) {
+                i64 heads[2] = {h, h};
+                i64 rows[2] = {warp_first + r * 16 + lane / 4, warp_first + r * 16 + lane / 4 + 8};
+                to_scores<KEYS / 8>(s[r], scores, staged ? masks[turn] : nullptr, b, heads, rows, key, whole);
+            }
+            float kept[ROWS][2];
+            running.weigh(s, kept, scores.factor);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
 #pragma unroll
                 for (int n = 0; n < D / 8; n++) {
-                    int c = n * 8 + lane % 4 * 2;
-                    if (c < d) {
-                        Pack<T, 2> pair;
-                        pair.at[0] = From<T>::of(none ? 0.0f : o[n][2 * i] * share);
-                        pair.at[1] = From<T>::of(none ? 0.0f : o[n][2 * i + 1] * share);
-                        *reinterpret_cast<Pack<T, 2>*>(to + c) = pair;
-                    }
+#pragma unroll
+                    for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
                 }
             }
+            copy_async_wait<2>();
+            __syncthreads();  // these values are there
+            frag.template mix<KEYS>(o, s, values[turn * KEYS], lane);
+            turn = next;
         }
+        copy_async_wait<0>();
+        running.finish();
+        store(at, seen, o, running, b, h, key_head, warp_first);
     }
 }
-
-#define ATTEND(D, KEYS) \
-    attend<D, KEYS>({q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, \
-                    {y, y_batch, y_token, y_head}, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap}, batches, \
-                    group, d, scale, plain)
-#else
-typedef TENON_T T;
-#define ATTEND(D, KEYS)
 #endif
 
-#define KERNEL(name, D, KEYS, BLOCKS)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(128, BLOCKS) TENON_NAME(name)(                                                                \
-        const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v, i64 v_batch,       \
-        i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch, i64 m_head, i64 m_query,       \
-        i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind, i32 causal, i64 window, float scale, float cap, \
-        i32 plain) {                                                                                                                      \
-        ATTEND(D, KEYS);                                                                                                                  \
-    }                                                                                                                                     \
-    TENON_ENTRY(name)
-
-KERNEL(attention_mma_32, 32, 64, 4)
-KERNEL(attention_mma_64, 64, 64, 3)
-KERNEL(attention_mma_128, 128, 32, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    TENON_NAME(attention_mma)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
+                              i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
+                              i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
+                              i32 causal, i64 window, float scale, float cap, i32 plain, i32 packed) {
+#if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
+    Problem at = {{q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, {y, y_batch, y_token, y_head},
+                  d, dv, scale, plain != 0, packed != 0};
+    attend(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap}, batches, group);
+#endif
+}
+TENON_ENTRY(attention_mma)

@@ -2,6 +2,9 @@
 #pragma once
 #include "pack.cuh"
 
+constexpr float LOG2E = 1.4426950408889634f;
+constexpr float LARGEST = 3.4028234663852886e38f;
+
 // An operand [batch, token, head, element] with its strides in elements; elements are neighbours.
 template <typename T>
 struct Heads {
@@ -53,3 +56,109 @@ struct Seen {
         return sees ? s : A(-TENON_INFINITY);
     }
 };
+
+// An added mask's element in powers of 2. Finite ones stay finite: a row of the least numbers still has weights.
+__device__ __forceinline__ float in_powers_of_2(float added) {
+    float r = added * LOG2E;
+    return fabsf(r) > LARGEST && fabsf(added) <= LARGEST ? copysignf(LARGEST, added) : r;
+}
+
+// tanh within 2^-22, in two instructions of the special function unit.
+__device__ __forceinline__ float capped(float x) {
+    return 1.0f - 2.0f * fast_reciprocal(1.0f + fast_exp2(x * (2.0f * LOG2E)));
+}
+
+// How a lane makes scores of products of tensor cores: scaled, capped, masked, in powers of 2 of `factor`.
+template <typename T>
+struct Scores {
+    const Seen<T, float>& seen;
+    float factor;  // of what score() returns
+    float scale;   // of what it is given
+    bool raw;      // products are scores: a positive factor alone remains
+
+    __device__ __forceinline__ Scores(const Seen<T, float>& seen, float scale) : seen(seen) {
+        raw = seen.kind == MASK_NONE && seen.cap == 0.0f && scale > 0.0f;
+        factor = raw ? scale * LOG2E : 1.0f;
+        this->scale = seen.cap > 0.0f ? scale / seen.cap : scale * LOG2E;
+    }
+
+    // One score before masks, unless raw.
+    __device__ __forceinline__ float scaled(float product) const {
+        return seen.cap > 0.0f ? seen.cap * LOG2E * capped(product * scale) : product * scale;
+    }
+};
+
+// The keys that a row sees, apart from a mask, as bounds of columns of a tile of `width` keys.
+struct Span {
+    i64 low;
+    i64 high;  // included
+
+    template <typename T>
+    __device__ __forceinline__ Span(const Seen<T, float>& seen, i64 query) {
+        i64 at = seen.position(query);
+        low = seen.window > 0 ? at - seen.window + 1 : 0;
+        high = seen.causal && at < seen.keys - 1 ? at : seen.keys - 1;
+    }
+
+    __device__ __forceinline__ int from(i64 key, int width) const {
+        i64 r = low - key;
+        return static_cast<int>(r < 0 ? 0 : r < width ? r : width);
+    }
+
+    __device__ __forceinline__ int to(i64 key, int width) const {
+        i64 r = high - key;
+        return static_cast<int>(r < -1 ? -1 : r < width ? r : width);
+    }
+};
+
+// A row by its definition, by one warp: for rows into which tensor cores mixed values that are not finite, for their 0 times infinity is
+// NaN where a key that is not seen has no part. At most 256 elements of a value.
+template <typename T>
+__device__ __noinline__ void attend_row(const Heads<const T>& qs, const Heads<const T>& ks, const Heads<const T>& vs, const Heads<T>& ys,
+                                        const Seen<T, float>& seen, i64 b, i64 h, i64 key_head, i64 query, int d, int dv, float scale) {
+    constexpr unsigned int ALL = 0xffffffffu;
+    constexpr int MOST = 8;
+    int lane = threadIdx.x % 32;
+    float o[MOST] = {};
+    float top = -TENON_INFINITY;
+    float total = 0;
+    i64 end = seen.end(query);
+    const T* q = qs.row(b, query, h);
+    for (i64 key = seen.first(query); key < end; key += 32) {
+        float s = -TENON_INFINITY;
+        if (key + lane < end) {
+            const T* k = ks.row(b, key + lane, key_head);
+            float product = 0;
+            for (int i = 0; i < d; i++) product += to_compute(q[i]) * to_compute(k[i]);
+            s = seen.score(product * scale, b, h, query, key + lane);
+        }
+        float most = s;
+        for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(ALL, most, step));
+        most = fmaxf(most, top);
+        float base = most == -TENON_INFINITY ? 0.0f : most;
+        float kept = fast_exp2((top - base) * LOG2E);
+        float p = fast_exp2((s - base) * LOG2E);
+        top = most;
+        float sum = p;
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(ALL, sum, step);
+        total = total * kept + sum;
+#pragma unroll
+        for (int i = 0; i < MOST; i++) o[i] *= kept;
+        for (int j = 0; j < 32; j++) {
+            float weight = __shfl_sync(ALL, p, j);
+            if (__shfl_sync(ALL, s, j) == -TENON_INFINITY) continue;
+            const T* v = vs.row(b, key + j, key_head);
+#pragma unroll
+            for (int i = 0; i < MOST; i++) {
+                int c = lane + 32 * i;
+                if (c < dv) o[i] += weight * to_compute(v[c]);
+            }
+        }
+    }
+    T* y = ys.row(b, query, h);
+#pragma unroll
+    for (int i = 0; i < MOST; i++) {
+        int c = lane + 32 * i;
+        if (c < dv) y[c] = From<T>::of(total == 0.0f ? 0.0f : o[i] / total);
+    }
+}

@@ -69,6 +69,27 @@ __device__ __forceinline__ bf16 to_bf16(float v) {
     return r;
 }
 
+// Two numbers in a word, the first in its low half.
+__device__ __forceinline__ u32 to_pair(float low, float high, f16) {
+#if __CUDA_ARCH__ >= 800
+    u32 r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+#else
+    return to_f16(low).bits | static_cast<u32>(to_f16(high).bits) << 16;
+#endif
+}
+
+__device__ __forceinline__ u32 to_pair(float low, float high, bf16) {
+#if __CUDA_ARCH__ >= 800
+    u32 r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+#else
+    return to_bf16(low).bits | static_cast<u32>(to_bf16(high).bits) << 16;
+#endif
+}
+
 // e^x and 2^x in one or two instructions, within 2 units in the last place for 2^x; e^x loses |x| / 2^24 beside. Special values as in exp.
 __device__ __forceinline__ float fast_exp2(float x) {
     float r;

@@ -62,4 +62,64 @@ TENON_PRODUCT(f16, "f16", 128, 64, 64, 65, 66, 67)
 TENON_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66, 67)
 TENON_PRODUCT(f16, "f16", 256, 128, 128, 129, 130, 131)
 TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
+
+// The same with the left operand in registers, in the layout of mma; the right one lies across its depth.
+#define TENON_PRODUCT_OF_REGISTERS(type, name, N, count, a0, a1, a2, a3, b0)                                                              \
+    __device__ __forceinline__ void warpgroup_product(float (&d)[N / 8][4], const u32 (&a)[4], u64 b, type) {                             \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." name "." name " {" TENON_LIST_##count "}, {%" #a0 ", %" #a1 ", %" #a2 \
+                     ", %" #a3 "}, %" #b0 ", 1, 1, 1, 1;"                                                                                 \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                               \
+    }
+
+TENON_PRODUCT_OF_REGISTERS(f16, "f16", 64, 32, 32, 33, 34, 35, 36)
+TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 64, 32, 32, 33, 34, 35, 36)
+TENON_PRODUCT_OF_REGISTERS(f16, "f16", 128, 64, 64, 65, 66, 67, 68)
+TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
+
+// d = a b of operands along their depth: what d was does not matter.
+#define TENON_FRESH_PRODUCT(type, name, N, count, a0, b0)                                                                                 \
+    __device__ __forceinline__ void fresh_warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, type) {                                   \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." name "." name " {" TENON_LIST_##count "}, %" #a0 ", %" #b0          \
+                     ", 0, 1, 1, 0, 0;"                                                                                                   \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "l"(a), "l"(b));                                                                                                   \
+    }
+
+TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65)
+TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65)
+
+// Where something lies in shared memory.
+__device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
+
+// A barrier in shared memory on which some threads arrive and others wait: its phases alternate between parity 0 and 1. What a thread wrote
+// before it arrived is seen by those that waited.
+__device__ __forceinline__ void start_barrier(u32 barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+
+__device__ __forceinline__ void await_phase(u32 barrier, u32 parity) {
+    asm volatile(
+        "{ .reg .pred p;\n"
+        "again%=: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+        "@p bra.uni done%=;\n"
+        "bra.uni again%=;\n"
+        "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
+}
+
+// Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.
+__device__ __forceinline__ void meet_at(int number, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory"); }
+__device__ __forceinline__ void pass_by(int number, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory"); }
+
+// Registers of a thread from here on, of a whole warpgroup: fewer, so that other warpgroups may have more.
+template <int REGISTERS>
+__device__ __forceinline__ void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+template <int REGISTERS>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
 #endif

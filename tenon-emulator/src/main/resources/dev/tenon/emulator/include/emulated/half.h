@@ -55,3 +55,7 @@ TENON_DEVICE bf16 to_bf16(float v) {
     r.bits = v != v ? u16(0x7fff) : static_cast<u16>((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
     return r;
 }
+
+// Two numbers in a word, the first in its low half.
+TENON_DEVICE u32 to_pair(float low, float high, f16) { return to_f16(low).bits | static_cast<u32>(to_f16(high).bits) << 16; }
+TENON_DEVICE u32 to_pair(float low, float high, bf16) { return to_bf16(low).bits | static_cast<u32>(to_bf16(high).bits) << 16; }

@@ -1,0 +1,236 @@
+package dev.tenon.cuda.kernel;
+
+import static dev.tenon.cuda.kernel.KernelFiles.file;
+import static dev.tenon.cuda.kernel.KernelFiles.floats;
+import static dev.tenon.cuda.kernel.KernelFiles.together;
+import static dev.tenon.cuda.kernel.ParameterType.COMPUTE;
+import static dev.tenon.cuda.kernel.ParameterType.F32;
+import static dev.tenon.cuda.kernel.ParameterType.I32;
+import static dev.tenon.cuda.kernel.ParameterType.I64;
+import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
+import java.util.List;
+
+/** The kernel files of attention, and the forms that they are compiled in. */
+public final class AttentionCatalog {
+    private static final List<DType> HALVES = List.of(DType.F16, DType.BF16);
+    private static final List<DType> TENSOR_CORES = List.of(DType.F16, DType.BF16, DType.F32);
+    /** Head sizes that kernels on tensor cores are compiled for; smaller heads are padded. */
+    private static final List<Integer> SIZES = List.of(32, 64, 96, 128, 256);
+
+    private static final List<Integer> WARPGROUP_SIZES = List.of(64, 128);
+
+    /** Operands with strides, the mask with its strides, sizes and rules. */
+    private static final List<ParameterType> COMMON = together(
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64),
+            List.of(POINTER, I64, I64, I64, I64),
+            List.of(I64, I32, I64, I64, I32, I32, I32, I32, I64));
+
+    private static final List<ParameterType> IN_F32 = together(COMMON, List.of(F32, F32, I32));
+
+    public static final KernelFile ATTENTION = file(
+            "attention/attention.cu", List.of("attention"), floats(), together(COMMON, List.of(COMPUTE, COMPUTE, I32)));
+
+    public static final KernelFile ATTENTION_MMA = file(
+            "attention/attention_mma.cu",
+            List.of("attention_mma"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> SIZES.stream().flatMap(size -> mmaForms(dtype, size).stream()))
+                    .map(MmaForm::variant)
+                    .toList(),
+            together(IN_F32, List.of(I32)));
+
+    public static final KernelFile ATTENTION_DECODE = file(
+            "attention/attention_decode.cu",
+            List.of("attention_decode"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> SIZES.stream().map(size -> decodeForm(dtype, size)))
+                    .map(DecodeForm::variant)
+                    .toList(),
+            together(IN_F32, List.of(I32, POINTER, POINTER)));
+
+    public static final KernelFile ATTENTION_WGMMA = file(
+            "attention/attention_wgmma.cu",
+            List.of("attention_wgmma"),
+            HALVES.stream()
+                    .flatMap(dtype -> WARPGROUP_SIZES.stream().map(size -> new WarpgroupForm(dtype, size)))
+                    .map(WarpgroupForm::variant)
+                    .toList(),
+            together(IN_F32, List.of(I32)));
+
+    public static final KernelFile ATTENTION_REPAIR = file(
+            "attention/attention_repair.cu",
+            List.of("attention_repair"),
+            HALVES.stream().map(KernelVariant::of).toList(),
+            IN_F32);
+
+    private AttentionCatalog() {}
+
+    static List<KernelFile> all() {
+        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA, ATTENTION_REPAIR);
+    }
+
+    /** The size that a head is padded to in shared memory; 0 where it is larger than all. */
+    public static int padded(long size) {
+        return first(SIZES, size);
+    }
+
+    /** The same for products of warpgroups. */
+    public static int paddedForWarpgroups(long size) {
+        return first(WARPGROUP_SIZES, size);
+    }
+
+    private static int first(List<Integer> sizes, long least) {
+        return sizes.stream().filter(one -> one >= least).findFirst().orElse(0);
+    }
+
+    /** Bytes of a staged row: 16 more than its elements take. */
+    private static int rowBytes(DType dtype, int size) {
+        return SizeMath.toInt("attention", dtype.bytesFor(size)) + 16;
+    }
+
+    private static KernelVariant sized(DType dtype, String word, int size) {
+        return KernelVariant.of(dtype)
+                .with(word, "TENON_D=" + size)
+                .with("", "TENON_FROM=" + ProductCatalog.capability(dtype) * 10);
+    }
+
+    /**
+     * A form of {@code attention_mma}.
+     *
+     * @param size what heads are padded to
+     * @param rows queries of a warp, in 16s
+     * @param keys of a tile
+     * @param blocks of a multiprocessor that registers are kept free for
+     */
+    public record MmaForm(DType dtype, int size, int rows, int keys, int blocks) {
+        private static final int WARPS = 4;
+
+        /** Queries of a block. */
+        public int queries() {
+            return 16 * WARPS * rows;
+        }
+
+        /** Threads of a block. */
+        public int threads() {
+            return 32 * WARPS;
+        }
+
+        /** Dynamic shared memory of a block: its queries, two tiles of keys and of values, their masks. */
+        public int sharedBytes() {
+            return (queries() + 4 * keys) * rowBytes(dtype, size) + 2 * keys * Float.BYTES;
+        }
+
+        public KernelVariant variant() {
+            return sized(dtype, "d" + size + "_" + 16 * rows + "x" + keys, size)
+                    .with("", "TENON_ROWS=" + rows)
+                    .with("", "TENON_KEYS=" + keys)
+                    .with("", "TENON_BLOCKS=" + blocks)
+                    .with("", "TENON_WARPS=" + WARPS);
+        }
+    }
+
+    /** Forms for heads of a padded size, the fastest first where there are queries enough and shared memory. */
+    public static List<MmaForm> mmaForms(DType dtype, int size) {
+        boolean halves = dtype != DType.F32;
+        return switch (size) {
+            case 32 ->
+                halves
+                        ? List.of(new MmaForm(dtype, size, 2, 64, 3), new MmaForm(dtype, size, 1, 64, 4))
+                        : List.of(new MmaForm(dtype, size, 1, 64, 4));
+            case 64 ->
+                halves
+                        ? List.of(new MmaForm(dtype, size, 2, 64, 2), new MmaForm(dtype, size, 1, 64, 3))
+                        : List.of(new MmaForm(dtype, size, 1, 32, 3));
+            case 96 ->
+                halves
+                        ? List.of(new MmaForm(dtype, size, 2, 64, 1), new MmaForm(dtype, size, 1, 64, 2))
+                        : List.of(new MmaForm(dtype, size, 1, 32, 2));
+            case 128 ->
+                halves
+                        ? List.of(
+                                new MmaForm(dtype, size, 2, 64, 1),
+                                new MmaForm(dtype, size, 1, 64, 2),
+                                new MmaForm(dtype, size, 1, 32, 2))
+                        : List.of(new MmaForm(dtype, size, 1, 32, 2), new MmaForm(dtype, size, 1, 16, 2));
+            default ->
+                halves
+                        ? List.of(new MmaForm(dtype, size, 1, 32, 1), new MmaForm(dtype, size, 1, 16, 1))
+                        : List.of(new MmaForm(dtype, size, 1, 16, 1), new MmaForm(dtype, size, 1, 8, 1));
+        };
+    }
+
+    /**
+     * A form of {@code attention_decode}.
+     *
+     * @param size what heads are padded to
+     * @param warps of a block
+     * @param stages of a warp's keys and values that are on their way or worked on
+     */
+    public record DecodeForm(DType dtype, int size, int warps, int stages) {
+        /** Rows of queries of a block. */
+        public static final int ROWS = 16;
+        /** Keys that a warp takes at a time. */
+        public static final int KEYS = 16;
+        /** Most shares of the keys. */
+        public static final int MOST_SPLITS = 256;
+
+        /** Threads of a block. */
+        public int threads() {
+            return 32 * warps;
+        }
+
+        /** Dynamic shared memory of a block. */
+        public int sharedBytes() {
+            return (ROWS + 2 * KEYS * warps * stages) * rowBytes(dtype, size);
+        }
+
+        /** What a block leaves in the workspace where keys are split: sums, tops and totals of its rows. */
+        public long partBytes() {
+            return SizeMath.product("attention", ROWS, size + 2L, Float.BYTES);
+        }
+
+        public KernelVariant variant() {
+            return sized(dtype, "d" + size, size)
+                    .with("", "TENON_WARPS=" + warps)
+                    .with("", "TENON_STAGES=" + stages);
+        }
+    }
+
+    /** The form for heads of a padded size: a stage of a block is at most 34 KiB. */
+    public static DecodeForm decodeForm(DType dtype, int size) {
+        long bytes = dtype.bytesFor(size);
+        return new DecodeForm(dtype, size, bytes <= 256 ? 4 : bytes <= 512 ? 2 : 1, 2);
+    }
+
+    /**
+     * A form of {@code attention_wgmma}.
+     *
+     * @param size what heads are padded to
+     */
+    public record WarpgroupForm(DType dtype, int size) {
+        /** Queries of a block. */
+        public static final int QUERIES = 128;
+        /** Threads of a block. */
+        public static final int THREADS = 384;
+
+        private static final int STAGES = 2;
+        private static final int TILE_BYTES = 128 * 128; // of 64 elements
+        private static final int MASK_BYTES = 128 * Float.BYTES;
+        private static final int BOUNDARY = 1024;
+
+        /** Dynamic shared memory of a block. */
+        public int sharedBytes() {
+            return BOUNDARY + (1 + 2 * STAGES) * (size / 64) * TILE_BYTES + STAGES * MASK_BYTES;
+        }
+
+        public KernelVariant variant() {
+            return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC).with("d" + size, "TENON_D=" + size);
+        }
+    }
+}

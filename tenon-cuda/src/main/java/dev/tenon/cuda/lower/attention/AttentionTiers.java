@@ -1,0 +1,298 @@
+package dev.tenon.cuda.lower.attention;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.kernel.AttentionCatalog;
+import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
+import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
+import dev.tenon.cuda.kernel.AttentionCatalog.WarpgroupForm;
+import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.LaunchStep;
+import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.port.GridLimits;
+import dev.tenon.cuda.port.LaunchShape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Our kernels for attention: which of them takes a problem, and its step. Used by one thread. */
+final class AttentionTiers {
+    private static final String NAME = "attention";
+    private static final int FEW_QUERIES = 16;
+    private static final int MANY_KEYS = 128;
+    private static final int LEAST_KEYS_OF_SPLIT = 64;
+    private static final int WARPGROUP_CAPABILITY = 90;
+    private static final int LEAST_WARPGROUP_SIZE = 33; // smaller heads would be padded to twice their size and more
+    private static final int LEAST_WARPGROUP_KEYS = 257; // of two tiles or less a block has nothing to overlap
+    private static final int SCALAR_QUERIES = 16;
+    private static final int SCALAR_THREADS = 128;
+    private static final int STATIC_SHARED = 24 << 10; // at least what the scalar kernel declares, of f64
+
+    private final AttentionProblem problem;
+    private final Operands operands;
+    private final Kernels kernels;
+    private final DeviceProperties device;
+    private final Precision precision;
+    private final List<String> passedOver;
+
+    /**
+     * For a problem that has a result.
+     *
+     * @param passedOver the reasons why tiers before these were not taken
+     */
+    AttentionTiers(AttentionProblem problem, Operands operands, GpuLoweringContext context, List<String> passedOver) {
+        this.problem = problem;
+        this.operands = operands;
+        this.kernels = context.kernels();
+        this.device = context.kernels().context().device();
+        this.precision = context.precision();
+        this.passedOver = new ArrayList<>(passedOver);
+    }
+
+    /** The step of the first kernel that takes the problem. */
+    Lowered lower() {
+        if (taken("attention_decode", decodeRefusal())) {
+            return decode();
+        }
+        if (taken("attention_wgmma", warpgroupRefusal())) {
+            return warpgroups();
+        }
+        if (taken("attention_mma", mmaRefusal())) {
+            return mma();
+        }
+        String refusal = scalarRefusal();
+        return refusal.isEmpty() ? scalar() : new NoKernel(refusal);
+    }
+
+    private boolean taken(String tier, String refusal) {
+        if (!refusal.isEmpty()) {
+            passedOver.add(tier + ": " + refusal);
+        }
+        return refusal.isEmpty();
+    }
+
+    private String type() {
+        return problem.dtype() == DType.F32 ? "TF32" : problem.dtype().toString();
+    }
+
+    /** Why no product on tensor cores may compute it. */
+    private String tensorCoreRefusal() {
+        if (problem.dtype() == DType.F64) {
+            return "tensor cores take f16, bf16 and TF32, not f64";
+        }
+        if (problem.dtype() == DType.F32 && precision == Precision.STRICT) {
+            return "f32 is asked for, not TF32";
+        }
+        if (device.architecture().number() < ProductCatalog.capability(problem.dtype())) {
+            return "compute capability " + device.architecture() + " has no products of " + type();
+        }
+        return AttentionCatalog.padded(problem.largestSize()) == 0
+                ? "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 256"
+                : "";
+    }
+
+    private String sharedRefusal(long bytes) {
+        return "it takes " + bytes + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn();
+    }
+
+    private int batches() {
+        return (int) Math.min(problem.batches(), GridLimits.YZ);
+    }
+
+    private String decodeRefusal() {
+        if (problem.queries() > FEW_QUERIES || problem.keys() < MANY_KEYS) {
+            return problem.queries() + " queries and " + problem.keys() + " keys; it takes at most " + FEW_QUERIES
+                    + " and at least " + MANY_KEYS;
+        }
+        String refusal = tensorCoreRefusal();
+        if (!refusal.isEmpty()) {
+            return refusal;
+        }
+        if (decodeTiles() > GridLimits.YZ) {
+            return decodeTiles() + " tiles of rows are more than " + GridLimits.YZ;
+        }
+        DecodeForm form = decodeForm();
+        return form.sharedBytes() > device.sharedBytesPerBlockOptIn() ? sharedRefusal(form.sharedBytes()) : "";
+    }
+
+    private DecodeForm decodeForm() {
+        return AttentionCatalog.decodeForm(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
+    }
+
+    private long decodeTiles() {
+        long rows = SizeMath.product(NAME, problem.group(), problem.queries());
+        return SizeMath.product(NAME, problem.keyHeads(), Math.ceilDiv(rows, DecodeForm.ROWS));
+    }
+
+    /** One block a multiprocessor: more would read no faster, and leave more to put together. */
+    private int splits(long tiles) {
+        long wanted = device.multiprocessors() / Math.max(1, tiles);
+        long most = Math.min(Math.ceilDiv(problem.keys(), LEAST_KEYS_OF_SPLIT), DecodeForm.MOST_SPLITS);
+        return (int) Math.clamp(wanted, 1, most);
+    }
+
+    private Lowered decode() {
+        DecodeForm form = decodeForm();
+        long tiles = decodeTiles();
+        long all = SizeMath.product(NAME, tiles, problem.batches());
+        int splits = splits(all);
+        Kernel kernel = kernels.kernel(
+                AttentionCatalog.ATTENTION_DECODE, "attention_decode", form.variant(), form.sharedBytes());
+        LaunchShape shape = LaunchShape.of(splits, (int) tiles, batches(), form.threads())
+                .withSharedBytes(form.sharedBytes())
+                .withProgrammatic();
+        PreparedLaunch launch = problem.launch(kernel, shape, operands)
+                .add(problem.isPacked())
+                .workspace(0)
+                .counters()
+                .build();
+        boolean split = splits > 1;
+        return step(
+                "attention_decode, " + type() + (split ? ", keys in " + splits + " shares" : ""),
+                launch,
+                split ? SizeMath.product(NAME, all, splits, form.partBytes()) : 0,
+                split ? SizeMath.product(NAME, all, Integer.BYTES) : 0);
+    }
+
+    private String warpgroupRefusal() {
+        if (device.architecture().number() != WARPGROUP_CAPABILITY) {
+            return "compute capability " + device.architecture() + " is not 9.0";
+        }
+        if (problem.dtype() != DType.F16 && problem.dtype() != DType.BF16) {
+            return "it takes f16 and bf16, not " + problem.dtype();
+        }
+        if (!kernels.compilesSpecific()) {
+            return "no compiler for sm_90a";
+        }
+        int padded = AttentionCatalog.paddedForWarpgroups(problem.largestSize());
+        if (padded == 0 || problem.largestSize() < LEAST_WARPGROUP_SIZE) {
+            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes "
+                    + LEAST_WARPGROUP_SIZE + " to 128";
+        }
+        if (!problem.isPacked()) {
+            return "heads do not start on 16-byte boundaries";
+        }
+        if (problem.queries() <= WarpgroupForm.QUERIES / 2 || problem.keys() < LEAST_WARPGROUP_KEYS) {
+            return problem.queries() + " queries and " + problem.keys() + " keys; it takes more than "
+                    + WarpgroupForm.QUERIES / 2 + " and at least " + LEAST_WARPGROUP_KEYS;
+        }
+        return warpgroupTiles() > Integer.MAX_VALUE ? warpgroupTiles() + " tiles are more than 2^31" : "";
+    }
+
+    private long warpgroupTiles() {
+        return SizeMath.product(
+                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), WarpgroupForm.QUERIES));
+    }
+
+    private Lowered warpgroups() {
+        WarpgroupForm form =
+                new WarpgroupForm(problem.dtype(), AttentionCatalog.paddedForWarpgroups(problem.largestSize()));
+        Kernel kernel =
+                kernels.kernel(AttentionCatalog.ATTENTION_WGMMA, "attention_wgmma", form.variant(), form.sharedBytes());
+        // causal tiles come in pairs
+        long items = problem.causal()
+                ? SizeMath.product(
+                        NAME,
+                        problem.batches(),
+                        problem.heads(),
+                        Math.ceilDiv(problem.queries(), 2L * WarpgroupForm.QUERIES))
+                : warpgroupTiles();
+        LaunchShape shape = LaunchShape.of((int) Math.min(items, device.multiprocessors()), WarpgroupForm.THREADS)
+                .withSharedBytes(form.sharedBytes())
+                .withProgrammatic();
+        PreparedLaunch launch = problem.launch(kernel, shape, operands)
+                .add((int) problem.heads())
+                .build();
+        return step("attention_wgmma, " + type() + ", heads of " + form.size(), launch, 0, 0);
+    }
+
+    private String mmaRefusal() {
+        String refusal = tensorCoreRefusal();
+        if (!refusal.isEmpty()) {
+            return refusal;
+        }
+        if (problem.heads() > GridLimits.YZ) {
+            return problem.heads() + " heads are more than " + GridLimits.YZ;
+        }
+        return mmaForm().isEmpty() ? sharedRefusal(mmaForms().getLast().sharedBytes()) : "";
+    }
+
+    private List<MmaForm> mmaForms() {
+        return AttentionCatalog.mmaForms(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
+    }
+
+    /** The first form that fits; those of many queries a block only where their blocks are as many as there is room. */
+    private Optional<MmaForm> mmaForm() {
+        return mmaForms().stream()
+                .filter(form -> form.sharedBytes() <= device.sharedBytesPerBlockOptIn())
+                .filter(form -> form.rows() == 1
+                        || SizeMath.product(
+                                        NAME,
+                                        problem.batches(),
+                                        problem.heads(),
+                                        Math.ceilDiv(problem.queries(), form.queries()))
+                                >= device.multiprocessors())
+                .findFirst();
+    }
+
+    private Lowered mma() {
+        MmaForm form = mmaForm().orElseThrow();
+        Kernel kernel =
+                kernels.kernel(AttentionCatalog.ATTENTION_MMA, "attention_mma", form.variant(), form.sharedBytes());
+        LaunchShape shape = shape(form.queries(), form.threads())
+                .withSharedBytes(form.sharedBytes())
+                .withProgrammatic();
+        PreparedLaunch launch =
+                problem.launch(kernel, shape, operands).add(problem.isPacked()).build();
+        return step("attention_mma, " + type() + ", heads of " + form.size(), launch, 0, 0);
+    }
+
+    private LaunchShape shape(int queries, int threads) {
+        int tiles = SizeMath.toInt(NAME, Math.ceilDiv(problem.queries(), queries));
+        return LaunchShape.of(tiles, (int) problem.heads(), batches(), threads);
+    }
+
+    private String scalarRefusal() {
+        if (problem.heads() > GridLimits.YZ) {
+            return "attention: " + problem.heads() + " heads are more than " + GridLimits.YZ;
+        }
+        long shared = scalarShared();
+        int most = device.sharedBytesPerBlockOptIn() - STATIC_SHARED;
+        return shared > most
+                ? "attention: heads of " + problem.size() + " and " + problem.sizeV() + " elements take " + shared
+                        + " bytes of shared memory; a block has " + most + " left"
+                : "";
+    }
+
+    private long scalarShared() {
+        int each = problem.dtype().accumulator().bytes();
+        return (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
+    }
+
+    private Lowered scalar() {
+        int shared = SizeMath.toInt(NAME, scalarShared());
+        Kernel kernel =
+                kernels.kernel(AttentionCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()), shared);
+        LaunchShape shape = shape(SCALAR_QUERIES, SCALAR_THREADS).withSharedBytes(shared);
+        return step(
+                "attention, " + problem.dtype(),
+                problem.launch(kernel, shape, operands).build(),
+                0,
+                0);
+    }
+
+    private LaunchStep step(String tier, PreparedLaunch launch, long workspaceBytes, long counterBytes) {
+        return new LaunchStep(
+                tier, List.of(launch), workspaceBytes, counterBytes, GpuStep::noResult, List.copyOf(passedOver));
+    }
+}

@@ -1,0 +1,121 @@
+// The online softmax of a warp's rows, in the layout of tensor cores: ROWS times 16 queries, of which a lane has the columns 2t and 2t + 1
+// of each 8 of the rows g and g + 8. Tops are in powers of 2 of Scores::factor.
+#pragma once
+#include "attention.cuh"
+
+template <int ROWS>
+struct Running {
+    float top[ROWS][2];
+    float total[ROWS][2];  // this lane's part
+
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                top[r][i] = -TENON_INFINITY;
+                total[r][i] = 0;
+            }
+        }
+    }
+
+    // Scores to weights; `kept` is what sums of earlier weights are multiplied by.
+    template <int N>
+    __device__ __forceinline__ void weigh(float (&s)[ROWS][N][4], float (&kept)[ROWS][2], float factor) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            float base[2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                // four chains, so that a warp alone need not wait for each
+                constexpr int CHAINS = N % 4 == 0 ? 4 : 1;
+                float tops[CHAINS];
+#pragma unroll
+                for (int c = 0; c < CHAINS; c++) tops[c] = fmaxf(s[r][c][2 * i], s[r][c][2 * i + 1]);
+#pragma unroll
+                for (int n = CHAINS; n < N; n++) tops[n % CHAINS] = fmaxf(tops[n % CHAINS], fmaxf(s[r][n][2 * i], s[r][n][2 * i + 1]));
+                float most = CHAINS == 1 ? tops[0] : fmaxf(fmaxf(tops[0], tops[1 % CHAINS]), fmaxf(tops[2 % CHAINS], tops[3 % CHAINS]));
+                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+                most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+                most = fmaxf(most, top[r][i]);
+                base[i] = (most == -TENON_INFINITY ? 0.0f : most) * factor;
+                kept[r][i] = fast_exp2(top[r][i] * factor - base[i]);
+                top[r][i] = most;
+                total[r][i] *= kept[r][i];
+            }
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    s[r][n][e] = fast_exp2(s[r][n][e] * factor - base[e / 2]);
+                    total[r][e / 2] += s[r][n][e];
+                }
+            }
+        }
+    }
+
+    // Totals of whole rows.
+    __device__ __forceinline__ void finish() {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                total[r][i] += __shfl_xor_sync(0xffffffffu, total[r][i], 1);
+                total[r][i] += __shfl_xor_sync(0xffffffffu, total[r][i], 2);
+            }
+        }
+    }
+};
+
+// What is added to the scores of a tile of keys where all queries of a head see the same: the mask, in powers of 2.
+template <typename T>
+__device__ __forceinline__ float mask_of_key(const Seen<T, float>& seen, i64 b, i64 h, i64 key) {
+    if (key >= seen.keys || seen.kind != MASK_ADDED) return 0.0f;
+    return in_powers_of_2(to_compute(static_cast<const T*>(seen.mask)[b * seen.mask_batch + h * seen.mask_head + key * seen.mask_key]));
+}
+
+// Products to scores of two rows, `query` of head h and `query_8` of h_8, for N times 8 keys from `key` on. `staged` are masks of the tile's
+// keys, null where there is no mask or queries differ in it. whole: both rows see all keys of the tile, apart from a mask.
+template <int N, typename T>
+__device__ __forceinline__ void to_scores(float (&s)[N][4], const Scores<T>& scores, const float* staged, i64 b, const i64 (&heads)[2],
+                                          const i64 (&rows)[2], i64 key, bool whole) {
+    const Seen<T, float>& seen = scores.seen;
+    int column = threadIdx.x % 4 * 2;
+    if (!scores.raw) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            Pack<float, 2> added = {{0.0f, 0.0f}};
+            if (staged) added = *reinterpret_cast<const Pack<float, 2>*>(staged + n * 8 + column);
+#pragma unroll
+            for (int e = 0; e < 4; e++) s[n][e] = scores.scaled(s[n][e]) + added.at[e % 2];
+        }
+    }
+    bool each = seen.kind != MASK_NONE && !staged;
+    if (whole && !each) return;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        i64 query = rows[i] < seen.queries ? rows[i] : seen.queries - 1;
+        Span span(seen, query);
+        int from = span.from(key, N * 8) - column;
+        int to = span.to(key, N * 8) - column;
+        i64 at = b * seen.mask_batch + heads[i] * seen.mask_head + query * seen.mask_query + (key + column) * seen.mask_key;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                int c = n * 8 + e;
+                float& v = s[n][2 * i + e];
+                bool sees = from <= c && c <= to;
+                if (each && sees) {
+                    i64 element = at + c * seen.mask_key;
+                    if (seen.kind == MASK_ADDED) {
+                        v += in_powers_of_2(to_compute(static_cast<const T*>(seen.mask)[element]));
+                    } else {
+                        sees = static_cast<const u8*>(seen.mask)[element] != 0;
+                    }
+                }
+                if (!sees) v = -TENON_INFINITY;
+            }
+        }
+    }
+}
