@@ -17,8 +17,8 @@ public sealed interface ConstantData {
     /**
      * All elements, in memory order.
      *
-     * @param whole the constant that they are a part of, in the same memory, which a device may hold once for all parts;
-     *     the segment itself where they are no part
+     * @param whole the constant that they are a part of, in the same memory, which a device may hold once for all
+     *     parts; the segment itself where they are no part
      */
     record Dense(TensorType type, MemorySegment segment, MemorySegment whole) implements ConstantData {
         public Dense {

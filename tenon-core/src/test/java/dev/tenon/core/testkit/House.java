@@ -84,7 +84,7 @@ public final class House {
                         dependency.getTargetClass().getBaseComponentType().getPackageName();
                 boolean allowed = target.isEmpty() // primitive types
                         || Stream.concat(
-                                        Stream.of("java.", "jdk.incubator.", "org.jspecify.", root),
+                                        Stream.of("java.", "jdk.incubator.", "jdk.jfr", "org.jspecify.", root),
                                         Stream.of(packages))
                                 .anyMatch(target::startsWith);
                 if (!allowed) {

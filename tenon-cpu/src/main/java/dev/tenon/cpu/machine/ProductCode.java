@@ -20,10 +20,10 @@ import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 
 /**
- * The code of a product C = start + A B of f32 matrices, B in panels of two vectors; or of bytes, where four of a row of
- * A and of a column of B, one after another, are in the place of a float, and the result is of 32-bit integers. A tile of C, some rows of a panel,
- * stays in registers over the whole of k: each step loads a row of the panel and multiplies it by one element of each
- * row of A.
+ * The code of a product C = start + A B of f32 matrices, B in panels of two vectors; or of bytes, where four of a row
+ * of A and of a column of B, one after another, are in the place of a float, and the result is of 32-bit integers. A
+ * tile of C, some rows of a panel, stays in registers over the whole of k: each step loads a row of the panel and
+ * multiplies it by one element of each row of A.
  *
  * <p>Called as {@code void f(void* arguments, float* a, float* b, float* c, float* start)} by the System V convention.
  * The last panel may be narrower than its vectors. Only there are loads and stores masked, which some processors are

@@ -26,8 +26,8 @@ public record ProductKernel(CallableCode kernel, int lanes) {
     }
 
     /**
-     * The kernel of 8-bit integers: of {@link #run}'s floats of A and B each is four bytes along k, A's unsigned and B's
-     * signed, zero past the last; those of C and start are integers of 32 bits, and sums wrap.
+     * The kernel of 8-bit integers: of {@link #run}'s floats of A and B each is four bytes along k, A's unsigned and
+     * B's signed, zero past the last; those of C and start are integers of 32 bits, and sums wrap.
      *
      * @throws IllegalStateException if it cannot run here; the message is the reason
      */
