@@ -60,6 +60,26 @@ public final class IndexingCatalog {
                     combine("scatter_plain", POINTER, POINTER, POINTER, I32, I32, I64, I64, I64)),
             typed());
 
+    public static final KernelFile SCATTER_SLICES = new KernelFile(
+            "indexing/scatter_slices.cu",
+            List.of(
+                    slices("scatter_clear", POINTER, I64),
+                    slices("scatter_starts", POINTER, POINTER, I32, I64, I64),
+                    slices(
+                            "scatter_slices",
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            I32,
+                            I32,
+                            I64,
+                            I64,
+                            I64)),
+            KernelFiles.floats());
+
     public static final KernelFile SCATTER_ADD = file(
             "indexing/scatter_add.cu",
             List.of("scatter_add"),
@@ -86,6 +106,12 @@ public final class IndexingCatalog {
                     topK("top_k_take", POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64)),
             widths(8));
 
+    public static final KernelFile TOP_K_WARP = file(
+            "sorting/top_k_warp.cu",
+            List.of("top_k_warp"),
+            widths(8),
+            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I64, I64, I64, I32, I32));
+
     public static final KernelFile ARG_REDUCE = new KernelFile(
             "reduce/arg_reduce.cu",
             List.of(
@@ -93,6 +119,10 @@ public final class IndexingCatalog {
                             "reduce/arg_reduce.cu",
                             "arg_reduce",
                             List.of(POINTER, POINTER, POINTER, I32, I64, I32, I32, I64, I64, I64, I64, I32)),
+                    new KernelSpec(
+                            "reduce/arg_reduce.cu",
+                            "arg_reduce_rows",
+                            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I32, I64, I64, I64, I32, I32)),
                     new KernelSpec(
                             "reduce/arg_reduce.cu", "arg_reduce_parts", List.of(POINTER, POINTER, I32, I64, I64))),
             widths(8));
@@ -192,6 +222,10 @@ public final class IndexingCatalog {
         return new KernelSpec("indexing/scatter_combine.cu", entry, List.of(parameters));
     }
 
+    private static KernelSpec slices(String entry, ParameterType... parameters) {
+        return new KernelSpec("indexing/scatter_slices.cu", entry, List.of(parameters));
+    }
+
     private static KernelSpec sort(String entry, ParameterType... parameters) {
         return new KernelSpec("sorting/radix_sort.cu", entry, List.of(parameters));
     }
@@ -204,9 +238,11 @@ public final class IndexingCatalog {
                 GATHER_ND,
                 SCATTER,
                 SCATTER_COMBINE,
+                SCATTER_SLICES,
                 SCATTER_ADD,
                 RADIX_SORT,
                 TOP_K,
+                TOP_K_WARP,
                 ARG_REDUCE,
                 CUMULATIVE,
                 NON_ZERO,

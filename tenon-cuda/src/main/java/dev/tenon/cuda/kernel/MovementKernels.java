@@ -16,6 +16,13 @@ public final class MovementKernels {
 
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
+    private static final int WIDE_TILE = 64;
+    private static final int ACCESS_BYTES = 16;
+    private static final int THREADS = 256;
+
+    /** Elements of a thread of strided_copy, as its source says. */
+    private static final int AHEAD = 4;
+
     private static final long LEAST_TILED = 4; // narrower matrices leave most of a tile idle
 
     private final Kernels kernels;
@@ -78,7 +85,7 @@ public final class MovementKernels {
     private Move copy(int unit, Dims dims, long x, long y) {
         return new Strided(
                 kernels.kernel(KernelCatalog.STRIDED_COPY, "strided_copy", KernelFiles.width(unit)),
-                Grids.of(dims.elements()),
+                Grids.of(Math.ceilDiv(dims.elements(), (long) AHEAD)),
                 x,
                 y,
                 dims.elements(),
@@ -91,19 +98,22 @@ public final class MovementKernels {
         long rows = dims.size(row);
         long cols = dims.size(last);
         Dims batch = dims.without(row, last);
+        boolean packed = cutsPacks(bytes, dims, row, x, y);
+        int tile = !packed || bytes == Long.BYTES ? TILE : WIDE_TILE;
         LaunchShape shape = new LaunchShape(
-                (int) Math.min(Math.ceilDiv(cols, TILE), Integer.MAX_VALUE),
-                (int) Math.min(Math.ceilDiv(rows, TILE), GridLimits.YZ),
+                (int) Math.min(Math.ceilDiv(cols, tile), Integer.MAX_VALUE),
+                (int) Math.min(Math.ceilDiv(rows, tile), GridLimits.YZ),
                 (int) Math.min(batch.elements(), GridLimits.YZ),
-                TILE,
-                TILE_ROWS,
+                packed ? THREADS : TILE,
+                packed ? 1 : TILE_ROWS,
                 1,
                 0,
                 false,
                 1,
                 false);
+        String entry = packed ? "transpose_packs" : "transpose";
         return new Tiled(
-                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose", KernelFiles.width(bytes)),
+                kernels.kernel(KernelCatalog.TRANSPOSE, entry, KernelFiles.width(bytes)),
                 shape,
                 x,
                 y,
@@ -112,7 +122,19 @@ public final class MovementKernels {
                 rows,
                 cols,
                 dims.from(last),
-                dims.to(row));
+                dims.to(row),
+                "transpose, tiles of " + tile + " x " + tile + ", " + access(packed ? ACCESS_BYTES : bytes));
+    }
+
+    /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address on its boundary. */
+    private static boolean cutsPacks(int bytes, Dims dims, int row, long x, long y) {
+        int last = dims.count() - 1;
+        long all = x | y | dims.size(row) * bytes | dims.size(last) * bytes;
+        for (int d = 0; d <= last; d++) {
+            all |= d == row ? 0 : dims.from(d) * bytes;
+            all |= d == last ? 0 : dims.to(d) * bytes;
+        }
+        return all % ACCESS_BYTES == 0;
     }
 
     /** The dims of a copy: those of one element are gone, and neighbours that both sides walk as one are one. */
@@ -240,7 +262,8 @@ public final class MovementKernels {
             long rows,
             long cols,
             long strideX,
-            long strideY)
+            long strideY,
+            String tier)
             implements Move {
         @Override
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
@@ -257,11 +280,6 @@ public final class MovementKernels {
                             .add(cols)
                             .add(strideX)
                             .add(strideY));
-        }
-
-        @Override
-        public String tier() {
-            return "transpose, tiles of 32 x 32";
         }
     }
 }

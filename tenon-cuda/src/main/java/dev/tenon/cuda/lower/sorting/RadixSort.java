@@ -73,8 +73,10 @@ public final class RadixSort {
     }
 
     private void add(int pass, Cut cut, Kernel count, Kernel offsets, Kernel place) {
-        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GridLimits.YZ), 1, THREADS);
-        LaunchShape rowShape = LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), THREADS);
+        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GridLimits.YZ), 1, THREADS)
+                .withProgrammatic();
+        LaunchShape rowShape =
+                LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), THREADS).withProgrammatic();
         int shift = pass * DIGIT_BITS;
         long from = keys[pass % 2];
         long to = keys[(pass + 1) % 2];

@@ -1,7 +1,10 @@
-// y[batch][r][c] = x[batch][c][r]: two axes change places, one of which is innermost in x, the other in y. A tile of 32 × 32 elements passes
-// through shared memory, so that both sides are read and written along rows; the batch is a walk over the other axes.
+// y[batch][r][c] = x[batch][c][r]: two axes change places, one of which is innermost in x, the other in y. A tile passes through shared
+// memory, so that both sides are read and written along rows; the batch is a walk over the other axes.
 //
-// Launch: block (32, 8), grid (tiles of columns, tiles of rows, batches), each no more than its limit: kernels walk on by themselves.
+//   transpose        tiles of 32 × 32 elements, an element an access; block (32, 8)
+//   transpose_packs  tiles of 64 × 64 (of 8 bytes: 32 × 32), 16 bytes an access: sizes, strides and places are multiples of that; 256 threads
+//
+// Launch: grid (tiles of columns, tiles of rows, batches), each no more than its limit: kernels walk on by themselves. Static shared memory.
 // Variants: TENON_T an unsigned integer as wide as the elements.
 #include "walk.cuh"
 
@@ -39,3 +42,53 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(transpose)(const vo
     }
 }
 TENON_ENTRY(transpose)
+
+constexpr int PACK = 16 / sizeof(T);
+constexpr int SIDE = sizeof(T) == 8 ? 32 : 64;
+constexpr int ROW_PACKS = SIDE / PACK;
+constexpr int EACH = SIDE * ROW_PACKS / 256;                // packs of a thread
+constexpr int PITCH = SIDE + (sizeof(T) < 4 ? 4 / sizeof(T) : 1);  // an odd number of words, where elements are words or less
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(transpose_packs)(const void* x, void* y, i64 batches, Walk2 batch, i64 rows, i64 cols, i64 stride_x, i64 stride_y) {
+    __shared__ T tile[SIDE][PITCH];  // of x
+    release_successor();
+    await_predecessor();
+    bool small = batches <= 0x7fffffff;
+    for (i64 b = blockIdx.z; b < batches; b += gridDim.z) {
+        i64 at[2];
+        locate(batch, b, small, at);
+        const T* from = static_cast<const T*>(x) + at[0];
+        T* to = static_cast<T*>(y) + at[1];
+        for (i64 r0 = static_cast<i64>(blockIdx.y) * SIDE; r0 < rows; r0 += static_cast<i64>(gridDim.y) * SIDE) {
+            for (i64 c0 = static_cast<i64>(blockIdx.x) * SIDE; c0 < cols; c0 += static_cast<i64>(gridDim.x) * SIDE) {
+                Pack<T, PACK> some[EACH];
+#pragma unroll
+                for (int e = 0; e < EACH; e++) {
+                    int pack = threadIdx.x + 256 * e;
+                    i64 c = c0 + pack / ROW_PACKS, r = r0 + pack % ROW_PACKS * PACK;
+                    if (r < rows && c < cols) some[e] = *reinterpret_cast<const Pack<T, PACK>*>(from + c * stride_x + r);
+                }
+#pragma unroll
+                for (int e = 0; e < EACH; e++) {
+                    int pack = threadIdx.x + 256 * e;
+#pragma unroll
+                    for (int i = 0; i < PACK; i++) tile[pack / ROW_PACKS][pack % ROW_PACKS * PACK + i] = some[e].at[i];
+                }
+                __syncthreads();
+#pragma unroll
+                for (int e = 0; e < EACH; e++) {
+                    int pack = threadIdx.x + 256 * e;
+                    i64 r = r0 + pack / ROW_PACKS, c = c0 + pack % ROW_PACKS * PACK;
+                    if (r < rows && c < cols) {
+                        Pack<T, PACK> turned;
+#pragma unroll
+                        for (int i = 0; i < PACK; i++) turned.at[i] = tile[pack % ROW_PACKS * PACK + i][pack / ROW_PACKS];
+                        *reinterpret_cast<Pack<T, PACK>*>(to + r * stride_y + c) = turned;
+                    }
+                }
+                __syncthreads();
+            }
+        }
+    }
+}
+TENON_ENTRY(transpose_packs)
