@@ -158,6 +158,9 @@ final class IndexingCases {
             add(new Cumulative(CumulativeFn.SUM, 1, false, false), sizes[1], integers(type, 0, 3, sizes));
             add(new Cumulative(CumulativeFn.SUM, 1, true, true), sizes[1], integers(type, 0, 3, sizes));
         }
+        add(new Cumulative(CumulativeFn.SUM, 1, true, false), 520, integers(type, 0, 3, 67, 520));
+        add(new Cumulative(CumulativeFn.SUM, 1, false, false), 1024, integers(type, 0, 3, 9, 1024));
+        add(new Cumulative(CumulativeFn.PROD, 1, false, false), 24, integers(type, 1, 1, 33, 24));
         add(new Cumulative(CumulativeFn.SUM, 0, false, true), 5003, integers(type, 0, 3, 5003, 5));
         add(new Cumulative(CumulativeFn.PROD, 1, true, false), 40, integers(type, 1, 1, 7, 40, 33));
     }

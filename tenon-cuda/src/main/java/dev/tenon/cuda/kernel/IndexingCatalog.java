@@ -103,7 +103,7 @@ public final class IndexingCatalog {
                     new KernelSpec("sorting/top_k.cu", "top_k_small", TOP_K_PARAMETERS),
                     new KernelSpec("sorting/top_k.cu", "top_k_select", TOP_K_PARAMETERS),
                     topK("top_k_keys", POINTER, POINTER, I32, I64, I32, I64, I64, I64),
-                    topK("top_k_take", POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64)),
+                    topK("top_k_take", POINTER, POINTER, POINTER, POINTER, POINTER, I32, I64, I32, I64, I64, I64, I64)),
             widths(8));
 
     public static final KernelFile TOP_K_WARP = file(
@@ -149,6 +149,12 @@ public final class IndexingCatalog {
                             I64,
                             I64)),
             typed());
+
+    public static final KernelFile CUMULATIVE_PACKS = file(
+            "reduce/cumulative_packs.cu",
+            List.of("cumulative_packs"),
+            KernelFiles.floats(),
+            List.of(POINTER, POINTER, I32, I32, I64, I64));
 
     public static final KernelFile NON_ZERO = new KernelFile(
             "searching/non_zero.cu",
@@ -245,6 +251,7 @@ public final class IndexingCatalog {
                 TOP_K_WARP,
                 ARG_REDUCE,
                 CUMULATIVE,
+                CUMULATIVE_PACKS,
                 NON_ZERO,
                 UNIQUE,
                 BOX_SELECTION,

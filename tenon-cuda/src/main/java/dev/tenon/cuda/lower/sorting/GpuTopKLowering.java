@@ -187,9 +187,13 @@ public final class GpuTopKLowering {
                 Grids.of(SizeMath.product("top_k", lanes.count(), lanes.op().k())),
                 (arguments, frame) -> arguments
                         .add(frame.at(input))
+                        .add(frame.workspace() + sort.sorted())
                         .add(frame.workspace() + sort.places())
                         .add(frame.at(values))
                         .add(frame.at(indices))
+                        .add(order.kind())
+                        .add(order.largest())
+                        .add(lanes.descending())
                         .add(lanes.count())
                         .add(lanes.n())
                         .add(lanes.inner())

@@ -4,7 +4,8 @@
 //
 //   arg_reduce        lanes along the axis (inner is 1: neighbours in memory) or across results
 //   arg_reduce_rows   the axis is innermost: `lanes` threads a row, a power of two up to 32, or 256; 16 bytes an access, or an element
-//                     where rows do not begin on such boundaries; a lane compares by key alone, because it meets indices in order
+//                     where rows do not begin on such boundaries; a lane compares the best keys of its accesses, which it meets in order,
+//                     and the element is looked up at the end
 //   arg_reduce_parts  a warp a result
 //
 // Launch: block (lanes, results) along, (results, lanes) across, the product at most 256; grid (results, parts); dynamic shared memory of 16
@@ -106,7 +107,7 @@ __device__ __forceinline__ Best best_of(const T* row, i64 first, i64 end, int st
     if (first >= end) return {0, -1};
     const Pack<T, V>* packs = reinterpret_cast<const Pack<T, V>*>(row);
     K key = 0;
-    u32 at = static_cast<u32>(first * V);  // right where all have the key 0; where the last is wanted they win
+    u32 at = static_cast<u32>(first);  // right where all have the key 0; where the last is wanted they win
     for (i64 pack = first; pack < end; pack += static_cast<i64>(step) * AHEAD) {
         Pack<T, V> some[AHEAD];
 #pragma unroll
@@ -116,18 +117,70 @@ __device__ __forceinline__ Best best_of(const T* row, i64 first, i64 end, int st
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
             if (pack + step * a < end) {
+                K most = fast_rank<FLOAT>(some[a].at[0], bias, turn, largest);
 #pragma unroll
-                for (int i = 0; i < V; i++) {
+                for (int i = 1; i < V; i++) {
                     K other = fast_rank<FLOAT>(some[a].at[i], bias, turn, largest);
-                    if (LAST ? other >= key : other > key) {
-                        key = other;
-                        at = static_cast<u32>((pack + step * a) * V + i);
-                    }
+                    most = other > most ? other : most;
+                }
+                if (LAST ? most >= key : most > key) {
+                    key = most;
+                    at = static_cast<u32>(pack + step * a);
                 }
             }
         }
     }
-    return {static_cast<u64>(key), static_cast<i64>(at)};
+    return {static_cast<u64>(key), static_cast<i64>(at) * V};
+}
+
+// The same for f32, by the hardware's maximum and minimum, which pass over NaN: packs with one are found by themselves.
+template <bool MAX, bool LAST>
+__device__ __forceinline__ Best best_float(const T* row, i64 first, i64 end, int step, Order order) {
+    constexpr int V = 4;
+    if (first >= end) return {0, -1};
+    const Pack<float, V>* packs = reinterpret_cast<const Pack<float, V>*>(row);
+    float best = MAX ? -TENON_INFINITY : TENON_INFINITY;
+    bool none = true;  // no NaN yet
+    u32 at = static_cast<u32>(first);
+    for (i64 pack = first; pack < end; pack += static_cast<i64>(step) * AHEAD) {
+        Pack<float, V> some[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (pack + step * a < end) some[a] = packs[pack + step * a];
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (pack + step * a < end) {
+                const float(&v)[V] = some[a].at;
+                float most = MAX ? fmaxf(fmaxf(v[0], v[1]), fmaxf(v[2], v[3])) : fminf(fminf(v[0], v[1]), fminf(v[2], v[3]));
+                bool wrong = v[0] != v[0] || v[1] != v[1] || v[2] != v[2] || v[3] != v[3];
+                bool further = MAX ? (LAST ? most >= best : most > best) : (LAST ? most <= best : most < best);
+                if (wrong ? LAST || none : none && further) {
+                    best = most;
+                    at = static_cast<u32>(pack + step * a);
+                    none = !wrong;
+                }
+            }
+        }
+    }
+    u32 bits = none ? __float_as_uint(best) : 0x7fffffffu;
+    return {static_cast<u64>(fast_rank<true>(static_cast<T>(bits), 0, MAX ? 0 : ~K(0), static_cast<K>(order.largest))), static_cast<i64>(at) * V};
+}
+
+// The element that has the best key of a pack, of which only the first is known.
+template <int V>
+__device__ __forceinline__ Best element_of(Best best, const T* row, Order order, i32 max, i32 last) {
+    if (best.at < 0 || V == 1) return best;
+    i64 from = best.at;
+    bool found = false;
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        if (static_cast<u64>(rank_of(order, row[from + i], max)) == best.key && (last || !found)) {
+            best.at = from + i;
+            found = true;
+        }
+    }
+    return best;
 }
 
 __device__ __forceinline__ Best over_lanes(Best best, int lanes, i32 last) {
@@ -141,6 +194,10 @@ __device__ __forceinline__ Best over_lanes(Best best, int lanes, i32 last) {
 template <int V>
 __device__ __forceinline__ Best best_by(const T* row, i64 first, i64 end, int step, Order order, i32 max, i32 last) {
     bool real = order.kind == ORDER_FLOAT;
+    if (V == 4 && sizeof(T) == 4 && real) {
+        if (max) return last ? best_float<true, true>(row, first, end, step, order) : best_float<true, false>(row, first, end, step, order);
+        return last ? best_float<false, true>(row, first, end, step, order) : best_float<false, false>(row, first, end, step, order);
+    }
     if (real && !last) return best_of<true, false, V>(row, first, end, step, order, max);
     if (real) return best_of<true, true, V>(row, first, end, step, order, max);
     if (!last) return best_of<false, false, V>(row, first, end, step, order, max);
@@ -175,6 +232,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(arg_reduce_rows
                 __syncthreads();
             }
             if (lane == 0 && result < results) {
+                if (packed) best = element_of<WIDE>(best, x + result * n, order, max, last);
                 if (parts == 1) {
                     static_cast<i64*>(y)[result] = best.at;
                 } else {

@@ -6,7 +6,7 @@
 //                 keys bounds the k-th key, and few keys are before it; they are gathered in a second pass and sorted in shared memory. Else,
 //                 or where they are more than there is room for, finds the k-th key by its digits of 8 bits, and gathers what comes before
 //   top_k_keys    writes keys [lane][n] for a sort
-//   top_k_take    reads places [lane][n] after it
+//   top_k_take    reads keys and places [lane][n] after it
 //
 // Launch: dynamic shared memory of `size` keys and places a lane (small), of twice as many a block (select); `size` is a power of two of at least 2 and at
 // least n or k. Fewer than 2^32 - 1 elements a lane. Variants: TENON_T an unsigned integer as wide as the elements.
@@ -241,15 +241,29 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(top_k_keys)(const v
 }
 TENON_ENTRY(top_k_keys)
 
-extern "C" __global__ void __launch_bounds__(256) TENON_NAME(top_k_take)(const void* x, const void* places, void* values, void* indices, i64 lanes, i64 n, i64 inner, i64 k) {
+// The element that a key was made of, if only one could be: not of NaN, nor of the zeros.
+__device__ __forceinline__ bool element_of(Order order, K key, bool descending, T& bits) {
+    constexpr K SIGN = static_cast<K>(1) << (8 * sizeof(T) - 1);
+    constexpr K ALL = SIGN | (SIGN - 1);
+    if (descending) key = ALL - key;
+    bits = static_cast<T>(order.kind == ORDER_UNSIGNED ? key : order.kind == ORDER_SIGNED || key >= SIGN ? key ^ SIGN : ALL - key);
+    return order.kind != ORDER_FLOAT || (key != SIGN && key != ALL);
+}
+
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(top_k_take)(const void* x, const void* keys, const void* places, void* values, void* indices, i32 kind, i64 largest, i32 descending, i64 lanes, i64 n, i64 inner, i64 k) {
     release_successor();
     await_predecessor();
+    Order order = {kind, static_cast<u64>(largest)};
     bool small = lanes * k <= 0x7fffffff;
     for (i64 at = global_thread(); at < lanes * k; at += global_threads()) {
         i64 number = small ? static_cast<u32>(at) / static_cast<u32>(k) : at / k;
         i64 i = at - number * k;
         Lane lane(x, number, n, k, inner);
-        lane.put(values, indices, i, static_cast<const u32*>(places)[number * n + i]);
+        u32 place = static_cast<const u32*>(places)[number * n + i];
+        T bits;
+        if (!element_of(order, static_cast<const K*>(keys)[number * n + i], descending != 0, bits)) bits = lane.at(place);
+        static_cast<T*>(values)[lane.result + i * inner] = bits;
+        static_cast<i64*>(indices)[lane.result + i * inner] = place;
     }
 }
 TENON_ENTRY(top_k_take)
