@@ -21,9 +21,6 @@ public final class FusedRegion {
     private static final int THREADS = 256;
     private static final int MOST_WORDS = 480; // of the launch's 4096 bytes of parameters
     private static final int IN_FLIGHT_BYTES = 192; // of a thread's inputs, 48 registers
-    private static final int SHORT_PROGRAM =
-            1; // steps that go to four packs, which then hide memory's delay by themselves
-    private static final int SHORT_BYTES = 64;
     private static final int LONG_PROGRAM = 24; // steps, past which a second pack would only lengthen the code
 
     private final int inputs;
@@ -58,8 +55,7 @@ public final class FusedRegion {
         int narrowest = streams.stream().mapToInt(DType::bytes).min().orElseThrow();
         width = widest == 8 ? (narrowest < 8 ? 4 : 2) : Math.min(8, 16 / widest);
         int bytes = types.stream().mapToInt(DType::bytes).sum() * width;
-        boolean one = live > LONG_PROGRAM || 2 * bytes > IN_FLIGHT_BYTES;
-        packs = one ? 1 : live <= SHORT_PROGRAM && 4 * bytes <= SHORT_BYTES ? 4 : 2;
+        packs = live > LONG_PROGRAM || 2 * bytes > IN_FLIGHT_BYTES ? 1 : 2;
         String text = String.join(
                 "\n",
                 "#pragma once",

@@ -17,6 +17,10 @@ public final class MovementKernels {
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
     private static final int WIDE_TILE = 64;
+
+    /** Tiles of rows whose blocks follow each other, as the source says. */
+    private static final int TILES_TOGETHER = 4;
+
     private static final int ACCESS_BYTES = 16;
     private static final int THREADS = 256;
 
@@ -99,10 +103,12 @@ public final class MovementKernels {
         long cols = dims.size(last);
         Dims batch = dims.without(row, last);
         boolean packed = cutsPacks(bytes, dims, row, x, y);
-        int tile = !packed || bytes == Long.BYTES ? TILE : WIDE_TILE;
+        int tileRows = !packed || bytes == Long.BYTES ? TILE : WIDE_TILE;
+        int tileColumns = !packed || bytes >= Integer.BYTES ? TILE : WIDE_TILE;
+        int together = packed ? TILES_TOGETHER : 1;
         LaunchShape shape = new LaunchShape(
-                (int) Math.min(Math.ceilDiv(cols, tile), Integer.MAX_VALUE),
-                (int) Math.min(Math.ceilDiv(rows, tile), GridLimits.YZ),
+                (int) Math.min(Math.ceilDiv(cols, tileColumns) * together, Integer.MAX_VALUE),
+                (int) Math.min(Math.ceilDiv(rows, (long) tileRows * together), GridLimits.YZ),
                 (int) Math.min(batch.elements(), GridLimits.YZ),
                 packed ? THREADS : TILE,
                 packed ? 1 : TILE_ROWS,
@@ -123,7 +129,7 @@ public final class MovementKernels {
                 cols,
                 dims.from(last),
                 dims.to(row),
-                "transpose, tiles of " + tile + " x " + tile + ", " + access(packed ? ACCESS_BYTES : bytes));
+                "transpose, tiles of " + tileRows + " x " + tileColumns + ", " + access(packed ? ACCESS_BYTES : bytes));
     }
 
     /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address on its boundary. */

@@ -27,7 +27,7 @@ public final class RadixSort {
     private static final int DIGITS = 256;
     private static final int DIGIT_BITS = 8;
     private static final long LEAST_CHUNK = 2048;
-    private static final int BLOCKS_A_MULTIPROCESSOR = 4;
+    private static final int BLOCKS_A_MULTIPROCESSOR = 8;
 
     private final long rows;
     private final long n;

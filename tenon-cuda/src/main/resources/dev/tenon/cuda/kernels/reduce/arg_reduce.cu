@@ -184,6 +184,16 @@ __device__ __forceinline__ Best element_of(Best best, const T* row, Order order,
 }
 
 __device__ __forceinline__ Best over_lanes(Best best, int lanes, i32 last) {
+#if __CUDA_ARCH__ >= 800
+    if (sizeof(K) == 4 && lanes == 32) {  // two instructions: indices of rows fit into 32 bits
+        u32 key = best.at < 0 ? 0 : static_cast<u32>(best.key);
+        u32 most = __reduce_max_sync(0xffffffffu, key);
+        bool mine = best.at >= 0 && key == most;
+        u32 at = static_cast<u32>(best.at);
+        at = last ? __reduce_max_sync(0xffffffffu, mine ? at + 1 : 0) - 1 : __reduce_min_sync(0xffffffffu, mine ? at : 0xffffffffu);
+        return {most, at == 0xffffffffu ? -1 : static_cast<i64>(at)};
+    }
+#endif
     for (int apart = lanes / 2; apart > 0; apart /= 2) {
         Best other = {__shfl_xor_sync(0xffffffffu, best.key, apart), __shfl_xor_sync(0xffffffffu, best.at, apart)};
         best = better(best, other, last);

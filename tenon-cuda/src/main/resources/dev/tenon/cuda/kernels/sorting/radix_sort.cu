@@ -109,7 +109,7 @@ __device__ __forceinline__ void sum_before(Tile& tile, u32 own) {
     tile.starts[threadIdx.x] = before + sum - own;
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) TENON_NAME(radix_place)(const void* keys, const void* places, void* sorted, void* sorted_places, const void* counts, i64 rows, i64 n, i64 chunks, i64 chunk, i32 shift) {
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(radix_place)(const void* keys, const void* places, void* sorted, void* sorted_places, const void* counts, i64 rows, i64 n, i64 chunks, i64 chunk, i32 shift) {
     __shared__ Tile tile;
     release_successor();
     await_predecessor();
@@ -126,12 +126,14 @@ extern "C" __global__ void __launch_bounds__(256, 4) TENON_NAME(radix_place)(con
         for (i64 begin = blockIdx.x * chunk; begin < chunk_end; begin += TILE) {
             int count = chunk_end - begin < TILE ? static_cast<int>(chunk_end - begin) : TILE;
             T own[EACH];
-            u32 ranks[EACH];
+            u32 origins[EACH], ranks[EACH];
             int first = warp * 32 * EACH + lane;  // of the tile
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
                 bool there = first + 32 * e < count;
-                own[e] = there ? from[begin + first + 32 * e] : T(0);
+                i64 i = begin + first + 32 * e;
+                own[e] = there ? from[i] : T(0);
+                origins[e] = there && places != nullptr ? from_places[i] : static_cast<u32>(i);
             }
             for (int w = 0; w < WARPS; w++) tile.next[w][thread] = 0;
             __syncthreads();
@@ -163,9 +165,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) TENON_NAME(radix_place)(con
                 if (first + 32 * e < count) {
                     u32 digit = digit_of(own[e], shift);
                     u32 at = tile.starts[digit] + tile.next[warp][digit] + ranks[e];
-                    i64 i = begin + first + 32 * e;
                     tile.keys[at] = own[e];
-                    tile.places[at] = places != nullptr ? from_places[i] : static_cast<u32>(i);
+                    tile.places[at] = origins[e];
                 }
             }
             __syncthreads();
