@@ -43,6 +43,13 @@ final class PackedCases {
                     add(cases, format, DType.F32, 1, 21, k);
                 }
             }
+            if (format == BlockFormat.Q4_0 || format == BlockFormat.Q4_K) { // tiles of 16 rows, a part of one, several
+                for (DType type : List.of(DType.F16, DType.BF16)) {
+                    add(cases, format, type, 1, 1, 8192);
+                    add(cases, format, type, 1, 16, 8192 + 256);
+                    add(cases, format, type, 1, 371, 8192);
+                }
+            }
         }
         return cases;
     }

@@ -16,8 +16,10 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
@@ -41,15 +43,22 @@ public final class PackedMatMul {
         DType dtype = node.output().dtype();
         long rows = x.elements(0, x.rank() - 1);
         long columns = node.input(1).shape().size(0);
-        PackedGemv gemv = PackedGemv.of(
-                op.format(),
-                dtype,
-                columns,
-                x.size(x.rank() - 1),
-                context.kernels().context().device());
-        String refusal = rows == 1 ? gemv.refusal() : "dequant_gemv: " + rows + " rows of x; it takes one";
-        if (refusal.isEmpty()) {
-            return gemv(op, gemv, node, context);
+        long depth = x.size(x.rank() - 1);
+        DeviceProperties device = context.kernels().context().device();
+        List<String> refusals = new ArrayList<>();
+        if (rows == 1) {
+            PackedMmaGemv mma = PackedMmaGemv.of(op.format(), dtype, columns, depth, device);
+            if (mma.refusal().isEmpty()) {
+                return gemv(op, mma, node, context);
+            }
+            refusals.add(mma.refusal());
+            PackedGemv gemv = PackedGemv.of(op.format(), dtype, columns, depth, device);
+            if (gemv.refusal().isEmpty()) {
+                return gemv(op, gemv, node, context).passing(refusals);
+            }
+            refusals.add(gemv.refusal());
+        } else {
+            refusals.add("dequant_gemv: " + rows + " rows of x; it takes one");
         }
         Kernel kernel = context.kernels()
                 .kernel(
@@ -60,14 +69,33 @@ public final class PackedMatMul {
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.output()))
-                .addAll(rows, columns, x.size(x.rank() - 1))
+                .addAll(rows, columns, depth)
                 .build();
         return LaunchStep.of(
                         "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call)
-                .passing(List.of(refusal));
+                .passing(refusals);
     }
 
-    private static GpuStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
+    private static LaunchStep gemv(DequantMatMul op, PackedMmaGemv gemv, Node node, GpuLoweringContext context) {
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.DEQUANT_GEMV_MMA,
+                        "dequant_gemv_mma",
+                        StateCatalog.packed(op.format(), node.output().dtype()),
+                        gemv.shape().sharedBytes());
+        Shape x = node.input(0).shape();
+        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1))
+                .add(gemv.share())
+                .add(node.input(1).constant() != null)
+                .build();
+        return LaunchStep.of("dequant_gemv_mma " + op.format() + ", 16 rows a warp", call);
+    }
+
+    private static LaunchStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
         Kernel kernel = context.kernels()
                 .kernel(
                         StateCatalog.DEQUANT_GEMV,

@@ -6,12 +6,12 @@
 // x of run r is in column r of the other operand and zero elsewhere: each thread then has two runs of two rows to scale. Elements of a run are
 // taken in the order in which words give them, x likewise.
 //
-// x in f16 is taken as it is. Other types are brought to about 2^14 in a chunk by a power of two: bf16 then is a half, f32 two halves, high and
-// low, together within 2^-22 of each number and 2^-39 of the chunk's largest.
+// x in f16 is taken as it is; bf16 is brought to about 2^14 in a chunk by a power of two, and then is a half too: exactly, or within 2^-39 of the
+// chunk's largest.
 //
 // Launch: 256 threads, ceil(ceil(cols / 16) / share) blocks of up to `share` tiles of 16 rows each; depth is a multiple of 256, x and w on 16-byte
 // boundaries. `constant`: no launch before this one writes w, which is then fetched before they have ended. Dynamic shared memory: 8 DEPTH stages
-// of 16 · 144 bytes, and share · 128 floats. Variants: TENON_FORMAT Q4_0 or Q4_K; TENON_T float, f16, bf16. From sm_75 on.
+// of 16 · 144 bytes, and share · 128 floats. Variants: TENON_FORMAT Q4_0 or Q4_K; TENON_T f16, bf16. From sm_75 on.
 #include "block_formats.cuh"
 #include "types.cuh"
 
@@ -21,29 +21,10 @@ typedef Block<TENON_FORMAT> B;
 constexpr int WARPS = 8;
 constexpr int ROWS = 16;
 constexpr int CHUNK = 256;
-constexpr int DEPTH = 4;
+constexpr int DEPTH = 6;
 constexpr int ROW_BYTES = CHUNK / B::ELEMENTS * B::BYTES;  // of a chunk: 144
 constexpr int PIECES = ROW_BYTES / 16;
 constexpr int STAGE = ROWS * ROW_BYTES;
-template <typename S>
-struct Halves {  // of a number, and whether it is one as it is
-    static constexpr int parts = 1;
-    static constexpr bool exact = false;
-};
-
-template <>
-struct Halves<float> {
-    static constexpr int parts = 2;
-    static constexpr bool exact = false;
-};
-
-template <>
-struct Halves<f16> {
-    static constexpr int parts = 1;
-    static constexpr bool exact = true;
-};
-
-constexpr int PARTS = Halves<T>::parts;
 constexpr bool K_QUANT = TENON_FORMAT == Q4_K;
 
 static_assert(ROW_BYTES == 144, "a chunk is nine accesses");
@@ -68,69 +49,75 @@ __device__ __forceinline__ u32 pair_of(u16 low, u16 high) { return static_cast<u
 
 // A thread's eight elements of x of a chunk, those that its words have of the run that is its column: of Q4_0 four and the four 16 after them.
 struct Eight {
-    Pack<T, 4> first, second;
+    Pack<T, 4> fours[2];
 
     __device__ __forceinline__ void load(const T* run, int t) {
-        first = *reinterpret_cast<const Pack<T, 4>*>(run + (K_QUANT ? 8 * t : 4 * t));
-        second = *reinterpret_cast<const Pack<T, 4>*>(run + (K_QUANT ? 8 * t + 4 : 4 * t + 16));
+        fours[0] = *reinterpret_cast<const Pack<T, 4>*>(run + (K_QUANT ? 8 * t : 4 * t));
+        fours[1] = *reinterpret_cast<const Pack<T, 4>*>(run + (K_QUANT ? 8 * t + 4 : 4 * t + 16));
     }
 };
 
-// The same as pairs in the words' order.
+// The same as pairs in the words' order, their sum, and what sums of products with them are multiplied by.
 struct Column {
-    uint4 pairs[PARTS];
-    float sum;   // of the elements, scaled
-    float back;  // what sums of products with them are multiplied by
+    uint4 pairs;
+    float sum;
+    float back;
 
-    __device__ __forceinline__ Column(const Eight& x) {
-        float v[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) v[i] = to_compute(i < 4 ? x.first.at[i % 4] : x.second.at[i % 4]);
-        back = 1.0f;
-        if (!Halves<T>::exact) {
-            u32 most = 0;  // the bits of the largest that is finite
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                u32 bits = __float_as_uint(v[i]) & 0x7fffffffu;
-                most = bits < 0x7f800000u && bits > most ? bits : most;
-            }
-#pragma unroll
-            for (int lanes = 16; lanes > 0; lanes /= 2) {
-                u32 other = __shfl_xor_sync(0xffffffffu, most, lanes);
-                most = other > most ? other : most;
-            }
-            int k = 141 - static_cast<int>(most >> 23);
-            k = k < 126 ? k : 126;
-            back = power_of_two(-k);
-#pragma unroll
-            for (int i = 0; i < 8; i++) v[i] *= power_of_two(k);
-        }
-        u16 high[8], low[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            f16 half = to_f16(v[i]);
-            high[i] = half.bits;
-            // an infinity or NaN is all in the first
-            low[i] = PARTS == 1 || (half.bits & 0x7c00) == 0x7c00 ? 0 : to_f16(v[i] - to_f32(half)).bits;
-        }
-        pairs[0] = {pair_of(high[0], high[2]), pair_of(high[1], high[3]), pair_of(high[4], high[6]), pair_of(high[5], high[7])};
-        if (PARTS == 2) pairs[PARTS - 1] = {pair_of(low[0], low[2]), pair_of(low[1], low[3]), pair_of(low[4], low[6]), pair_of(low[5], low[7])};
-        sum = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-    }
+    __device__ __forceinline__ void set(const u16 (&h)[8]) { pairs = {pair_of(h[0], h[2]), pair_of(h[1], h[3]), pair_of(h[4], h[6]), pair_of(h[5], h[7])}; }
+    __device__ __forceinline__ void add(const float (&v)[8]) { sum = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7])); }
 };
+
+// Halves as they are.
+__device__ __forceinline__ void take(const Pack<f16, 4> (&x)[2], Column& column) {
+    u16 bits[8];
+    float v[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        bits[i] = x[i / 4].at[i % 4].bits;
+        v[i] = to_f32(x[i / 4].at[i % 4]);
+    }
+    column.back = 1.0f;
+    column.set(bits);
+    column.add(v);
+}
+
+// The same times a power of two.
+__device__ __forceinline__ void take(const Pack<bf16, 4> (&x)[2], Column& column) {
+    float v[8];
+    u32 most = 0;  // the bits of the largest that is finite
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        v[i] = to_f32(x[i / 4].at[i % 4]);
+        u32 bits = __float_as_uint(v[i]) & 0x7fffffffu;
+        most = bits < 0x7f800000u && bits > most ? bits : most;
+    }
+#pragma unroll
+    for (int lanes = 16; lanes > 0; lanes /= 2) {
+        u32 other = __shfl_xor_sync(0xffffffffu, most, lanes);
+        most = other > most ? other : most;
+    }
+    int k = 141 - static_cast<int>(most >> 23);
+    k = k < 126 ? k : 126;
+    u16 bits[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        v[i] *= power_of_two(k);
+        bits[i] = to_f16(v[i]).bits;
+    }
+    column.back = power_of_two(-k);
+    column.set(bits);
+    column.add(v);
+}
 
 #if __CUDA_ARCH__ >= 750 || TENON_EMULATED
 // Adds the products of the words of one run of both rows of a thread: those of `first` and `second` as the two halves of the depth of two tiles.
 __device__ __forceinline__ void multiply(float (&tile)[4], const u32 (&first)[2][2], const u32 (&second)[2][2], const Column& x, bool mine) {
     u32 a[4] = {first[0][0], first[1][0], first[0][1], first[1][1]};
     u32 b[4] = {second[0][0], second[1][0], second[0][1], second[1][1]};
-#pragma unroll
-    for (int part = 0; part < PARTS; part++) {
-        u32 low[2] = {mine ? x.pairs[part].x : 0, mine ? x.pairs[part].y : 0};
-        u32 high[2] = {mine ? x.pairs[part].z : 0, mine ? x.pairs[part].w : 0};
-        mma_16816(tile, a, low, f16{});
-        mma_16816(tile, b, high, f16{});
-    }
+    u32 low[2] = {mine ? x.pairs.x : 0, mine ? x.pairs.y : 0};
+    u32 high[2] = {mine ? x.pairs.z : 0, mine ? x.pairs.w : 0};
+    mma_16816(tile, a, low, f16{});
+    mma_16816(tile, b, high, f16{});
 }
 
 __device__ __forceinline__ void join(float (&tile)[4], const float (&tiles)[4][4]) {
@@ -221,8 +208,8 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(dequant_gemv_mma)(c
 #pragma unroll
             for (int i = 0; i < (ROWS * PIECES + 31) / 32; i++) {
                 int piece = lane + 32 * i;
-                // past the last row nothing is read, and what is there is not stored
-                if (piece < ROWS * PIECES && piece / PIECES < rows) copy_async_16(stages + stage * STAGE + piece * 16, from + offsets[i]);
+                // past the last row the tile's first once more, whose sums there are not stored
+                if (piece < ROWS * PIECES) copy_async_16(stages + stage * STAGE + piece * 16, from + (piece / PIECES < rows ? offsets[i] : piece % PIECES * 16));
             }
             ahead_chunk += WARPS;
             if (ahead_chunk >= chunks) {
@@ -246,7 +233,8 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(dequant_gemv_mma)(c
     for (int tile = 0; tile < tiles; tile++) {
         float sums[2] = {};
         for (int chunk = warp; chunk < chunks; chunk += WARPS) {
-            Column own(eight);
+            Column own;
+            take(eight.fours, own);
             int following = chunk + WARPS < chunks ? chunk + WARPS : warp;
             eight.load(x + following * CHUNK + group * 32, t);
             copy_async_wait<DEPTH - 2>();
