@@ -80,6 +80,10 @@ def main():
             return torch.nn.functional.linear(q, ws[turn[0] % 3])
 
         works[f"gemv f16 {n}x{k}"] = gemv
+    for batch in (1, 64):
+        layer = torch.nn.LSTM(512, 512).cuda().eval()
+        steps = torch.randn(128, batch, 512, device="cuda")
+        works[f"lstm of batch {batch}"] = lambda layer=layer, steps=steps: layer(steps)
     wanted = sys.argv[1:]
     with torch.inference_mode():
         for name, work in works.items():

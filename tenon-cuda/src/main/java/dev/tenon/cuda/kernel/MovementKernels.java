@@ -23,6 +23,7 @@ public final class MovementKernels {
 
     private static final int ACCESS_BYTES = 16;
     private static final int THREADS = 256;
+    private static final int FEW_THREADS = 128;
 
     /** Elements of a thread of strided_copy, as its source says. */
     private static final int AHEAD = 4;
@@ -103,14 +104,13 @@ public final class MovementKernels {
         long cols = dims.size(last);
         Dims batch = dims.without(row, last);
         boolean packed = cutsPacks(bytes, dims, row, x, y);
-        int tileRows = !packed || bytes == Long.BYTES ? TILE : WIDE_TILE;
-        int tileColumns = !packed || bytes >= Integer.BYTES ? TILE : WIDE_TILE;
+        int tile = !packed || bytes >= Integer.BYTES ? TILE : WIDE_TILE;
         int together = packed ? TILES_TOGETHER : 1;
         LaunchShape shape = new LaunchShape(
-                (int) Math.min(Math.ceilDiv(cols, tileColumns) * together, Integer.MAX_VALUE),
-                (int) Math.min(Math.ceilDiv(rows, (long) tileRows * together), GridLimits.YZ),
+                (int) Math.min(Math.ceilDiv(cols, tile) * together, Integer.MAX_VALUE),
+                (int) Math.min(Math.ceilDiv(rows, (long) tile * together), GridLimits.YZ),
                 (int) Math.min(batch.elements(), GridLimits.YZ),
-                packed ? THREADS : TILE,
+                packed ? (bytes == Integer.BYTES ? FEW_THREADS : THREADS) : TILE,
                 packed ? 1 : TILE_ROWS,
                 1,
                 0,
@@ -129,7 +129,7 @@ public final class MovementKernels {
                 cols,
                 dims.from(last),
                 dims.to(row),
-                "transpose, tiles of " + tileRows + " x " + tileColumns + ", " + access(packed ? ACCESS_BYTES : bytes));
+                "transpose, tiles of " + tile + " x " + tile + ", " + access(packed ? ACCESS_BYTES : bytes));
     }
 
     /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address on its boundary. */

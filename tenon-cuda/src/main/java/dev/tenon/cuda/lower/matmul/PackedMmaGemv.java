@@ -19,7 +19,7 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
     private static final int WARPS = 8;
     private static final long ROWS = 16;
     private static final long CHUNK = 256;
-    private static final long STAGE_BYTES = WARPS * 6 * ROWS * 144;
+    private static final long STAGE_BYTES = WARPS * 5 * ROWS * 144;
 
     /** Bytes of the sums of a tile. */
     private static final long TILE_BYTES = WARPS * ROWS * Float.BYTES;

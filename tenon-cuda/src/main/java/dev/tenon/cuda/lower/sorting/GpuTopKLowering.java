@@ -184,7 +184,8 @@ public final class GpuTopKLowering {
         works.addAll(sort.works());
         works.add(LaunchStep.launch(
                 lanes.kernel("top_k_take", 0),
-                Grids.of(SizeMath.product("top_k", lanes.count(), lanes.op().k())),
+                Grids.of(Math.ceilDiv(
+                        SizeMath.product("top_k", lanes.count(), lanes.op().k()), 4L)),
                 (arguments, frame) -> arguments
                         .add(frame.at(input))
                         .add(frame.workspace() + sort.sorted())

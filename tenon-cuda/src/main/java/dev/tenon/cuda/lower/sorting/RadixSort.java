@@ -126,7 +126,7 @@ public final class RadixSort {
     public LaunchStep.Work keying(Kernel kernel, SortOrder order, int input, boolean descending, long inner) {
         return LaunchStep.launch(
                 kernel,
-                Grids.of(SizeMath.product("sort", rows, n)),
+                Grids.of(Math.ceilDiv(SizeMath.product("sort", rows, n), 4L)),
                 (arguments, frame) -> arguments
                         .add(frame.at(input))
                         .add(frame.workspace() + keys())

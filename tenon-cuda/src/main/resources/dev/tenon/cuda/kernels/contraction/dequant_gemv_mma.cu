@@ -21,7 +21,7 @@ typedef Block<TENON_FORMAT> B;
 constexpr int WARPS = 8;
 constexpr int ROWS = 16;
 constexpr int CHUNK = 256;
-constexpr int DEPTH = 6;
+constexpr int DEPTH = 5;
 constexpr int ROW_BYTES = CHUNK / B::ELEMENTS * B::BYTES;  // of a chunk: 144
 constexpr int PIECES = ROW_BYTES / 16;
 constexpr int STAGE = ROWS * ROW_BYTES;

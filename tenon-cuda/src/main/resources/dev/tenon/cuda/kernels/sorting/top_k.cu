@@ -5,8 +5,8 @@
 //   top_k_select  a block a lane, k at most 2048. Where lanes are long and k is at most a quarter of the threads: the k-th of the threads' first
 //                 keys bounds the k-th key, and few keys are before it; they are gathered in a second pass and sorted in shared memory. Else,
 //                 or where they are more than there is room for, finds the k-th key by its digits of 8 bits, and gathers what comes before
-//   top_k_keys    writes keys [lane][n] for a sort
-//   top_k_take    reads keys and places [lane][n] after it
+//   top_k_keys    writes keys [lane][n] for a sort, 4 elements a thread
+//   top_k_take    reads keys and places [lane][n] after it, likewise
 //
 // Launch: dynamic shared memory of `size` keys and places a lane (small), of twice as many a block (select); `size` is a power of two of at least 2 and at
 // least n or k. Fewer than 2^32 - 1 elements a lane. Variants: TENON_T an unsigned integer as wide as the elements.
@@ -25,7 +25,7 @@ struct Lane {
     i64 result;  // of the first
 
     __device__ __forceinline__ Lane(const void* x, i64 lane, i64 n, i64 k, i64 width) {
-        i64 outer = lane / width;
+        i64 outer = width == 1 ? lane : lane / width;
         i64 within = lane - outer * width;
         from = static_cast<const T*>(x) + outer * n * width + within;
         result = outer * k * width + within;
@@ -233,10 +233,19 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(top_k_keys)(const v
     await_predecessor();
     Order order = {kind, static_cast<u64>(largest)};
     bool small = lanes * n <= 0x7fffffff;
-    for (i64 at = global_thread(); at < lanes * n; at += global_threads()) {
-        i64 number = small ? static_cast<u32>(at) / static_cast<u32>(n) : at / n;
-        Lane lane(x, number, n, 0, inner);
-        static_cast<K*>(keys)[at] = sort_key(order, lane.at(at - number * n), descending != 0);
+    for (i64 first = static_cast<i64>(blockIdx.x) * 1024 + threadIdx.x; first < lanes * n; first += static_cast<i64>(gridDim.x) * 1024) {
+        T some[4];
+#pragma unroll
+        for (int a = 0; a < 4; a++) {
+            i64 at = first + 256 * a;
+            if (at >= lanes * n) break;
+            i64 number = small ? static_cast<u32>(at) / static_cast<u32>(n) : at / n;
+            some[a] = Lane(x, number, n, 0, inner).at(at - number * n);
+        }
+#pragma unroll
+        for (int a = 0; a < 4; a++) {
+            if (first + 256 * a < lanes * n) static_cast<K*>(keys)[first + 256 * a] = sort_key(order, some[a], descending != 0);
+        }
     }
 }
 TENON_ENTRY(top_k_keys)
@@ -255,15 +264,30 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(top_k_take)(const v
     await_predecessor();
     Order order = {kind, static_cast<u64>(largest)};
     bool small = lanes * k <= 0x7fffffff;
-    for (i64 at = global_thread(); at < lanes * k; at += global_threads()) {
-        i64 number = small ? static_cast<u32>(at) / static_cast<u32>(k) : at / k;
-        i64 i = at - number * k;
-        Lane lane(x, number, n, k, inner);
-        u32 place = static_cast<const u32*>(places)[number * n + i];
-        T bits;
-        if (!element_of(order, static_cast<const K*>(keys)[number * n + i], descending != 0, bits)) bits = lane.at(place);
-        static_cast<T*>(values)[lane.result + i * inner] = bits;
-        static_cast<i64*>(indices)[lane.result + i * inner] = place;
+    for (i64 first = static_cast<i64>(blockIdx.x) * 1024 + threadIdx.x; first < lanes * k; first += static_cast<i64>(gridDim.x) * 1024) {
+        K sorted[4];
+        u32 from[4];
+        i64 to[4], numbers[4];
+#pragma unroll
+        for (int a = 0; a < 4; a++) {
+            i64 at = first + 256 * a;
+            if (at >= lanes * k) break;
+            i64 number = small ? static_cast<u32>(at) / static_cast<u32>(k) : at / k;
+            i64 i = at - number * k;
+            sorted[a] = static_cast<const K*>(keys)[number * n + i];
+            from[a] = static_cast<const u32*>(places)[number * n + i];
+            to[a] = i;
+            numbers[a] = number;
+        }
+#pragma unroll
+        for (int a = 0; a < 4; a++) {
+            if (first + 256 * a >= lanes * k) break;
+            Lane lane(x, numbers[a], n, k, inner);
+            T bits;
+            if (!element_of(order, sorted[a], descending != 0, bits)) bits = lane.at(from[a]);
+            static_cast<T*>(values)[lane.result + to[a] * inner] = bits;
+            static_cast<i64*>(indices)[lane.result + to[a] * inner] = from[a];
+        }
     }
 }
 TENON_ENTRY(top_k_take)

@@ -260,7 +260,18 @@ __device__ __forceinline__ void load_vectors(const Recurrence& l, const Operands
     for (i64 i = count * l.wide + threadIdx.x; i < whole * l.wide; i += blockDim.x) vectors[i] = 0;
     if (l.wide == l.hidden && (turn.phase == 1 || turn.step > 0)) {  // in fours, as they lie
         const uint4* fours = reinterpret_cast<const uint4*>(source + from * l.hidden);
-        for (i64 i = threadIdx.x; i < count * l.hidden * static_cast<i64>(sizeof(A)) / 16; i += blockDim.x) reinterpret_cast<uint4*>(vectors)[i] = __ldcg(fours + i);
+        int all_fours = static_cast<int>(count * l.hidden * static_cast<i64>(sizeof(A)) / 16), threads = blockDim.x;
+        for (int i = threadIdx.x; i < all_fours; i += 8 * threads) {  // eight on their way: the step waits for them
+            uint4 some[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                if (i + j * threads < all_fours) some[j] = __ldcg(fours + i + j * threads);
+            }
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                if (i + j * threads < all_fours) reinterpret_cast<uint4*>(vectors)[i + j * threads] = some[j];
+            }
+        }
         return;
     }
     for (i64 i = threadIdx.x; i < count * l.wide; i += blockDim.x) {
