@@ -132,7 +132,7 @@ public final class MovementKernels {
                 "transpose, tiles of " + tile + " x " + tile + ", " + access(packed ? ACCESS_BYTES : bytes));
     }
 
-    /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address on its boundary. */
+    /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address. */
     private static boolean cutsPacks(int bytes, Dims dims, int row, long x, long y) {
         int last = dims.count() - 1;
         long all = x | y | dims.size(row) * bytes | dims.size(last) * bytes;

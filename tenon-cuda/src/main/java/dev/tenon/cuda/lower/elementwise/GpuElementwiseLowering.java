@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece.
  */
 public final class GpuElementwiseLowering {
-    /** Elements from which a function of floats is worth a kernel of its own: the one for all functions branches to it. */
+    /** Elements from which a function of floats is worth a kernel of its own: that for all functions has branches. */
     private static final long LARGE = 1 << 20;
 
     private GpuElementwiseLowering() {}

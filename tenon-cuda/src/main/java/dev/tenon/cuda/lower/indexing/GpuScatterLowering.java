@@ -34,8 +34,8 @@ import java.util.function.LongFunction;
 /**
  * Writes to places that indices name, in index order: a copy of data, then for each update the number of the slice that
  * it goes to, then the updates. Replacing updates race for their slice with their numbers. Updates that combine are
- * sorted by slice, and where slices are long joined while data is copied; or compared with one another where they are few; with {@link AdditionOrder#ANY} additions of f32 and
- * f64 are atomic instead.
+ * sorted by slice, and where slices are long joined while data is copied; or compared with one another where they are
+ * few; with {@link AdditionOrder#ANY} additions of f32 and f64 are atomic instead.
  */
 public final class GpuScatterLowering {
     /** Updates up to which each is compared with all others: a sort takes about as long. */

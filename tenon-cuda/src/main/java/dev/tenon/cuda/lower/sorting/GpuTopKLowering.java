@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The first elements of lanes in order: what comes before the k-th element, found by a warp that holds a short row or by
- * a block; whole lanes sorted in shared memory; or a radix sort of long lanes.
+ * The first elements of lanes in order: what comes before the k-th element, found by a warp that holds a short row or
+ * by a block; whole lanes sorted in shared memory; or a radix sort of long lanes.
  */
 public final class GpuTopKLowering {
     /** Elements that a block sorts in shared memory. */
