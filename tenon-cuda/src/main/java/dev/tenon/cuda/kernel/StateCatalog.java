@@ -138,6 +138,14 @@ public final class StateCatalog {
                     .toList(),
             List.of(POINTER, POINTER, POINTER, I64, I64, I32, I32));
 
+    public static final KernelFile DEQUANT_MATMUL_MMA = file(
+            "contraction/dequant_matmul_mma.cu",
+            List.of("dequant_matmul_mma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(BlockFormat.values()).map(format -> packed(format, dtype)))
+                    .toList(),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I64));
+
     public static final KernelFile SCALED_MATMUL = file(
             "contraction/scaled_matmul.cu",
             List.of("scaled_matmul", "scaled_matmul_row"),
@@ -171,6 +179,7 @@ public final class StateCatalog {
                 DEQUANT_MATMUL,
                 DEQUANT_GEMV,
                 DEQUANT_GEMV_MMA,
+                DEQUANT_MATMUL_MMA,
                 SCALED_MATMUL);
     }
 }
