@@ -141,7 +141,7 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
             }
         }
         Operand x = Operand.normal(DType.F16, 512, 4096);
-        Operand w = Operand.below(64, DType.U8, 14336, 4096 / BlockFormat.Q4_K.elements() * BlockFormat.Q4_K.bytes());
+        Operand w = Operand.below(64, DType.U8, 14336, 4096L / BlockFormat.Q4_K.elements() * BlockFormat.Q4_K.bytes());
         all.add(new OpBenches("512 rows of q4_k 14336x4096", new DequantMatMul(BlockFormat.Q4_K), x, w.asWeight()));
         return all;
     }
