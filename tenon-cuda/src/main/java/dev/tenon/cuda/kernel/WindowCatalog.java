@@ -131,6 +131,19 @@ public final class WindowCatalog {
             floats(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** The same with channels innermost. */
+    public static final KernelFile CONV_DEPTHWISE_LAST = file(
+            "convolution/conv_depthwise_last.cu",
+            List.of(
+                    "conv_depthwise_last",
+                    "conv_depthwise_last_k3s1",
+                    "conv_depthwise_last_k3s2",
+                    "conv_depthwise_last_k5s1",
+                    "conv_depthwise_last_k5s2",
+                    "conv_depthwise_last_k7s1"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -173,7 +186,7 @@ public final class WindowCatalog {
     private static KernelFile convolution(String name) {
         return file(
                 "convolution/" + name + ".cu",
-                Stream.of("2d", "2d_8", "3d", "3d_8", "")
+                Stream.of("2d", "2d_8", "3d", "3d_8", "", "_mend")
                         .map(form -> name + form)
                         .toList(),
                 floats(),
@@ -196,6 +209,7 @@ public final class WindowCatalog {
                 CONV,
                 CONV_TRANSPOSE,
                 CONV_DEPTHWISE,
+                CONV_DEPTHWISE_LAST,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA);

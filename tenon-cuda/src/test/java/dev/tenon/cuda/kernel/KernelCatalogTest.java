@@ -97,6 +97,7 @@ class KernelCatalogTest {
                     "ConvSpace",
                     "ConvSizes",
                     "DepthwiseSizes",
+                    "DepthwiseLastSizes",
                     "ConvTile",
                     "DftSpace",
                     "DeformSpace",

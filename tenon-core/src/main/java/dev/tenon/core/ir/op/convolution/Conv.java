@@ -49,6 +49,11 @@ public record Conv(
     }
 
     @Override
+    public boolean takesResidualFirst() {
+        return true;
+    }
+
+    @Override
     public int biasAxis(int rank) {
         return 1;
     }
