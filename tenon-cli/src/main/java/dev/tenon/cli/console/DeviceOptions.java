@@ -30,12 +30,21 @@ public final class DeviceOptions {
             description = "Cap on the bytes held on the device; 0 (the default): none.")
     long memoryLimit;
 
+    @Option(
+            names = "--convolution-workspace",
+            paramLabel = "BYTES",
+            defaultValue = "33554432",
+            converter = Values.Size.class,
+            description = "What one convolution by cuDNN may work in; 33554432 (32 MiB) by default.")
+    long convolutionWorkspace;
+
     public Target target() {
         return Target.parse(device);
     }
 
     public EngineOptions options() {
-        EngineOptions options = EngineOptions.defaults().withThreads(threads);
+        EngineOptions options =
+                EngineOptions.defaults().withThreads(threads).withConvolutionWorkspace(convolutionWorkspace);
         return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
     }
 }

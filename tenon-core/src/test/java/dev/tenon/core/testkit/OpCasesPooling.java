@@ -297,6 +297,7 @@ final class OpCasesPooling {
             cases.add(OpCase.close("pool past the padding " + count, op, x));
         }
         widePools();
+        channelsBehind();
         double nan = Double.NaN;
         NdArray bad = OpCases.f32(new long[] {1, 1, 5}, 1, nan, 2, Double.NEGATIVE_INFINITY, 3);
         for (PoolFn fn : PoolFn.values()) {
@@ -307,6 +308,33 @@ final class OpCasesPooling {
                     fn, OpCases.sizes(33, 31), each(2, 1), each(2, 0), each(2, 0), each(2, 1), false, false, 1);
             cases.add(OpCase.sums("pool all of it " + fn, 1023, whole, random.array(DType.F32, 2, 3, 33, 31)));
             cases.add(OpCase.exact("pool no batch " + fn, op, NdArray.zeros(DType.F32, 0, 3, 5)));
+        }
+    }
+
+    /** Windows over two of three dims, behind which channels lie in whole packs: 16 bytes of each type. */
+    private void channelsBehind() {
+        for (DType type : OpCases.FLOATS) {
+            for (PoolFn fn : List.of(PoolFn.MAX, PoolFn.AVERAGE)) {
+                for (int mode = 0; mode < 4; mode++) {
+                    NdArray x = random.array(type, 2, 1 + mode % 2, 9, 12, 8 + 16 * mode);
+                    if (mode == 3) {
+                        x.set(70, Double.NaN);
+                        x.set(300, Double.NEGATIVE_INFINITY);
+                    }
+                    Pool op = new Pool(
+                            fn,
+                            OpCases.sizes(3, 2, 1),
+                            OpCases.sizes(2, 1, 1),
+                            OpCases.sizes(1, 1, 0),
+                            OpCases.sizes(1, 0, 0),
+                            OpCases.sizes(1 + mode % 2, 1, 1),
+                            mode == 1,
+                            mode >= 2,
+                            0);
+                    String name = "pool of channels behind " + fn + " " + x.type();
+                    cases.add(fn == PoolFn.MAX ? OpCase.exact(name, op, x) : OpCase.sums(name, 6, op, x));
+                }
+            }
         }
     }
 

@@ -12,14 +12,14 @@ import dev.tenon.cuda.port.LaunchShape;
 
 /**
  * Convolutions of each channel by itself with channels innermost: one launch, 16 bytes of channels per thread, for one
- * position of the result or, of usual windows and many results, for 4 of a row.
+ * position of the result or, of usual windows and many results, for 2 of a row.
  */
 final class DepthwiseLastConv {
     private static final int THREADS = 256;
     private static final int CHUNK_BYTES = 16;
     private static final long MOST_LANES = 32;
     private static final long MOST_CELLS = 96; // of 32 lanes: 48 KiB of shared memory
-    private static final long TOGETHER = 4;
+    private static final long TOGETHER = 2;
     /** Blocks of a multiprocessor that are in flight. */
     private static final long BLOCKS_A_MULTIPROCESSOR = 8;
 
@@ -53,14 +53,16 @@ final class DepthwiseLastConv {
         long lanes = Math.ceilDiv(packs, parts);
         long multiprocessors = context.kernels().context().device().multiprocessors();
         long lines = SizeMath.product("conv", geometry.batch(), rows.output());
-        long four = SizeMath.product("conv", lines, Math.ceilDiv(columns.output(), TOGETHER));
-        boolean together =
-                isUsual(rows, columns) && SizeMath.estimate(four, packs) >= THREADS_A_MULTIPROCESSOR * multiprocessors;
-        long pieces = together ? four : SizeMath.product("conv", lines, columns.output());
+        long pairs = SizeMath.product("conv", lines, Math.ceilDiv(columns.output(), TOGETHER));
+        boolean usual = isUsual(rows, columns);
+        boolean together = usual && SizeMath.estimate(pairs, packs) >= THREADS_A_MULTIPROCESSOR * multiprocessors;
+        long pieces = together ? pairs : SizeMath.product("conv", lines, columns.output());
         long blocks = Math.ceilDiv(pieces, THREADS / lanes);
         long most = Math.max(1, Math.ceilDiv(BLOCKS_A_MULTIPROCESSOR * multiprocessors, parts));
         int shared = SizeMath.toInt("conv", geometry.cells() * lanes * CHUNK_BYTES);
-        String entry = "conv_depthwise_last" + (together ? "_k" + rows.kernel() + "s" + rows.stride() : "");
+        String entry = "conv_depthwise_last"
+                + (usual ? "_k" + rows.kernel() + "s" + rows.stride() : "")
+                + (usual && !together ? "_1" : "");
         LaunchShape shape = LaunchShape.of(
                         (int) Math.min(blocks, most), (int) Math.min(parts, GridLimits.YZ), 1, THREADS)
                 .withSharedBytes(shared);

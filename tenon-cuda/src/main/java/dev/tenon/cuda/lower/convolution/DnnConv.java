@@ -73,7 +73,8 @@ record DnnConv(
             switch (context.prepare(problem)) {
                 case DnnPlan plan -> {
                     PreparedLaunch mend = mends ? mend(geometry, operands, operands.epilogue(), context) : null;
-                    String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "");
+                    String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "")
+                            + workspace(plan, context);
                     return new DnnConv(tier, passed, plan, mend, null, operands);
                 }
                 case DnnAnswer.Refusal none -> fusing = none.reason();
@@ -87,12 +88,19 @@ record DnnConv(
                         ? ""
                         : ", then conv_finish" + operands.words().replaceFirst(",", ":");
                 PreparedLaunch mend = mends ? mend(geometry, operands, Epilogue.NONE, context) : null;
-                String tier = PLAIN + "cuDNN, " + type + (mends ? THEN_MEND : "") + then;
+                String tier = PLAIN + "cuDNN, " + type + (mends ? THEN_MEND : "") + then + workspace(plan, context);
                 return new DnnConv(tier, passed, plan, mend, finish, operands);
             }
             case DnnAnswer.Refusal none -> passed.add(PLAIN + none.reason());
         }
         return null;
+    }
+
+    private static String workspace(DnnPlan plan, GpuLoweringContext context) {
+        return plan.workspaceBytes() == 0
+                ? ""
+                : ", workspace " + plan.workspaceBytes() + " of "
+                        + context.dnn().mostWorkspaceBytes() + " bytes";
     }
 
     private static String refusal(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {

@@ -1,8 +1,9 @@
 // y[b, v, u, c] = the epilogue of sum of w[c, i, j] x[b, v SH - top + i DH, u SW - left + j DW, c]: convolution of each channel by itself, channels
 // innermost. Cells in padding are left out.
 //
-//   conv_depthwise_last                            windows, strides and dilations by the sizes; a thread one position
-//   conv_depthwise_last_k3s1 _k3s2 _k5s1 _k5s2 _k7s1   K×K cells, strides S, dilations 1; a thread 4 positions of a row, which share cells of x
+//   conv_depthwise_last                                windows, strides and dilations by the sizes; a thread one position
+//   conv_depthwise_last_k3s1 _k3s2 _k5s1 _k5s2 _k7s1   K×K cells, strides S, dilations 1; a thread 2 positions of a row, which share cells of x
+//   … _1                                               the same, a thread one position, where there are few
 //
 // Launch: 256 threads as lines of `lanes` threads, a thread 16 bytes of channels; grid (any number of blocks, parts of the channels at most 65535).
 // Dynamic shared memory: the weights of a part, 16 bytes a cell and lane, turned so that lanes lie side by side.
@@ -53,7 +54,7 @@ struct Sums {
     }
 };
 
-// K 0 stands for the windows of the sizes.
+// K 0 stands for the windows of the sizes. A row's cells are all loaded before the first is used: what lies outside is not read, nor multiplied.
 template <int K, int S, int R>
 __device__ __forceinline__ Sums<R> sums_of(
     const Channels* x, const Channels* w, const DepthwiseLastSizes& s, i64 image, int row, int column, i64 packs) {
@@ -63,22 +64,32 @@ __device__ __forceinline__ Sums<R> sums_of(
     const int wide = K == 0 ? static_cast<int>(s.wide) : K;
     const i64 first_line = row * (K == 0 ? s.down : S) - s.top;
     const i64 first = column * (K == 0 ? s.right : S) - s.left;
+    constexpr int READ = K == 0 ? 1 : (R - 1) * S + K;
+    bool inside[READ];
+    if (K != 0) {
+#pragma unroll
+        for (int j = 0; j < READ; j++) inside[j] = first + j >= 0 && first + j < s.width;
+    }
 #pragma unroll
     for (int i = 0; i < high; i++) {
         i64 line = first_line + i * (K == 0 ? s.apart_down : 1);
         if (line < 0 || line >= s.height) continue;
-        const Channels* cells = x + (image * s.height + line) * s.width * packs;
+        const Channels* cells = x + ((image * s.height + line) * s.width + first) * packs;
         if (K == 0) {
             for (int j = 0; j < wide; j++) {
-                i64 at = first + j * s.apart_right;
-                if (at < 0 || at >= s.width) continue;
+                i64 at = j * s.apart_right;
+                if (first + at < 0 || first + at >= s.width) continue;
                 Channels v = cells[at * packs];
                 Channels weight = w[(i * wide + j) * lanes];
 #pragma unroll
                 for (int e = 0; e < V; e++) sums.at[0][e] += to_compute(v.at[e]) * to_compute(weight.at[e]);
             }
         } else {
-            constexpr int READ = (R - 1) * S + K;
+            Channels v[READ];
+#pragma unroll
+            for (int j = 0; j < READ; j++) {
+                if (inside[j]) v[j] = cells[j * packs];
+            }
             A weights[K == 0 ? 1 : K][V];
 #pragma unroll
             for (int j = 0; j < K; j++) {
@@ -88,15 +99,13 @@ __device__ __forceinline__ Sums<R> sums_of(
             }
 #pragma unroll
             for (int j = 0; j < READ; j++) {
-                i64 at = first + j;
-                if (at < 0 || at >= s.width) continue;
-                Channels v = cells[at * packs];
+                if (!inside[j]) continue;
 #pragma unroll
                 for (int t = 0; t < R; t++) {
-                    if (j - t * S < 0 || j - t * S >= K) continue;
-                    const int cell = j - t * S < 0 ? 0 : j - t * S >= K ? 0 : j - t * S;
+                    const int cell = j - t * S;
+                    if (cell < 0 || cell >= K) continue;
 #pragma unroll
-                    for (int e = 0; e < V; e++) sums.at[t][e] += to_compute(v.at[e]) * weights[cell][e];
+                    for (int e = 0; e < V; e++) sums.at[t][e] += to_compute(v[j].at[e]) * weights[cell < 0 ? 0 : cell >= K ? 0 : cell][e];
                 }
             }
         }
@@ -146,15 +155,20 @@ __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const Dep
 }
 
 #define KERNEL(name, K, S, R)                                                                                                            \
-    extern "C" __global__ void __launch_bounds__(256)                                                                                    \
+    extern "C" __global__ void __launch_bounds__(256, 2)                                                                                 \
         TENON_NAME(name)(const T* x, const T* w, const T* bias, const T* residual, T* y, DepthwiseLastSizes sizes, i32 fn, A p0, A p1) { \
         convolve<K, S, R>(x, w, y, sizes, {bias, residual, fn, p0, p1});                                                                 \
     }                                                                                                                                    \
     TENON_ENTRY(name)
 
 KERNEL(conv_depthwise_last, 0, 1, 1)
-KERNEL(conv_depthwise_last_k3s1, 3, 1, 4)
-KERNEL(conv_depthwise_last_k3s2, 3, 2, 4)
-KERNEL(conv_depthwise_last_k5s1, 5, 1, 4)
-KERNEL(conv_depthwise_last_k5s2, 5, 2, 4)
-KERNEL(conv_depthwise_last_k7s1, 7, 1, 4)
+KERNEL(conv_depthwise_last_k3s1, 3, 1, 2)
+KERNEL(conv_depthwise_last_k3s2, 3, 2, 2)
+KERNEL(conv_depthwise_last_k5s1, 5, 1, 2)
+KERNEL(conv_depthwise_last_k5s2, 5, 2, 2)
+KERNEL(conv_depthwise_last_k7s1, 7, 1, 2)
+KERNEL(conv_depthwise_last_k3s1_1, 3, 1, 1)
+KERNEL(conv_depthwise_last_k3s2_1, 3, 2, 1)
+KERNEL(conv_depthwise_last_k5s1_1, 5, 1, 1)
+KERNEL(conv_depthwise_last_k5s2_1, 5, 2, 1)
+KERNEL(conv_depthwise_last_k7s1_1, 7, 1, 1)
