@@ -17,8 +17,8 @@ import dev.tenon.cuda.port.LaunchShape;
 final class DepthwiseLastConv {
     private static final int THREADS = 256;
     private static final int CHUNK_BYTES = 16;
-    private static final long MOST_LANES = 32;
-    private static final long MOST_CELLS = 96; // of 32 lanes: 48 KiB of shared memory
+    private static final long MOST_LANES = 8;
+    private static final long MOST_CELLS = 128; // 34 KiB of shared memory
     private static final long TOGETHER = 2;
     /** Blocks of a multiprocessor that are in flight. */
     private static final long BLOCKS_A_MULTIPROCESSOR = 8;
@@ -59,7 +59,8 @@ final class DepthwiseLastConv {
         long pieces = together ? pairs : SizeMath.product("conv", lines, columns.output());
         long blocks = Math.ceilDiv(pieces, THREADS / lanes);
         long most = Math.max(1, Math.ceilDiv(BLOCKS_A_MULTIPROCESSOR * multiprocessors, parts));
-        int shared = SizeMath.toInt("conv", geometry.cells() * lanes * CHUNK_BYTES);
+        long cellBytes = lanes * CHUNK_BYTES / operands.dtype().bytes() * Float.BYTES + CHUNK_BYTES;
+        int shared = SizeMath.toInt("conv", geometry.cells() * cellBytes);
         String entry = "conv_depthwise_last"
                 + (usual ? "_k" + rows.kernel() + "s" + rows.stride() : "")
                 + (usual && !together ? "_1" : "");

@@ -6,7 +6,8 @@
 //   … _1                                               the same, a thread one position, where there are few
 //
 // Launch: 256 threads as lines of `lanes` threads, a thread 16 bytes of channels; grid (any number of blocks, parts of the channels at most 65535).
-// Dynamic shared memory: the weights of a part, 16 bytes a cell and lane, turned so that lanes lie side by side.
+// Dynamic shared memory: the weights of a part in f32, turned so that lanes lie side by side, and 16 bytes more a cell, which spread cells over the
+// banks. Few lanes a block, so that these weights are few, too.
 // x [images, height, width, channels], w [channels, cells], y [images, rows, columns, channels]; channels are whole 16 bytes.
 // Variants: TENON_T one of float, f16, bf16.
 #include "conv.cuh"
@@ -16,6 +17,13 @@ typedef Compute<T>::type A;
 
 constexpr int V = Widest<T>::value;
 typedef Pack<T, V> Channels;
+
+// Of a cell and lane.
+struct alignas(16) Weights {
+    A at[V];
+};
+
+constexpr int PAD = 16 / sizeof(A);
 
 // Filled by DepthwiseLastConv.java.
 struct DepthwiseLastSizes {
@@ -57,9 +65,9 @@ struct Sums {
 // K 0 stands for the windows of the sizes. A row's cells are all loaded before the first is used: what lies outside is not read, nor multiplied.
 template <int K, int S, int R>
 __device__ __forceinline__ Sums<R> sums_of(
-    const Channels* x, const Channels* w, const DepthwiseLastSizes& s, i64 image, int row, int column, i64 packs) {
+    const Channels* x, const A* w, const DepthwiseLastSizes& s, i64 image, int row, int column, i64 packs) {
     Sums<R> sums = {};
-    const int lanes = static_cast<int>(s.lanes);
+    const int pitch = static_cast<int>(s.lanes) * V + PAD;
     const int high = K == 0 ? static_cast<int>(s.high) : K;
     const int wide = K == 0 ? static_cast<int>(s.wide) : K;
     const i64 first_line = row * (K == 0 ? s.down : S) - s.top;
@@ -70,7 +78,8 @@ __device__ __forceinline__ Sums<R> sums_of(
 #pragma unroll
         for (int j = 0; j < READ; j++) inside[j] = first + j >= 0 && first + j < s.width;
     }
-#pragma unroll
+    constexpr int ROWS = K == 3 ? 3 : 1;  // unrolled: more would take more registers than there are
+#pragma unroll ROWS
     for (int i = 0; i < high; i++) {
         i64 line = first_line + i * (K == 0 ? s.apart_down : 1);
         if (line < 0 || line >= s.height) continue;
@@ -80,9 +89,9 @@ __device__ __forceinline__ Sums<R> sums_of(
                 i64 at = j * s.apart_right;
                 if (first + at < 0 || first + at >= s.width) continue;
                 Channels v = cells[at * packs];
-                Channels weight = w[(i * wide + j) * lanes];
+                Weights weight = *reinterpret_cast<const Weights*>(w + (i * wide + j) * pitch);
 #pragma unroll
-                for (int e = 0; e < V; e++) sums.at[0][e] += to_compute(v.at[e]) * to_compute(weight.at[e]);
+                for (int e = 0; e < V; e++) sums.at[0][e] += to_compute(v.at[e]) * weight.at[e];
             }
         } else {
             Channels v[READ];
@@ -90,13 +99,9 @@ __device__ __forceinline__ Sums<R> sums_of(
             for (int j = 0; j < READ; j++) {
                 if (inside[j]) v[j] = cells[j * packs];
             }
-            A weights[K == 0 ? 1 : K][V];
+            Weights weights[K == 0 ? 1 : K];
 #pragma unroll
-            for (int j = 0; j < K; j++) {
-                Channels weight = w[(i * K + j) * lanes];
-#pragma unroll
-                for (int e = 0; e < V; e++) weights[j][e] = to_compute(weight.at[e]);
-            }
+            for (int j = 0; j < K; j++) weights[j] = *reinterpret_cast<const Weights*>(w + (i * K + j) * pitch);
 #pragma unroll
             for (int j = 0; j < READ; j++) {
                 if (!inside[j]) continue;
@@ -105,7 +110,7 @@ __device__ __forceinline__ Sums<R> sums_of(
                     const int cell = j - t * S;
                     if (cell < 0 || cell >= K) continue;
 #pragma unroll
-                    for (int e = 0; e < V; e++) sums.at[t][e] += to_compute(v[j].at[e]) * weights[cell < 0 ? 0 : cell >= K ? 0 : cell][e];
+                    for (int e = 0; e < V; e++) sums.at[t][e] += to_compute(v[j].at[e]) * weights[cell < 0 ? 0 : cell >= K ? 0 : cell].at[e];
                 }
             }
         }
@@ -122,26 +127,27 @@ __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const Dep
     const int lines = static_cast<int>(blockDim.x) / lanes;
     const int line = static_cast<int>(threadIdx.x) / lanes;
     const int lane = static_cast<int>(threadIdx.x) - line * lanes;
-    const int cells = static_cast<int>(s.high * s.wide);
+    const int cells = K == 0 ? static_cast<int>(s.high * s.wide) : K * K;
     const i64 packs = s.channels / V;
     const u32 across = static_cast<u32>((s.columns + R - 1) / R);
     const i64 each = across * s.rows;
     const i64 pieces = s.images * each;
-    T* turned = reinterpret_cast<T*>(shared);
+    A* turned = reinterpret_cast<A*>(shared);
     for (i64 part = blockIdx.y; part * lanes < packs; part += gridDim.y) {
         const i64 pack = part * lanes + lane;
         const i64 left = packs - part * lanes;
         const int here = static_cast<int>(left < lanes ? left : lanes);
         const T* weights = w + part * lanes * V * cells;
         __syncthreads();
-        for (int i = threadIdx.x; i < here * V * cells; i += blockDim.x) {
+#pragma unroll 4
+        for (int i = threadIdx.x; i < here * V * cells; i += static_cast<int>(blockDim.x)) {
             int channel = i / cells;
-            turned[(i - channel * cells) * lanes * V + channel] = weights[i];
+            turned[(i - channel * cells) * (lanes * V + PAD) + channel] = to_compute(weights[i]);
         }
         __syncthreads();
         if (line >= lines || lane >= here) continue;
         const Channels* from = reinterpret_cast<const Channels*>(x) + pack;
-        const Channels* mine = reinterpret_cast<const Channels*>(turned) + lane;
+        const A* mine = turned + lane * V;
         for (i64 piece = static_cast<i64>(blockIdx.x) * lines + line; piece < pieces; piece += static_cast<i64>(gridDim.x) * lines) {
             i64 image = piece / each;
             u32 rest = static_cast<u32>(piece - image * each);
