@@ -34,15 +34,13 @@ public enum Resampling {
     }
 
     /** The pixels of one result: from the first on, with these weights in fixed point. */
-    private record Taps(int first, int[] weights) {
-        @Override
-        public boolean equals(Object other) {
-            return this == other;
-        }
+    private static final class Taps {
+        private final int first;
+        private final int[] weights;
 
-        @Override
-        public int hashCode() {
-            return System.identityHashCode(this);
+        Taps(int first, int[] weights) {
+            this.first = first;
+            this.weights = weights;
         }
     }
 
