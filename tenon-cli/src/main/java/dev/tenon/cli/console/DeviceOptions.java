@@ -31,20 +31,19 @@ public final class DeviceOptions {
     long memoryLimit;
 
     @Option(
-            names = "--convolution-workspace",
+            names = "--library-workspace",
             paramLabel = "BYTES",
             defaultValue = "33554432",
             converter = Values.Size.class,
-            description = "What one convolution by cuDNN may work in; 33554432 (32 MiB) by default.")
-    long convolutionWorkspace;
+            description = "What one convolution or attention by cuDNN may work in; 33554432 (32 MiB) by default.")
+    long libraryWorkspace;
 
     public Target target() {
         return Target.parse(device);
     }
 
     public EngineOptions options() {
-        EngineOptions options =
-                EngineOptions.defaults().withThreads(threads).withConvolutionWorkspace(convolutionWorkspace);
+        EngineOptions options = EngineOptions.defaults().withThreads(threads).withLibraryWorkspace(libraryWorkspace);
         return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
     }
 }

@@ -36,7 +36,7 @@ class ConvLibraryTest {
         GpuPlatform platform = GpuPlatforms.named("cuda");
         context = platform.driver().open(0);
         stage = new KernelStage(context, platform.compiler());
-        dnn = Dnn.of(context, EngineOptions.defaults().convolutionWorkspace());
+        dnn = Dnn.of(context, EngineOptions.defaults().libraryWorkspace());
     }
 
     @AfterAll

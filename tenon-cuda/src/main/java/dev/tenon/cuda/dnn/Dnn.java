@@ -49,13 +49,13 @@ public final class Dnn implements AutoCloseable {
     /**
      * The library for an open device of CUDA's driver.
      *
-     * @param mostWorkspaceBytes what one convolution may work in
+     * @param mostWorkspaceBytes what one operation may work in
      */
     public static Dnn of(GpuContext context, long mostWorkspaceBytes) {
         return new Dnn(context, "", mostWorkspaceBytes);
     }
 
-    /** What one convolution may work in, in bytes. */
+    /** What one operation may work in, in bytes. */
     public long mostWorkspaceBytes() {
         return mostWorkspaceBytes;
     }
