@@ -3,7 +3,6 @@ package dev.tenon.cuda.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.dnn.Dnn;
@@ -36,7 +35,7 @@ class ConvLibraryTest {
         GpuPlatform platform = GpuPlatforms.named("cuda");
         context = platform.driver().open(0);
         stage = new KernelStage(context, platform.compiler());
-        dnn = Dnn.of(context, EngineOptions.defaults().libraryWorkspace());
+        dnn = Dnn.of(context);
     }
 
     @AfterAll

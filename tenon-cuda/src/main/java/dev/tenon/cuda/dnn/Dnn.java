@@ -4,6 +4,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
@@ -44,6 +45,11 @@ public final class Dnn implements AutoCloseable {
     /** No library, and why. */
     public static Dnn none(String why) {
         return new Dnn(null, why, 0);
+    }
+
+    /** The library for an open device of CUDA's driver, with the workspace that an engine gives it unless told. */
+    public static Dnn of(GpuContext context) {
+        return of(context, EngineOptions.defaults().libraryWorkspace());
     }
 
     /**
