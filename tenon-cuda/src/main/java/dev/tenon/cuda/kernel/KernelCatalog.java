@@ -143,8 +143,15 @@ public final class KernelCatalog {
             widths(16));
     static final KernelFile TRANSPOSE = new KernelFile(
             "movement/transpose.cu",
-            List.of(new KernelSpec(
-                    "movement/transpose.cu", "transpose", List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64))),
+            List.of(
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)),
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose_narrow",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I32))),
             widths(8));
     static final KernelFile GATHER = new KernelFile(
             "indexing/gather.cu",
