@@ -5,6 +5,7 @@ module dev.tenon.cli {
     requires dev.tenon.cuda;
     requires dev.tenon.cuda.check;
     requires dev.tenon.formats;
+    requires dev.tenon.image;
     requires dev.tenon.models;
     requires dev.tenon.nativelib;
     requires info.picocli;
@@ -32,5 +33,7 @@ module dev.tenon.cli {
     opens dev.tenon.cli.ranks to
             info.picocli;
     opens dev.tenon.cli.soak to
+            info.picocli;
+    opens dev.tenon.cli.vision to
             info.picocli;
 }

@@ -18,6 +18,7 @@ import dev.tenon.cli.profile.ProfileCommand;
 import dev.tenon.cli.ranks.AllReduceCommand;
 import dev.tenon.cli.ranks.LaunchCommand;
 import dev.tenon.cli.soak.SoakCommand;
+import dev.tenon.cli.vision.ClassifyCommand;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.Text;
 import java.io.FileDescriptor;
@@ -43,6 +44,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         subcommands = {
             EmbedCommand.class,
+            ClassifyCommand.class,
             RunCommand.class,
             ExplainCommand.class,
             ProfileCommand.class,
@@ -78,7 +80,7 @@ public final class Main implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to do: embed, run, explain, doctor, devices, kernels, allreduce, launch, soak or bench");
+                "say what to do: embed, classify, run, explain, doctor, devices, kernels, allreduce, launch, soak or bench");
     }
 
     public static void main(String[] args) {

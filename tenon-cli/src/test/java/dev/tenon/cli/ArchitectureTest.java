@@ -12,7 +12,7 @@ class ArchitectureTest {
         House.of("dev.tenon.cli")
                 .dependsDownwards(
                         "console", "page", "model", "soak", "profile", "compare", "bench", "kernels", "machine",
-                        "ranks", "")
+                        "ranks", "vision", "")
                 .hasSmallPackages()
                 .hasShortSources(SourceLimits.usual());
     }

@@ -361,7 +361,7 @@ final class CommandsTest {
 
     @Test
     void helpAndVersion() {
-        for (String command : List.of("", "embed", "run", "explain", "doctor", "devices", "bench")) {
+        for (String command : List.of("", "embed", "classify", "run", "explain", "doctor", "devices", "bench")) {
             String[] args = command.isEmpty() ? new String[] {"--help"} : new String[] {command, "--help"};
             assertThat(Cli.run(args).succeeds().out()).contains("Usage: tenon");
         }

@@ -64,6 +64,18 @@ class ReadmeTest {
     }
 
     @Test
+    void examplesCompile(@TempDir Path folder) throws IOException {
+        try (Stream<Path> examples = Files.list(Path.of("..", "docs", "examples"))) {
+            List<Path> files = examples.toList();
+            assertThat(files).isNotEmpty();
+            for (Path file : files) {
+                String source = Files.readString(file).replace("public final class", "final class");
+                assertThat(faults(source, folder)).as(file.toString()).isEmpty();
+            }
+        }
+    }
+
+    @Test
     void aBlockThatDoesNotCompileIsTold(@TempDir Path folder) throws IOException {
         assertThat(faults("class Readme { dev.tenon.core.runtime.Runtime gone; }", folder))
                 .contains("cannot find symbol");

@@ -30,12 +30,20 @@ public final class DeviceOptions {
             description = "Cap on the bytes held on the device; 0 (the default): none.")
     long memoryLimit;
 
+    @Option(
+            names = "--library-workspace",
+            paramLabel = "BYTES",
+            defaultValue = "33554432",
+            converter = Values.Size.class,
+            description = "What one convolution or attention by cuDNN may work in; 33554432 (32 MiB) by default.")
+    long libraryWorkspace;
+
     public Target target() {
         return Target.parse(device);
     }
 
     public EngineOptions options() {
-        EngineOptions options = EngineOptions.defaults().withThreads(threads);
+        EngineOptions options = EngineOptions.defaults().withThreads(threads).withLibraryWorkspace(libraryWorkspace);
         return memoryLimit == 0 ? options : options.withMemoryLimit(memoryLimit);
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.core.compiler;
 
 import dev.tenon.core.compiler.fusion.ChannelsLast;
 import dev.tenon.core.compiler.fusion.FoldBatchNorms;
+import dev.tenon.core.compiler.fusion.FoldPads;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
@@ -44,6 +45,7 @@ public final class Compiler {
             new SpelledForms(),
             new SpelledAttention(),
             new HalfPrecision(),
+            new FoldPads(),
             new FuseEpilogues(),
             new ChannelsLast(),
             new MergeParallelProducts(),
@@ -57,6 +59,7 @@ public final class Compiler {
             new SpelledForms(),
             new SpelledAttention(),
             new FoldBatchNorms(),
+            new FoldPads(),
             new FuseEpilogues(),
             new FuseElementwise(),
             new DeadCode());

@@ -12,6 +12,7 @@
  *   <li>{@code canonicalise}: small rules, such as {@code x * 1 → x} and transposes into matrix products
  *   <li>{@code cse}; {@code spelled-forms}: GELU and LayerNorm written out by exporters; {@code spelled-attention},
  *      where the backend runs it whole; {@code half-precision}, where weights are kept in 16 bits
+ *   <li>{@code fold-pads}: zeros around a value into the windows that slide over it
  *   <li>{@code fuse-epilogues}: bias, activation and residual into contractions; {@code merge-parallel-products}: the
  *      projections to q, k and v into one; {@code fuse-elementwise}: chains into one region; {@code
  *      fuse-residual-norms}: an addition with the norm behind it, where the backend runs that whole

@@ -51,6 +51,7 @@ public final class PassesTest {
                         "spelled-forms",
                         "spelled-attention",
                         "half-precision",
+                        "fold-pads",
                         "fuse-epilogues",
                         "channels-last",
                         "merge-parallel-products",

@@ -76,6 +76,12 @@ final class OpCasesMovement {
         add("[1] to scalar", new Reshape(List.of()), random.array(DType.F32, 1));
         add("empty", new Reshape(OpCases.sizes(-1, 5)), empty);
         add("empty to other zeros", new Reshape(OpCases.sizes(3, 0, 2)), empty);
+        for (DType type : List.of(DType.U8, DType.F16, DType.F32, DType.F64)) { // channels of pictures
+            for (long[] sizes : new long[][] {{2, 3, 4, 8}, {2, 3, 5, 7}, {1, 2, 16, 16}, {3, 3, 1, 48}}) {
+                NdArray picture = random.array(type, sizes);
+                add("picture " + picture.type(), new Transpose(List.of(0, 2, 3, 1)), picture);
+            }
+        }
         add("scalar", new Transpose(List.of()), scalar);
         add("empty", new Transpose(List.of(1, 0)), empty);
         for (long[] matrix : new long[][] {{1, 1}, {1, 33}, {31, 33}, {32, 32}, {65, 1}, {67, 129}}) {

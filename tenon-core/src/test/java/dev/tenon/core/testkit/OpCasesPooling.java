@@ -30,6 +30,7 @@ final class OpCasesPooling {
         all.convolutions();
         all.channelsLast();
         all.convolutionsByHand();
+        all.infiniteWeights();
         all.transposedConvolutions();
         all.integerConvolutions();
         for (PoolFn fn : PoolFn.values()) {
@@ -60,7 +61,7 @@ final class OpCasesPooling {
 
     private void convolutions() {
         for (DType type : OpCases.FLOATS) {
-            for (long[] spatial : new long[][] {{19}, {9, 11}, {5, 6, 7}}) {
+            for (long[] spatial : new long[][] {{19}, {9, 11}, {5, 6, 7}, {3, 4, 3, 5}}) {
                 int axes = spatial.length;
                 long[] kernel = new long[axes];
                 Arrays.fill(kernel, 3);
@@ -86,7 +87,9 @@ final class OpCasesPooling {
                 Epilogue.NONE
                         .withBias()
                         .withActivation(new Unary(UnaryFn.SILU, 1, 0))
-                        .withResidual())) {
+                        .withResidual(),
+                Epilogue.NONE.withResidual().withActivation(Unary.of(UnaryFn.RELU)),
+                Epilogue.NONE.withBias().withResidual().withActivation(new Unary(UnaryFn.SILU, 1, 0)))) {
             for (DType type : OpCases.FLOATS) {
                 List<NdArray> inputs = new ArrayList<>(
                         List.of(random.array(type, 2, 3, 7, 6), random.floats(type, -0.25, 0.25, 5, 3, 3, 3)));
@@ -126,6 +129,24 @@ final class OpCasesPooling {
                     new ChannelsLastConv(conv(1, 1, 0, 0, 1, 1)),
                     random.array(type, 1, 5, 8),
                     random.array(type, 3, 1, 8)));
+        }
+    }
+
+    /** Cells in padding are left out, whatever their weights. */
+    private void infiniteWeights() {
+        for (DType type : OpCases.FLOATS) {
+            for (long groups : new long[] {1, 4}) {
+                NdArray w = random.array(type, 4, 4 / groups, 3, 3);
+                w.set(0, Double.POSITIVE_INFINITY);
+                w.set(w.size() - 1, Double.NaN);
+                w.set(w.size() / 2 + 1, Double.NEGATIVE_INFINITY);
+                String name = "conv weights not finite, groups " + groups + " " + type;
+                NdArray x = random.array(type, 2, 4, 5, 6);
+                cases.add(OpCase.sums(name, 36, conv(2, 1, 1, 2, 1, groups), x, w));
+                ConvTranspose back = new ConvTranspose(
+                        each(2, 2), each(2, 1), each(2, 0), each(2, 1), each(2, 1), groups, Epilogue.NONE);
+                cases.add(OpCase.sums(name.replace("conv", "conv_transpose"), 36, back, x, w));
+            }
         }
     }
 
@@ -226,7 +247,7 @@ final class OpCasesPooling {
         List<DType> types = new ArrayList<>(OpCases.FLOATS);
         types.addAll(fn == PoolFn.MAX ? OpCases.INTEGERS : List.of());
         for (DType type : types) {
-            for (long[] spatial : new long[][] {{19}, {9, 12}, {5, 6, 7}}) {
+            for (long[] spatial : new long[][] {{19}, {9, 12}, {5, 6, 7}, {3, 4, 3, 5}}) {
                 int axes = spatial.length;
                 NdArray x = random.array(type, joined(2, 3, spatial));
                 for (int mode = 0; mode < 4; mode++) {
@@ -276,6 +297,7 @@ final class OpCasesPooling {
             cases.add(OpCase.close("pool past the padding " + count, op, x));
         }
         widePools();
+        channelsBehind();
         double nan = Double.NaN;
         NdArray bad = OpCases.f32(new long[] {1, 1, 5}, 1, nan, 2, Double.NEGATIVE_INFINITY, 3);
         for (PoolFn fn : PoolFn.values()) {
@@ -286,6 +308,33 @@ final class OpCasesPooling {
                     fn, OpCases.sizes(33, 31), each(2, 1), each(2, 0), each(2, 0), each(2, 1), false, false, 1);
             cases.add(OpCase.sums("pool all of it " + fn, 1023, whole, random.array(DType.F32, 2, 3, 33, 31)));
             cases.add(OpCase.exact("pool no batch " + fn, op, NdArray.zeros(DType.F32, 0, 3, 5)));
+        }
+    }
+
+    /** Windows over two of three dims, behind which channels lie in whole packs: 16 bytes of each type. */
+    private void channelsBehind() {
+        for (DType type : OpCases.FLOATS) {
+            for (PoolFn fn : List.of(PoolFn.MAX, PoolFn.AVERAGE)) {
+                for (int mode = 0; mode < 4; mode++) {
+                    NdArray x = random.array(type, 2, 1 + mode % 2, 9, 12, 8 + 16 * mode);
+                    if (mode == 3) {
+                        x.set(70, Double.NaN);
+                        x.set(300, Double.NEGATIVE_INFINITY);
+                    }
+                    Pool op = new Pool(
+                            fn,
+                            OpCases.sizes(3, 2, 1),
+                            OpCases.sizes(2, 1, 1),
+                            OpCases.sizes(1, 1, 0),
+                            OpCases.sizes(1, 0, 0),
+                            OpCases.sizes(1 + mode % 2, 1, 1),
+                            mode == 1,
+                            mode >= 2,
+                            0);
+                    String name = "pool of channels behind " + fn + " " + x.type();
+                    cases.add(fn == PoolFn.MAX ? OpCase.exact(name, op, x) : OpCase.sums(name, 6, op, x));
+                }
+            }
         }
     }
 

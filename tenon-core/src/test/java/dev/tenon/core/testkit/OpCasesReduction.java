@@ -63,6 +63,14 @@ final class OpCasesReduction {
                     fn == ReduceFn.PROD ? random.floats(usual, 0.99, 1.01, width, 3) : input(fn, usual, width, 3);
             reduce(word, new Reduce(fn, List.of(0), true), columns, width);
         }
+        boolean plain =
+                List.of(ReduceFn.SUM, ReduceFn.MEAN, ReduceFn.MAX, ReduceFn.MIN).contains(fn);
+        if (plain) { // positions of images whose channels lie innermost, in whole packs of 16 bytes
+            for (DType type : OpCases.FLOATS) {
+                reduce(word, new Reduce(fn, List.of(1, 2), false), input(fn, type, 3, 7, 5, 48), 35);
+                reduce(word, new Reduce(fn, List.of(1), true), input(fn, type, 2, 300, 264), 300);
+            }
+        }
         reduce(word, new Reduce(fn, List.of(), false), input(fn, usual), 1);
         reduce(word, new Reduce(fn, List.of(1), false), NdArray.zeros(usual, 0, 4), 1);
         if (!extreme) {

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
@@ -15,6 +16,10 @@ public final class CpuConvLowering {
     private CpuConvLowering() {}
 
     public static CpuStep lower(Conv op, Node node, CpuLoweringContext context) {
+        String refusal = Windows3.refusal(op.strides());
+        if (!refusal.isEmpty()) {
+            return DefinitionStep.lower(op, node, context, refusal);
+        }
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(
                 Windows3.of(
@@ -39,6 +44,10 @@ public final class CpuConvLowering {
     }
 
     public static CpuStep lower(ConvTranspose op, Node node, CpuLoweringContext context) {
+        String refusal = Windows3.refusal(op.strides());
+        if (!refusal.isEmpty()) {
+            return DefinitionStep.lower(op, node, context, refusal);
+        }
         Shape weights = node.input(1).shape();
         // the windows of the convolution whose gradient this is: they slide over the output
         Windows3 windows = Windows3.of(
@@ -59,6 +68,10 @@ public final class CpuConvLowering {
     }
 
     public static CpuStep lower(ConvInteger op, Node node, CpuLoweringContext context) {
+        String refusal = Windows3.refusal(op.strides());
+        if (!refusal.isEmpty()) {
+            return DefinitionStep.lower(op, node, context, refusal);
+        }
         Shape weights = node.input(1).shape();
         ConvShape shape = ConvShape.of(
                 Windows3.of(

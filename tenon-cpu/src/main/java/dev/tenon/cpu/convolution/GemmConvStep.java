@@ -10,6 +10,8 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Convolution of f32 as matrix products: the weights [channels out, depth] by the input's windows [depth, positions], a
@@ -33,6 +35,7 @@ final class GemmConvStep extends LoopStep {
     private final int input;
     private final Filters weights;
     private final int output;
+    private final @Nullable Mending mending;
 
     /** How the output is cut. */
     private record Blocks(int columns, int channels, long columnBlocks, long channelBlocks) {
@@ -72,6 +75,14 @@ final class GemmConvStep extends LoopStep {
         this.input = context.slot(node.input(0));
         this.weights = new Filters(node.input(1), context);
         this.output = context.slot(node.output());
+        this.mending = Mending.isNeeded(shape.windows(), node.input(1)) ? new Mending(shape) : null;
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return mending == null
+                ? List.of()
+                : List.of("gemm alone: weights that may not be finite meet padding, whose zeros make NaN of them");
     }
 
     @Override
@@ -125,6 +136,9 @@ final class GemmConvStep extends LoopStep {
             first += DEPTH;
         } while (first < depth);
         for (int row = 0; row < channels; row++) {
+            if (mending != null) {
+                mending.mend(source, x, filters, (channel + row) * depth, target, y + row * area, firstColumn, columns);
+            }
             epilogue.apply(frame, loops, channel + row, target, y + row * area, columns);
         }
     }

@@ -10,12 +10,17 @@ import dev.tenon.core.ir.op.image.ResizeTaps;
 import dev.tenon.cpu.movement.MappedCopy;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.DefinitionStep;
 
 /** Resampling: nearest neighbours are a mapped copy, the other modes weighted sums. */
 public final class CpuResizeLowering {
     private CpuResizeLowering() {}
 
     public static CpuStep lower(Resize op, Node node, CpuLoweringContext context) {
+        if (op.mode() == ResizeMode.CUBIC && Double.isInfinite(op.extrapolation())) {
+            // the axes after one that meets it mix it by weights of both signs, which is NaN; loops fill whole rows
+            return DefinitionStep.lower(op, node, context, "an infinite extrapolation value in the cubic mode");
+        }
         Shape from = node.input(0).shape();
         Shape to = node.output().shape();
         AxisTaps[] taps = new AxisTaps[to.rank()];

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.Windows3;
 
 /** Reductions over sliding windows. */
@@ -14,6 +15,10 @@ public final class CpuPoolLowering {
     private CpuPoolLowering() {}
 
     public static CpuStep lower(Pool op, Node node, CpuLoweringContext context) {
+        String refusal = Windows3.refusal(op.strides());
+        if (!refusal.isEmpty()) {
+            return DefinitionStep.lower(op, node, context, refusal);
+        }
         Windows3 windows = Windows3.of(
                 node,
                 node.input(0).shape(),
@@ -37,6 +42,10 @@ public final class CpuPoolLowering {
     }
 
     public static CpuStep lower(MaxPoolIndices op, Node node, CpuLoweringContext context) {
+        String refusal = Windows3.refusal(op.strides());
+        if (!refusal.isEmpty()) {
+            return DefinitionStep.lower(op, node, context, refusal);
+        }
         Windows3 windows = Windows3.of(
                 node,
                 node.input(0).shape(),

@@ -1,6 +1,5 @@
 package dev.tenon.cpu.window;
 
-import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
@@ -11,6 +10,8 @@ import java.util.List;
  * serves 1-d, 2-d and 3-d. The cells of the window at position p lie at {@code p stride - before + i dilation}.
  */
 public record Windows3(Axis depth, Axis height, Axis width) {
+    private static final int MOST_AXES = 3;
+
     /** One spatial dim. {@code after} is the padding behind. */
     public record Axis(int input, int output, int kernel, int stride, int before, int after, int dilation) {
         static final Axis ONE = new Axis(1, 1, 1, 1, 0, 0, 1);
@@ -76,6 +77,12 @@ public record Windows3(Axis depth, Axis height, Axis width) {
         }
     }
 
+    /** Why loops do not take so many spatial dims; empty where they do. */
+    public static String refusal(List<Long> strides) {
+        return strides.size() > MOST_AXES ? strides.size() + " spatial dims are more than " + MOST_AXES : "";
+    }
+
+    /** @param strides of at most 3 spatial dims, as {@link #refusal} says */
     public static Windows3 of(
             Node node,
             Shape input,
@@ -86,9 +93,8 @@ public record Windows3(Axis depth, Axis height, Axis width) {
             List<Long> after,
             List<Long> dilations) {
         int axes = strides.size();
-        if (axes > 3) {
-            throw new UnsupportedException(node.op().mnemonic() + ": the CPU backend has 1 to 3 spatial dims, not "
-                    + axes + " (node \"" + node.name() + "\")");
+        if (axes > MOST_AXES) {
+            throw new IllegalArgumentException(node.op().mnemonic() + ": " + refusal(strides));
         }
         Axis[] all = {Axis.ONE, Axis.ONE, Axis.ONE};
         for (int i = 0; i < axes; i++) {

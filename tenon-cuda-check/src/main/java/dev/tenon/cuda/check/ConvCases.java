@@ -60,6 +60,9 @@ final class ConvCases {
             all.channelsLast(type, new long[] {1, 15, 14, 64}, 33, 1, 3, 2);
             all.channelsLast(type, new long[] {3, 9, 8, 32}, 48, 2, 1, 1);
             all.channelsLast(type, new long[] {1, 7, 7, 20}, 12, 2, 3, 1);
+            all.channelsLast(type, new long[] {2, 21, 19, 3}, 32, 1, 3, 2);
+            all.depthwiseLast(type);
+            all.infinite(type);
             all.plane(type, new long[] {1, 64, 12, 11}, 96, 3, 1);
             all.plane(type, new long[] {2, 24, 31, 30}, 40, 3, 1);
             all.plane(type, new long[] {1, 40, 40, 41}, 130, 1, 1);
@@ -124,7 +127,13 @@ final class ConvCases {
         if (random.nextBoolean()) {
             epilogue = epilogue.withActivation(Unary.of(FUNCTIONS.get(random.nextInt(FUNCTIONS.size()))));
         }
-        return random.nextInt(3) == 0 ? epilogue.withResidual() : epilogue;
+        if (random.nextInt(3) != 0) {
+            return epilogue;
+        }
+        Epilogue added = epilogue.withResidual();
+        Unary last = epilogue.activation();
+        // half of them before the activation
+        return last == null || random.nextBoolean() ? added : added.withActivation(last);
     }
 
     private static List<Long> drawn(Random random, int count, int least, int most) {
@@ -166,6 +175,66 @@ final class ConvCases {
         Epilogue epilogue = Epilogue.NONE.withBias().withActivation(Unary.of(UnaryFn.HARD_SWISH));
         Op op = new Conv(each(stride), each(kernel / 2), List.of(kernel / 2, 0L), each(1), 21, epilogue);
         add(op, epilogue, type, kernel, new long[] {2, 21, 13, 18}, new long[] {21, 1, kernel, kernel});
+    }
+
+    /** Few results, and enough for the forms of several positions per thread; odd numbers of packs; awkward windows. */
+    private void depthwiseLast(DType type) {
+        for (long[] form : new long[][] {{3, 1}, {3, 2}, {5, 1}, {5, 2}, {7, 1}, {7, 2}, {4, 3}}) {
+            long kernel = form[0];
+            for (long[] x : new long[][] {{2, 9, 10, 24}, {3, 23, 21, 264}}) {
+                Epilogue epilogue = Epilogue.NONE
+                        .withBias()
+                        .withResidual()
+                        .withActivation(Unary.of(kernel == 3 ? UnaryFn.RELU : UnaryFn.HARD_SWISH));
+                Conv conv = new Conv(
+                        each(form[1]),
+                        each(kernel / 2),
+                        List.of(kernel / 2, 0L),
+                        each(kernel == 4 ? 2 : 1),
+                        x[3],
+                        epilogue);
+                add(new ChannelsLastConv(conv), epilogue, type, kernel, x, new long[] {x[3], kernel, kernel, 1});
+            }
+        }
+    }
+
+    /** Weights that are not finite over padding: the cells there are left out. */
+    private void infinite(DType type) {
+        Epilogue epilogue = Epilogue.NONE.withBias();
+        for (long groups : new long[] {1, 2, 48}) {
+            Conv conv = new Conv(each(2), each(1), each(2), each(1), groups, epilogue);
+            cases.add(infinite(conv, type, new long[] {2, 48, 9, 8}, new long[] {48, 48 / groups, 3, 3}));
+            cases.add(infinite(
+                    new ChannelsLastConv(conv), type, new long[] {2, 9, 8, 48}, new long[] {48, 3, 3, 48 / groups}));
+        }
+        cases.add(infinite(
+                new Conv(each(1), each(1), each(1), each(1), 1, epilogue), type, new long[] {1, 512, 5, 5}, new long[] {
+                    48, 512, 3, 3
+                }));
+        cases.add(infinite(
+                new ConvTranspose(each(2), each(1), each(1), each(1), each(1), 1, epilogue),
+                type,
+                new long[] {1, 40, 5, 6},
+                new long[] {40, 48, 3, 3}));
+    }
+
+    private KernelCase infinite(Op op, DType type, long[] x, long[] w) {
+        TensorType image = TensorType.of(type, x);
+        TensorType weights = TensorType.of(type, w);
+        String what = image + " by " + weights + " not all finite, " + op.mnemonic();
+        return new KernelCase("conv", what, stage -> {
+            Random random = new Random(image.hashCode());
+            NdArray some = normal(random, weights, 0.1);
+            double[] others = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
+            for (int i = 0; i < 24; i++) {
+                some.set(random.nextInt(some.size()), others[i % 3]);
+            }
+            compare(
+                    stage,
+                    op,
+                    List.of(normal(random, image, 1), some, normal(random, TensorType.of(type, 48), 1)),
+                    432);
+        });
     }
 
     private static List<Long> each(long value) {

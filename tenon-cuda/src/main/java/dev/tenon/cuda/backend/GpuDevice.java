@@ -115,7 +115,7 @@ final class GpuDevice implements Device {
                 platform.takesLibraries()
                         ? Blas.of(context, bytes -> forTrials(context, ledger, bytes), activity::idle)
                         : Blas.none(without),
-                platform.takesLibraries() ? Dnn.of(context) : Dnn.none(without),
+                platform.takesLibraries() ? Dnn.of(context, options.libraryWorkspace()) : Dnn.none(without),
                 ledger,
                 new HostBackend(options),
                 activity);

@@ -4,6 +4,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
@@ -20,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  * first prepared. Thread-safe. Close it before the context.
  */
 public final class Dnn implements AutoCloseable {
-    private static final long MOST_WORKSPACE_BYTES = 32 << 20;
     /** Configurations that are tried, the library's favourites. */
     private static final int MOST_CONFIGURATIONS = 16;
 
     private final @Nullable GpuContext context;
     private final String none;
+    private final long mostWorkspaceBytes;
     private final ReentrantLock lock = new ReentrantLock();
     /** Held by calls that are enqueued. */
     private final ReentrantLock calls = new ReentrantLock();
@@ -35,19 +36,34 @@ public final class Dnn implements AutoCloseable {
     private @Nullable String unavailable;
     private long handle;
 
-    private Dnn(@Nullable GpuContext context, String none) {
+    private Dnn(@Nullable GpuContext context, String none, long mostWorkspaceBytes) {
         this.context = context;
         this.none = none;
+        this.mostWorkspaceBytes = mostWorkspaceBytes;
     }
 
     /** No library, and why. */
     public static Dnn none(String why) {
-        return new Dnn(null, why);
+        return new Dnn(null, why, 0);
     }
 
-    /** The library for an open device of CUDA's driver. */
+    /** The library for an open device of CUDA's driver, with the workspace that an engine gives it unless told. */
     public static Dnn of(GpuContext context) {
-        return new Dnn(context, "");
+        return of(context, EngineOptions.defaults().libraryWorkspace());
+    }
+
+    /**
+     * The library for an open device of CUDA's driver.
+     *
+     * @param mostWorkspaceBytes what one operation may work in
+     */
+    public static Dnn of(GpuContext context, long mostWorkspaceBytes) {
+        return new Dnn(context, "", mostWorkspaceBytes);
+    }
+
+    /** What one operation may work in, in bytes. */
+    public long mostWorkspaceBytes() {
+        return mostWorkspaceBytes;
     }
 
     /** One line that says why there is no cuDNN; empty where there is one. Starts it when first asked. */
@@ -83,7 +99,7 @@ public final class Dnn implements AutoCloseable {
 
     /**
      * Prepares an operation for one more user by the plan that the library's heuristics rank first among those that
-     * are exact enough and fit into 32 MiB of workspace. Never while the thread captures. A plan that is given back by
+     * are exact enough and fit into the workspace. Never while the thread captures. A plan that is given back by
      * {@link #release} as often as it was prepared is gone.
      */
     public DnnAnswer prepare(DnnOperation problem) {
@@ -117,14 +133,14 @@ public final class Dnn implements AutoCloseable {
             for (int mode : new int[] {HEUR_MODE_A, HEUR_MODE_FALLBACK}) {
                 for (long configuration : graph.configurations(operations, mode, MOST_CONFIGURATIONS)) {
                     seen++;
-                    long plan = graph.isExact(configuration) ? graph.plan(configuration, MOST_WORKSPACE_BYTES) : 0;
+                    long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
                     if (plan != 0) {
                         return new DnnPlan(problem, handle, plan, graph.workspaceBytes(plan), calls);
                     }
                 }
             }
-            return new DnnAnswer.Refusal("cuDNN has no plan for it that is exact and fits into "
-                    + (MOST_WORKSPACE_BYTES >> 20) + " MiB, of " + seen);
+            return new DnnAnswer.Refusal("cuDNN has no plan for it that is exact and fits into a workspace of "
+                    + mostWorkspaceBytes + " bytes, of " + seen);
         } catch (TenonException e) {
             return new DnnAnswer.Refusal(String.valueOf(e.getMessage()));
         }

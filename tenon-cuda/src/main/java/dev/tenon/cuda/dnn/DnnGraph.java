@@ -32,6 +32,12 @@ final class DnnGraph extends DnnDescriptors {
         int left = (problem.bias() ? 1 : 0) + (problem.relu() ? 1 : 0) + (problem.residual() ? 1 : 0);
         long sum = left == 0 ? result() : virtual();
         operations.add(convolution(sum));
+        // the order of the library's own fused convolutions: residual, bias, activation
+        if (problem.residualFirst()) {
+            long next = --left == 0 ? result() : virtual();
+            operations.add(pointwise(POINTWISE_ADD, sum, tensor(RESIDUAL, problem.y(), false), next));
+            sum = next;
+        }
         if (problem.bias()) {
             List<Long> ones = new ArrayList<>(problem.y());
             ones.replaceAll(_ -> 1L);
@@ -45,7 +51,7 @@ final class DnnGraph extends DnnDescriptors {
             operations.add(pointwise(POINTWISE_RELU_FWD, sum, 0, next));
             sum = next;
         }
-        if (problem.residual()) {
+        if (problem.residual() && !problem.residualFirst()) {
             operations.add(pointwise(POINTWISE_ADD, sum, tensor(RESIDUAL, problem.y(), false), result()));
         }
         return graph(operations);

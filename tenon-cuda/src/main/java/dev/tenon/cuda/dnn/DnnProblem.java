@@ -22,6 +22,7 @@ import java.util.List;
  * @param bias whether a number per output channel is added
  * @param relu whether negative results become 0
  * @param residual whether a value like the result is added after that
+ * @param residualFirst whether it is added before that
  */
 public record DnnProblem(
         DType dtype,
@@ -37,7 +38,8 @@ public record DnnProblem(
         boolean tf32,
         boolean bias,
         boolean relu,
-        boolean residual)
+        boolean residual,
+        boolean residualFirst)
         implements DnnOperation {
     public DnnProblem {
         x = List.copyOf(x);
@@ -74,6 +76,20 @@ public record DnnProblem(
     /** The sums alone. */
     public DnnProblem plain() {
         return new DnnProblem(
-                dtype, x, w, y, strides, before, after, dilations, transposed, channelsLast, tf32, false, false, false);
+                dtype,
+                x,
+                w,
+                y,
+                strides,
+                before,
+                after,
+                dilations,
+                transposed,
+                channelsLast,
+                tf32,
+                false,
+                false,
+                false,
+                false);
     }
 }

@@ -153,10 +153,19 @@ public final class KernelCatalog {
             widths(16));
     static final KernelFile TRANSPOSE = new KernelFile(
             "movement/transpose.cu",
-            Stream.of("transpose", "transpose_packs")
-                    .map(entry -> new KernelSpec(
-                            "movement/transpose.cu", entry, List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)))
-                    .toList(),
+            List.of(
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)),
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose_packs",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)),
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose_narrow",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I32))),
             widths(8));
     static final KernelFile GATHER = new KernelFile(
             "indexing/gather.cu",

@@ -14,6 +14,7 @@ public final class MovementKernels {
     /** Dims that kernels walk; those of size 1 do not count. */
     public static final int MOST_DIMS = 8;
 
+    private static final int ACCESS = 16;
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
     private static final int WIDE_TILE = 64;
@@ -61,6 +62,10 @@ public final class MovementKernels {
             }
             return copy(unit, dims.inUnits(unit / bytes), x, y);
         }
+        int narrow = dims.to(last) == 1 && dims.size(last) < LEAST_TILED ? dims.besideLast() : -1;
+        if (narrow >= 0) {
+            return narrow(bytes, dims, narrow, x, y);
+        }
         int tiled = dims.to(last) == 1 && dims.size(last) >= LEAST_TILED ? dims.contiguousInput() : -1;
         return tiled >= 0 ? tiles(bytes, dims, tiled, x, y) : copy(bytes, dims, x, y);
     }
@@ -96,6 +101,29 @@ public final class MovementKernels {
                 dims.elements(),
                 dims.walk(),
                 "strided_copy, " + access(unit));
+    }
+
+    private Move narrow(int bytes, Dims dims, int row, long x, long y) {
+        int last = dims.count() - 1;
+        long count = dims.size(row);
+        long width = dims.size(last);
+        Dims batch = dims.without(row, last);
+        long edges = (x | y) | (count | dims.from(last)) * bytes;
+        for (int d = 0; d < batch.count(); d++) {
+            edges |= (batch.from(d) | batch.to(d)) * bytes;
+        }
+        boolean packed = edges % ACCESS == 0;
+        return new Narrow(
+                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose_narrow", KernelFiles.width(bytes)),
+                Grids.of(SizeMath.product("copy", batch.elements(), packed ? count / (ACCESS / bytes) : count)),
+                x,
+                y,
+                batch.elements(),
+                batch.walk(),
+                count,
+                width,
+                dims.from(last),
+                packed);
     }
 
     private Move tiles(int bytes, Dims dims, int row, long x, long y) {
@@ -185,6 +213,17 @@ public final class MovementKernels {
         int contiguousInput() {
             for (int d = 0; d < count() - 1; d++) {
                 if (from(d) == 1 && size(d) >= LEAST_TILED) {
+                    return d;
+                }
+            }
+            return -1;
+        }
+
+        /** A dim along which the input has its elements side by side, the result but for its last dim; -1 for none. */
+        int besideLast() {
+            int last = count() - 1;
+            for (int d = 0; d < last; d++) {
+                if (from(d) == 1 && to(d) == size(last) && size(d) > size(last)) {
                     return d;
                 }
             }
@@ -286,6 +325,41 @@ public final class MovementKernels {
                             .add(cols)
                             .add(strideX)
                             .add(strideY));
+        }
+    }
+
+    private record Narrow(
+            Kernel kernel,
+            LaunchShape shape,
+            long fromByte,
+            long toByte,
+            long batches,
+            MemorySegment batch,
+            long count,
+            long width,
+            long strideX,
+            boolean packed)
+            implements Move {
+        @Override
+        public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
+            stream.launch(
+                    kernel.function(),
+                    shape,
+                    arguments
+                            .clear()
+                            .add(x + fromByte)
+                            .add(y + toByte)
+                            .add(batches)
+                            .add(batch, WalkStruct.ALIGNMENT)
+                            .add(count)
+                            .add(width)
+                            .add(strideX)
+                            .add(packed ? 1 : 0));
+        }
+
+        @Override
+        public String tier() {
+            return "transpose_narrow, " + (packed ? access(ACCESS) : "element by element");
         }
     }
 }

@@ -131,6 +131,35 @@ public final class WindowCatalog {
             floats(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** Maxima and averages of windows over two dims, channels innermost. */
+    public static final KernelFile POOL_LAST =
+            file("window/pool_last.cu", List.of("pool_last"), shortFloats(), List.of(POINTER, POINTER, STRUCT, I32));
+
+    /** Reductions of a middle dim whose results are few. */
+    public static final KernelFile REDUCE_MIDDLE = file(
+            "reduce/reduce_middle.cu",
+            List.of("reduce_middle"),
+            shortFloats(),
+            together(List.of(POINTER, POINTER), Collections.nCopies(3, I64), List.of(I32, I32)));
+
+    /** Depthwise convolutions with channels innermost. */
+    public static final KernelFile CONV_DEPTHWISE_LAST = file(
+            "convolution/conv_depthwise_last.cu",
+            List.of(
+                    "conv_depthwise_last",
+                    "conv_depthwise_last_k3s1",
+                    "conv_depthwise_last_k3s2",
+                    "conv_depthwise_last_k5s1",
+                    "conv_depthwise_last_k5s2",
+                    "conv_depthwise_last_k7s1",
+                    "conv_depthwise_last_k3s1_1",
+                    "conv_depthwise_last_k3s2_1",
+                    "conv_depthwise_last_k5s1_1",
+                    "conv_depthwise_last_k5s2_1",
+                    "conv_depthwise_last_k7s1_1"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -170,10 +199,16 @@ public final class WindowCatalog {
         return new KernelSpec("signal/dft.cu", entry, List.of(parameters));
     }
 
+    private static List<KernelVariant> shortFloats() {
+        return Stream.of(DType.F32, DType.F16, DType.BF16)
+                .map(KernelVariant::of)
+                .toList();
+    }
+
     private static KernelFile convolution(String name) {
         return file(
                 "convolution/" + name + ".cu",
-                Stream.of("2d", "2d_8", "3d", "3d_8", "")
+                Stream.of("2d", "2d_8", "3d", "3d_8", "", "_mend")
                         .map(form -> name + form)
                         .toList(),
                 floats(),
@@ -183,6 +218,8 @@ public final class WindowCatalog {
     static List<KernelFile> all() {
         return List.of(
                 POOL,
+                POOL_LAST,
+                REDUCE_MIDDLE,
                 RESIZE,
                 RESIZE_NEAREST,
                 GRID_SAMPLE,
@@ -196,6 +233,7 @@ public final class WindowCatalog {
                 CONV,
                 CONV_TRANSPOSE,
                 CONV_DEPTHWISE,
+                CONV_DEPTHWISE_LAST,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA);

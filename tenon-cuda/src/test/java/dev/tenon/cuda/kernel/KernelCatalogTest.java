@@ -94,9 +94,11 @@ class KernelCatalogTest {
             case "float" -> ParameterType.F32;
             case "Walk1", "Walk2", "Walk3", "Walk8", "Options", "Program", "Operands", "Layout" -> ParameterType.STRUCT;
             case "PoolWindows",
+                    "PoolLastSizes",
                     "ConvSpace",
                     "ConvSizes",
                     "DepthwiseSizes",
+                    "DepthwiseLastSizes",
                     "ConvTile",
                     "DftSpace",
                     "DeformSpace",

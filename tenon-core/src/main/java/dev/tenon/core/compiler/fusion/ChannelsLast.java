@@ -4,17 +4,25 @@ import dev.tenon.core.compiler.rewrite.DeadCode;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,8 +33,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
- * concatenations and reductions over spatial dims. Layouts change at the edges only. Convolutions of single cells
- * become products of matrices. Decided once for a graph: it stays as it is where the edges move as many bytes as the
+ * pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at the edges
+ * only; a transposition that the graph has between the two layouts costs nothing. Convolutions of single cells become
+ * products of matrices. Decided once for a graph: it stays as it is where the edges move as many bytes as the
  * convolutions save, which would otherwise bring each x into that layout by themselves.
  */
 public final class ChannelsLast implements Pass {
@@ -82,6 +91,8 @@ public final class ChannelsLast implements Pass {
                 case Elementwise _, Region _ -> elementwise(node, into);
                 case Concat op -> concat(op, node, into);
                 case Reduce op -> reduction(op, node, into);
+                case Transpose op -> transposition(op, node, into);
+                case Pool _, Resize _, Pad _, Slice _, Softmax _, LogSoftmax _ -> moving(node, into);
                 default -> null;
             };
         }
@@ -129,6 +140,7 @@ public final class ChannelsLast implements Pass {
 
         private static boolean isProduct(Conv op, Shape weights) {
             return op.groups() == 1
+                    && !op.epilogue().residualFirst()
                     && weights.elements(2, weights.rank()) == 1
                     && op.strides().stream().allMatch(stride -> stride == 1)
                     && op.padsBefore().stream().allMatch(pad -> pad == 0)
@@ -197,11 +209,54 @@ public final class ChannelsLast implements Pass {
 
         private @Nullable List<Value> concat(Concat op, Node node, Rewriter into) {
             int rank = node.output().shape().rank();
-            if (rank < LEAST_RANK || !node.inputs().stream().allMatch(twins::containsKey)) {
+            double there = 0;
+            for (Value input : node.inputs()) {
+                there += (twins.containsKey(input) ? 1 : -1)
+                        * (double) input.type().bytes();
+            }
+            if (rank < LEAST_RANK || there <= 0) {
                 return null;
             }
-            List<Value> operands = node.inputs().stream().map(twins::get).toList();
+            List<Value> operands =
+                    node.inputs().stream().map(input -> turned(input, into)).toList();
             return twins(node, into.addAll(new Concat(moved(op.axis(), rank)), operands), into);
+        }
+
+        /** A transposition from one layout to the other: both values are there. */
+        private @Nullable List<Value> transposition(Transpose op, Node node, Rewriter into) {
+            int rank = node.output().shape().rank();
+            Value twin = twins.get(node.input(0));
+            if (rank < LEAST_RANK) {
+                return null;
+            }
+            if (op.permutation().equals(ChannelsLastConv.first(rank))) {
+                twins.put(node.output(), into.map(node.input(0)));
+            }
+            return twin != null && op.permutation().equals(ChannelsLastConv.last(rank)) ? List.of(twin) : null;
+        }
+
+        /** An operation whose attributes go by axes. */
+        private @Nullable List<Value> moving(Node node, Rewriter into) {
+            Value twin = twins.get(node.input(0));
+            Op moved = twin == null
+                    ? null
+                    : AxisOrder.channelsLast(node.output().shape().rank()).of(node.op());
+            if (twin == null || moved == null) {
+                return null;
+            }
+            List<Value> operands = new ArrayList<>(into.map(node.inputs()));
+            operands.set(0, twin);
+            if (!(node.op() instanceof Pool)) {
+                return twins(node, into.addAll(moved, operands), into);
+            }
+            // the channels are one more spatial dim, of which every window has one cell
+            Shape shape = twin.shape();
+            Shape spread = Shape.of(shape.dim(0), Dim.of(1)).concat(shape.range(1, shape.rank()));
+            Value y = into.addAll(moved, List.of(into.reshape(twin, spread.sizes())))
+                    .getFirst();
+            Shape joined = Shape.of(y.shape().dim(0))
+                    .concat(y.shape().range(2, y.shape().rank()));
+            return twins(node, List.of(into.reshape(y, joined.sizes())), into);
         }
 
         private @Nullable List<Value> reduction(Reduce op, Node node, Rewriter into) {

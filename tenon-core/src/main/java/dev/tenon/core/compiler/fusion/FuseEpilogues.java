@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code activation(contraction(a, b) + bias) + residual → contraction(a, b, bias, residual)}, piece by piece, where
- * each intermediate has one consumer.
+ * each intermediate has one consumer; of a convolution also {@code activation(conv(x, w) + bias + residual)}.
  */
 public final class FuseEpilogues implements Pass {
     @Override
@@ -59,7 +59,7 @@ public final class FuseEpilogues implements Pass {
         }
         Contraction contraction = (Contraction) producer.op();
         Epilogue epilogue = contraction.epilogue();
-        if (epilogue.activation() != null || epilogue.residual()) {
+        if (epilogue.activation() != null || (epilogue.residual() && !contraction.takesResidualFirst())) {
             return null;
         }
         return into.addAll(contraction.with(epilogue.withActivation(activation)), into.map(producer.inputs()));

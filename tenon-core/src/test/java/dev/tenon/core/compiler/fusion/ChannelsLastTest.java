@@ -22,8 +22,19 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.image.CoordinateMode;
+import dev.tenon.core.ir.op.image.NearestMode;
+import dev.tenon.core.ir.op.image.Resize;
+import dev.tenon.core.ir.op.image.ResizeMode;
 import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.PadMode;
+import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.pooling.Pool;
+import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.testkit.Seeded;
 import java.util.HashMap;
@@ -93,6 +104,114 @@ final class ChannelsLastTest {
         Tolerance.of(DType.F32, 200)
                 .check(
                         "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
+    /** An operation that goes by axes, between two convolutions. */
+    private static Value between(GraphBuilder g, String what, Value y) {
+        List<Long> none = List.of(0L, 0L, 0L, 0L);
+        return switch (what) {
+            case "maximum" -> g.add(pool(PoolFn.MAX, 1, false), y);
+            case "average" -> g.add(pool(PoolFn.AVERAGE, 1, true), y);
+            case "norm" -> g.add(pool(PoolFn.LP, 0, false), y);
+            case "pad" -> g.add(new Pad(PadMode.REFLECT, none, List.of(0L, 0L, 2L, 1L)), y);
+            case "slice" ->
+                g.add(new Slice(List.of(0L, 1L, 0L, 2L), List.of(2L, 4L, 7L, 3L), List.of(1L, 1L, 1L, 1L)), y);
+            case "softmax" -> g.add(new Softmax(1), y);
+            case "log_softmax" -> g.add(new LogSoftmax(2), y);
+            case "resize" -> g.add(resize(ResizeMode.LINEAR, CoordinateMode.HALF_PIXEL, List.of()), y);
+            case "crop" ->
+                g.add(
+                        resize(
+                                ResizeMode.NEAREST,
+                                CoordinateMode.TF_CROP_AND_RESIZE,
+                                List.of(0.0, 0.0, 0.1, 0.3, 1.0, 1.0, 0.9, 0.8)),
+                        y);
+            case "turned" -> {
+                Value last = g.add(new Transpose(ChannelsLastConv.last(4)), y);
+                yield g.add(new Transpose(ChannelsLastConv.first(4)), g.add(new Softmax(3), last));
+            }
+            default -> throw new AssertionError(what);
+        };
+    }
+
+    private static Pool pool(PoolFn fn, long pad, boolean countPadding) {
+        return new Pool(
+                fn,
+                List.of(3L, 2L),
+                List.of(2L, 1L),
+                List.of(pad, pad),
+                List.of(pad, 0L),
+                List.of(1L, 1L),
+                false,
+                countPadding,
+                2);
+    }
+
+    private static Resize resize(ResizeMode mode, CoordinateMode coordinates, List<Double> roi) {
+        return new Resize(
+                mode,
+                coordinates,
+                NearestMode.FLOOR,
+                -0.75,
+                false,
+                0.5,
+                false,
+                List.of(1.0, 1.0, 2.0, 1.5),
+                List.of(2L, 8L, 14L, 9L),
+                roi);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "maximum",
+                "average",
+                "norm",
+                "pad",
+                "slice",
+                "softmax",
+                "log_softmax",
+                "resize",
+                "crop",
+                "turned"
+            })
+    void operationBetweenConvolutionsKeepsTheLayout(String what) {
+        Seeded random = new Seeded(what.hashCode());
+        Graph graph = GraphBuilder.build("between", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6));
+            Value y = between(g, what, conv(g, random, conv(g, random, x, 4, 4, 3), 4, 8, 3));
+            y = conv(g, random, y, y.shape().size(1), 8, 3);
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph);
+        assertThat(count(turned, Conv.class)).as("%s", turned).isZero();
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(1);
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        what,
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
+    @Test
+    void residualBeforeTheActivationStaysInTheConvolution() {
+        Seeded random = new Seeded(3);
+        Graph graph = GraphBuilder.build("residual", g -> {
+            Value x = conv(g, random, g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6)), 4, 8, 3);
+            Value y = conv(g, random, g.unary(UnaryFn.RELU, x), 8, 8, 3);
+            y = g.unary(UnaryFn.RELU, g.add(new Binary(BinaryFn.ADD), conv(g, random, y, 8, 8, 1), x));
+            g.output("y", g.add(new Reduce(ReduceFn.MAX, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph);
+        assertThat(turned.toString()).contains("residual=true, residual_first=true");
+        assertThat(count(turned, ChannelsLastConv.class)).as("%s", turned).isEqualTo(3);
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "residual",
                         Interpreter.run(graph, inputs).get("y"),
                         Interpreter.run(turned, inputs).get("y"));
     }

@@ -92,6 +92,14 @@ record ConvGeometry(
         return axes;
     }
 
+    /** Whether windows have cells that no element of x lies on. */
+    boolean meetsPadding() {
+        return axes.stream()
+                .anyMatch(axis -> axis.before > 0
+                        || axis.after > 0
+                        || (transposed && (axis.kernel > 1 || axis.stride > 1 || axis.output > axis.input)));
+    }
+
     /** Positions of the result, per image. */
     long positions() {
         return product(Axis::output);

@@ -29,19 +29,29 @@ record ConvOperands(int x, int w, int bias, int residual, int y, DType dtype, Ep
                 epilogue);
     }
 
+    ConvOperands with(Epilogue replaced) {
+        return new ConvOperands(x, w, bias, residual, y, dtype, replaced);
+    }
+
+    /** Added to a function's number where the residual comes before it; conv.cuh has the same. */
+    private static final int RESIDUAL_FIRST = 1 << 16;
+
     /** Adds the function and its two numbers. */
     PreparedLaunch.Builder activation(PreparedLaunch.Builder launch) {
         Unary function = epilogue.activation();
-        return launch.add(function == null ? 0 : function.fn().code())
+        int order = epilogue.residualFirst() ? RESIDUAL_FIRST : 0;
+        return launch.add(function == null ? 0 : function.fn().code() + order)
                 .compute(dtype, function == null ? 0 : function.alpha())
                 .compute(dtype, function == null ? 0 : function.beta());
     }
 
-    /** {@code , bias, relu, residual}. */
+    /** {@code , bias, relu, residual}, in the order in which they follow each other. */
     String words() {
         Unary function = epilogue.activation();
+        String residual = epilogue.residual() ? ", residual" : "";
         return (epilogue.bias() ? ", bias" : "")
+                + (epilogue.residualFirst() ? residual : "")
                 + (function == null ? "" : ", " + function.fn().word())
-                + (epilogue.residual() ? ", residual" : "");
+                + (epilogue.residualFirst() ? "" : residual);
     }
 }

@@ -5,12 +5,15 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.kernel.Grids;
+import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuFrame;
@@ -23,19 +26,24 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A convolution by cuDNN, and what is left to do by our kernel, in place.
+ * A convolution by cuDNN, and what is left to do by our kernels, in place. The library has zeros where windows meet
+ * padding, which make NaN of weights that are not finite; where these may be, a kernel sums what came out NaN again.
  *
  * @param tier in words
+ * @param mend null where weights are known to be finite, or there is no padding
  * @param finish null where the library does all
  */
 record DnnConv(
         String tier,
         List<String> passedOver,
         DnnPlan plan,
+        @Nullable PreparedLaunch mend,
         @Nullable PreparedLaunch finish,
-        ConvOperands operands) implements GpuStep {
+        ConvOperands operands)
+        implements GpuStep {
     private static final String FUSED = "1 fused: ";
     private static final String PLAIN = "2 cudnn: ";
+    private static final String THEN_MEND = ", then conv_mend";
 
     /**
      * The step.
@@ -54,6 +62,7 @@ record DnnConv(
         DnnProblem problem = problem(geometry, operands, node, context.precision());
         String type =
                 (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
+        boolean mends = geometry.meetsPadding() && !FiniteWeights.isFinite(node.input(1));
         Unary function = operands.epilogue().activation();
         String fusing = operands.epilogue().isEmpty()
                 ? "there is no epilogue"
@@ -63,7 +72,10 @@ record DnnConv(
         if (fusing.isEmpty()) {
             switch (context.prepare(problem)) {
                 case DnnPlan plan -> {
-                    return new DnnConv(FUSED + "cuDNN, " + type + operands.words(), passed, plan, null, operands);
+                    PreparedLaunch mend = mends ? mend(geometry, operands, operands.epilogue(), context) : null;
+                    String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "")
+                            + workspace(plan, context);
+                    return new DnnConv(tier, passed, plan, mend, null, operands);
                 }
                 case DnnAnswer.Refusal none -> fusing = none.reason();
             }
@@ -75,11 +87,20 @@ record DnnConv(
                 String then = finish == null
                         ? ""
                         : ", then conv_finish" + operands.words().replaceFirst(",", ":");
-                return new DnnConv(PLAIN + "cuDNN, " + type + then, passed, plan, finish, operands);
+                PreparedLaunch mend = mends ? mend(geometry, operands, Epilogue.NONE, context) : null;
+                String tier = PLAIN + "cuDNN, " + type + (mends ? THEN_MEND : "") + then + workspace(plan, context);
+                return new DnnConv(tier, passed, plan, mend, finish, operands);
             }
             case DnnAnswer.Refusal none -> passed.add(PLAIN + none.reason());
         }
         return null;
+    }
+
+    private static String workspace(DnnPlan plan, GpuLoweringContext context) {
+        return plan.workspaceBytes() == 0
+                ? ""
+                : ", workspace " + plan.workspaceBytes() + " of "
+                        + context.dnn().mostWorkspaceBytes() + " bytes";
     }
 
     private static String refusal(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
@@ -111,7 +132,8 @@ record DnnConv(
                 operands.dtype() == DType.F32 && precision == Precision.FAST,
                 operands.epilogue().bias(),
                 function != null,
-                operands.epilogue().residual());
+                operands.epilogue().residual(),
+                operands.epilogue().residualFirst());
     }
 
     private static List<Long> sizes(ConvGeometry geometry, Shape shape, ToLongFunction<ConvGeometry.Axis> size) {
@@ -145,6 +167,28 @@ record DnnConv(
         return operands.activation(launch).build();
     }
 
+    /** The epilogue is what the library's results have gone through. */
+    private static PreparedLaunch mend(
+            ConvGeometry geometry, ConvOperands operands, Epilogue epilogue, GpuLoweringContext context) {
+        KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
+        long results =
+                SizeMath.product("conv", geometry.batch(), geometry.groups(), geometry.outputs(), geometry.positions());
+        PreparedLaunch.Builder launch = PreparedLaunch.of(
+                        context.kernels()
+                                .kernel(
+                                        file,
+                                        geometry.transposed() ? "conv_transpose_mend" : "conv_mend",
+                                        KernelVariant.of(operands.dtype())),
+                        Grids.of(results))
+                .value(operands.x())
+                .value(operands.w())
+                .value(epilogue.bias() ? operands.bias() : -1)
+                .value(epilogue.residual() ? operands.residual() : -1)
+                .value(operands.y())
+                .struct(geometry.words());
+        return operands.with(epilogue).activation(launch).build();
+    }
+
     @Override
     public void enqueue(GpuFrame frame) {
         boolean whole = finish == null;
@@ -156,6 +200,9 @@ record DnnConv(
                 whole && operands.bias() >= 0 ? frame.at(operands.bias()) : 0,
                 whole && operands.residual() >= 0 ? frame.at(operands.residual()) : 0,
                 frame.workspace());
+        if (mend != null) {
+            mend.enqueue(frame);
+        }
         if (finish != null) {
             finish.enqueue(frame);
         }

@@ -49,7 +49,7 @@ public final class GpuConvLowering {
 
     /**
      * Whether convolutions with their channels innermost are run as they are: where tensor cores take them, and read x
-     * and w in whole chunks.
+     * and w in whole chunks or one chunk per cell; and of single channels where there is a kernel.
      */
     public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
         DType dtype = node.input(0).dtype();
@@ -59,8 +59,8 @@ public final class GpuConvLowering {
             return false;
         }
         ConvGeometry geometry = ConvGeometry.of(op, node);
-        return MmaConv.isWhole(geometry, dtype)
-                && MmaConv.refusal(geometry, dtype).isEmpty();
+        return DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
+                || (MmaConv.refusal(geometry, dtype).isEmpty() && MmaConv.takesLast(geometry, dtype));
     }
 
     private static Lowered lower(ConvGeometry geometry, Epilogue epilogue, Node node, GpuLoweringContext context) {
@@ -73,7 +73,9 @@ public final class GpuConvLowering {
         }
         ConvOperands operands = ConvOperands.of(epilogue, node, context);
         List<String> passed = new ArrayList<>();
-        boolean depthwise = !geometry.last() && DepthwiseConv.refusal(geometry).isEmpty();
+        boolean depthwise = geometry.last()
+                ? DepthwiseLastConv.refusal(geometry, operands.dtype()).isEmpty()
+                : DepthwiseConv.refusal(geometry).isEmpty();
         if (depthwise) {
             passed.add("1 fused, 2 cudnn: single channels are not products");
         } else {
@@ -87,9 +89,17 @@ public final class GpuConvLowering {
             return new MmaConv(geometry, operands, context).step(passed);
         }
         passed.add("3 implicit gemm: " + refusal);
-        LaunchStep step =
-                depthwise ? DepthwiseConv.step(geometry, operands, context) : direct(geometry, operands, context);
-        return step.passing(passed);
+        return direct(geometry, operands, context, depthwise).passing(passed);
+    }
+
+    private static LaunchStep direct(
+            ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context, boolean depthwise) {
+        if (!depthwise) {
+            return direct(geometry, operands, context);
+        }
+        return geometry.last()
+                ? DepthwiseLastConv.step(geometry, operands, context)
+                : DepthwiseConv.step(geometry, operands, context);
     }
 
     private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {

@@ -74,6 +74,11 @@ final class MmaConv {
         return dtype.bytesFor(geometry.channels()) % CHUNK_BYTES == 0;
     }
 
+    /** Whether channels that lie innermost are read as they are, or packed at little cost. */
+    static boolean takesLast(ConvGeometry geometry, DType dtype) {
+        return isWhole(geometry, dtype) || (geometry.groups() == 1 && chunks(geometry, dtype) == 1);
+    }
+
     /** Why tensor cores do not take a convolution's sizes; empty where they do. */
     static String refusal(ConvGeometry geometry, DType dtype) {
         if (geometry.axes().size() > ConvPhase.DIMS) {
@@ -114,12 +119,14 @@ final class MmaConv {
         long area = geometry.area();
         long cells = geometry.cells();
         boolean even = isWhole(geometry, dtype);
-        boolean packed = geometry.last() && even;
+        boolean last = geometry.last();
+        boolean packed = last && even;
         long x = -1;
         if (!packed && (!even || area > 1)) {
             x = workspace.take(
                     SizeMath.product("conv", geometry.batch(), area, geometry.groups(), chunks, CHUNK_BYTES));
-            pack(operands.x(), x, new long[] {geometry.batch(), geometry.groups(), geometry.channels(), area});
+            long images = last ? SizeMath.product("conv", geometry.batch(), area) : geometry.batch();
+            pack(operands.x(), x, new long[] {images, geometry.groups(), geometry.channels(), last ? 1 : area});
         }
         long w = -1;
         if (!packed && (!even || cells > 1 || geometry.transposed())) {
@@ -127,7 +134,9 @@ final class MmaConv {
             w = workspace.take(SizeMath.product("conv", outputs, cells, chunks, CHUNK_BYTES));
             long[] sizes = geometry.transposed()
                     ? new long[] {geometry.groups(), 1, geometry.channels(), geometry.outputs() * cells}
-                    : new long[] {outputs, 1, geometry.channels(), cells};
+                    : last
+                            ? new long[] {SizeMath.product("conv", outputs, cells), 1, geometry.channels(), 1}
+                            : new long[] {outputs, 1, geometry.channels(), cells};
             pack(operands.w(), w, sizes);
         }
         long counters = 0;

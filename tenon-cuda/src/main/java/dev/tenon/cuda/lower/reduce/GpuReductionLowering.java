@@ -46,6 +46,10 @@ public final class GpuReductionLowering {
         if (op.fn() == ReduceFn.MEAN && !dtype.isFloat() && x.shape().elements() == 0) {
             throw new DataException("reduce mean: of no " + dtype + " elements; expected one or more");
         }
+        GpuStep middle = MiddleReduction.step(op, node, context);
+        if (middle != null) {
+            return middle;
+        }
         ReduceKernels.Launch launch = new ReduceKernels(context.kernels())
                 .reduce(op.fn(), dtype, dims(x.shape(), op, false), dims(x.shape(), op, true));
         return new Reduction(launch, context.slot(x), context.slot(node.output()));

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -25,6 +26,7 @@ public final class GpuPoolLowering {
     private static final int MOST_DIMS = 8;
     private static final int THREADS = 256;
     private static final int WARP = 32;
+    private static final int CHUNK_BYTES = 16;
     /** Windows from this number of cells on may be shared by lanes. */
     private static final long LARGE_WINDOW = 32;
 
@@ -97,6 +99,9 @@ public final class GpuPoolLowering {
             return new NoWork(node.op().mnemonic());
         }
         DType dtype = node.input(0).dtype();
+        if (takesLast(windows, options, node)) {
+            return last(windows, options, node, context);
+        }
         long results = y.elements();
         long cells = cells(windows, x);
         boolean few = y.size(dims + 1) < WIDE_ROW
@@ -121,6 +126,56 @@ public final class GpuPoolLowering {
                 launch.struct(windows.struct(x, y))
                         .struct(options.struct(dtype, results))
                         .build());
+    }
+
+    /** Whether windows are of two dims, with channels in whole packs behind them. */
+    private static boolean takesLast(Windows windows, Options options, Node node) {
+        DType dtype = node.input(0).dtype();
+        int dims = windows.kernel().size();
+        int last = dims - 1;
+        boolean floats = dtype == DType.F32 || dtype == DType.F16 || dtype == DType.BF16;
+        return floats
+                && dims == 3
+                && node.outputs().size() == 1
+                && options.fn() != PoolFn.LP
+                && windows.kernel().get(last) == 1
+                && windows.strides().get(last) == 1
+                && windows.padsBefore().get(last) == 0
+                && windows.padsAfter().get(last) == 0
+                && dtype.bytesFor(node.input(0).shape().size(dims + 1)) % CHUNK_BYTES == 0;
+    }
+
+    private static LaunchStep last(Windows windows, Options options, Node node, GpuLoweringContext context) {
+        Shape x = node.input(0).shape();
+        Shape y = node.output().shape();
+        DType dtype = node.input(0).dtype();
+        long packs = dtype.bytesFor(x.size(4)) / CHUNK_BYTES;
+        PreparedLaunch launch = PreparedLaunch.of(
+                        context.kernels().kernel(WindowCatalog.POOL_LAST, "pool_last", KernelVariant.of(dtype)),
+                        Grids.of(SizeMath.product("pool", y.elements(0, 4), packs)))
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.output()))
+                .struct(
+                        x.elements(0, 2),
+                        packs,
+                        x.size(2),
+                        x.size(3),
+                        y.size(2),
+                        y.size(3),
+                        windows.kernel().get(0),
+                        windows.kernel().get(1),
+                        windows.strides().get(0),
+                        windows.strides().get(1),
+                        windows.padsBefore().get(0),
+                        windows.padsBefore().get(1),
+                        windows.padsAfter().get(0),
+                        windows.padsAfter().get(1),
+                        windows.dilations().get(0),
+                        windows.dilations().get(1),
+                        options.countPadding() ? 1 : 0)
+                .add(options.fn() == PoolFn.MAX ? 1 : 0)
+                .build();
+        return LaunchStep.of("pool_last, 16 bytes of channels a thread", launch);
     }
 
     /** The cells that a window has in the input at most. */

@@ -3,7 +3,7 @@
 //
 //   y[b, first + step u, o] = residual + fn(bias[o] + sum of w[o, cell(i), c] x[b, origin + move u + turn i, c of o's group])
 //
-// over the cells i in the counted box; places outside of x are 0, so where windows meet padding weights have to be finite. A transposed
+// over the cells i in the counted box; places outside of x are 0, and a sum that comes out NaN is made again without them. A transposed
 // convolution is one such launch for each remainder of positions by strides. x [b, input, groups, channels] and w [groups outputs, cells,
 // channels] have channels in whole 16-byte chunks, filled up with zeros; y lies by the strides it is given.
 //
@@ -58,7 +58,8 @@ __device__ __forceinline__ void convolve(
         }
         if (whole) {
             work.finish(
-                reinterpret_cast<float*>(shared), reinterpret_cast<const float*>(biases), rows, y, epilogue, s, channel0, columns);
+                reinterpret_cast<float*>(shared), reinterpret_cast<const float*>(biases), rows, y, epilogue, s, cells, x, w, channel0,
+                group, columns);
         }
         __syncthreads();
     }

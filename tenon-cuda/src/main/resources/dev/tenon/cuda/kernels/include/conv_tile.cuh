@@ -210,8 +210,10 @@ struct Tile {
     }
 
     // The sums and biases in shared memory, a row's or a column's next to each other.
+    // Returns whether one of them is NaN.
     template <bool ALONG_ROWS>
-    __device__ __forceinline__ void spread(float* shared, const float* biases) const {
+    __device__ __forceinline__ bool spread(float* shared, const float* biases) const {
+        bool odd = false;
         constexpr int ROW_STEP = ALONG_ROWS ? TILE_N + 8 : 1;
         constexpr int COLUMN_STEP = ALONG_ROWS ? 1 : TILE_M + 4;
         int lane = threadIdx.x % 32;
@@ -227,6 +229,7 @@ struct Tile {
                 for (int half = 0; half < 2; half++) {
                     float2 v = make_float2(sums[i][j][2 * half] + bias.x, sums[i][j][2 * half + 1] + bias.y);
                     float* at = to + (i * 16 + half * 8) * ROW_STEP + j * 8 * COLUMN_STEP;
+                    odd = odd || v.x != v.x || v.y != v.y;
                     if (ALONG_ROWS) {
                         *reinterpret_cast<float2*>(at) = v;
                     } else {
@@ -236,13 +239,41 @@ struct Tile {
                 }
             }
         }
+        return odd;
+    }
+
+    // Sums again, cell by cell, what came out NaN: zeros stand where windows meet padding, and make NaN of weights that are not finite.
+    // x and w are those of the group and of the tile's first channel.
+    static __device__ __noinline__ void mend(
+        float* shared, const float* biases, const Row* rows, const Cell* cells, const uint4* x, const uint4* w, int chunks, int weight_row, int last,
+        bool along_rows, int columns) {
+        int row_step = along_rows ? TILE_N + 8 : 1;
+        int column_step = along_rows ? 1 : TILE_M + 4;
+        constexpr int EACH = 16 / sizeof(T);
+#pragma unroll 1
+        for (int i = threadIdx.x; i < TILE_M * columns; i += THREADS) {
+            int row = i % TILE_M;
+            int column = i / TILE_M;
+            float& sum = shared[row * row_step + column * column_step];
+            if (rows[row].result < 0 || sum == sum) continue;
+            sum = biases[column];
+#pragma unroll 1
+            for (int index = 0; index < last; index++) {
+                Cell cell = cells[index];
+                if ((rows[row].seen & cell.seen) != cell.seen) continue;
+                const T* a = reinterpret_cast<const T*>(x + rows[row].base + cell.moved);
+                const T* b = reinterpret_cast<const T*>(w + column * weight_row + cell.weights);
+#pragma unroll 1
+                for (int k = 0; k < chunks * EACH; k++) sum += to_compute(a[k]) * to_compute(b[k]);
+            }
+        }
     }
 
     // FN is the function's number, 0 for none, -1 for that of the epilogue.
     template <int FN>
     static __device__ __forceinline__ float finished(float v, const ConvEpilogue<T>& epilogue) {
         if (FN == 0) return v;
-        return FN > 0 ? unary_fn(FN, v, epilogue.p0, epilogue.p1) : unary_fn_call(epilogue.fn, v, epilogue.p0, epilogue.p1);
+        return FN > 0 ? unary_fn(FN, v, epilogue.p0, epilogue.p1) : unary_fn_call(epilogue.function(), v, epilogue.p0, epilogue.p1);
     }
 
     // Along positions.
@@ -257,9 +288,9 @@ struct Tile {
         to += (channel0 + threadIdx.x / TILE_M) * y_channel;
 #pragma unroll 4
         for (int column = threadIdx.x / TILE_M; column < columns; column += BETWEEN) {
-            float v = finished<FN>(shared[column * (TILE_M + 4) + row], epilogue);
-            if (epilogue.residual) v += to_compute(epilogue.residual[to]);
-            y[to] = From<T>::of(v);
+            float added = epilogue.residual ? to_compute(epilogue.residual[to]) : 0.0f;
+            float v = finished<FN>(epilogue.before(shared[column * (TILE_M + 4) + row], added), epilogue);
+            y[to] = From<T>::of(epilogue.after(v, added));
             to += BETWEEN * y_channel;
         }
     }
@@ -283,17 +314,17 @@ struct Tile {
                 if (epilogue.residual) added = *reinterpret_cast<const Pack<T, PACK>*>(epilogue.residual + to);
 #pragma unroll
                 for (int e = 0; e < PACK; e++) {
-                    float v = finished<FN>(from[e], epilogue);
-                    if (epilogue.residual) v += to_compute(added.at[e]);
-                    out.at[e] = From<T>::of(v);
+                    float more = epilogue.residual ? to_compute(added.at[e]) : 0.0f;
+                    float v = finished<FN>(epilogue.before(from[e], more), epilogue);
+                    out.at[e] = From<T>::of(epilogue.after(v, more));
                 }
                 *reinterpret_cast<Pack<T, PACK>*>(y + to) = out;
             } else {
 #pragma unroll 1
                 for (int e = 0; e < PACK && column + e < columns; e++) {
-                    float v = finished<FN>(from[e], epilogue);
-                    if (epilogue.residual) v += to_compute(epilogue.residual[to + e]);
-                    y[to + e] = From<T>::of(v);
+                    float more = epilogue.residual ? to_compute(epilogue.residual[to + e]) : 0.0f;
+                    float v = finished<FN>(epilogue.before(from[e], more), epilogue);
+                    y[to + e] = From<T>::of(epilogue.after(v, more));
                 }
             }
         }
@@ -310,15 +341,18 @@ struct Tile {
     }
 
     __device__ __forceinline__ void finish(
-        float* shared, const float* biases, const Row* rows, T* y, const ConvEpilogue<T>& epilogue, const ConvTile& s, i64 channel0,
-        int columns) const {
-        if (s.y_channel == 1) {
-            spread<true>(shared, biases);
-        } else {
-            spread<false>(shared, biases);
+        float* shared, const float* biases, const Row* rows, T* y, const ConvEpilogue<T>& epilogue, const ConvTile& s,
+        const Cell* cells, const void* x, const void* w, i64 channel0, i64 group, int columns) const {
+        bool odd = s.y_channel == 1 ? spread<true>(shared, biases) : spread<false>(shared, biases);
+        if (__syncthreads_or(odd)) {
+            int weight_row = static_cast<int>(s.w_cells * s.chunks);
+            mend(
+                shared, biases, rows, cells, static_cast<const uint4*>(x) + group * s.chunks,
+                static_cast<const uint4*>(w) + channel0 * weight_row + s.w_origin * s.chunks, static_cast<int>(s.chunks), weight_row,
+                static_cast<int>(s.cells[0] * s.cells[1] * s.cells[2]), s.y_channel == 1, columns);
+            __syncthreads();
         }
-        __syncthreads();
-        switch (epilogue.fn) {
+        switch (epilogue.function()) {
             case 0: store<0>(shared, rows, y, epilogue, s, channel0, columns); break;
             case FN_RELU: store<FN_RELU>(shared, rows, y, epilogue, s, channel0, columns); break;
             case FN_HARD_SWISH: store<FN_HARD_SWISH>(shared, rows, y, epilogue, s, channel0, columns); break;

@@ -5,9 +5,12 @@
 //   transpose_packs  tiles of 64 × 64, of 4 and 8 bytes 32 × 32; 16 bytes an access: sizes, strides and places are multiples of that; 256
 //                    threads, of 4 bytes 128; grid (tiles of columns · 4, tiles of rows / 4, batches). Small blocks hide each other's barriers:
 //                    f32 in tiles of 64 × 64 takes 18 % longer (H200)
+//   transpose_narrow  2 or 3 rows of x, such as the channels of pictures: a thread 16 bytes of each of them, or an element
 //
 // Launch: grid (tiles of columns, tiles of rows, batches), each no more than its limit: kernels walk on by themselves. Static shared memory.
+// transpose_narrow: 256 threads, any number of blocks, no shared memory.
 // Variants: TENON_T an unsigned integer as wide as the elements.
+#include "pack.cuh"
 #include "walk.cuh"
 
 typedef TENON_T T;
@@ -44,6 +47,45 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(transpose)(const vo
     }
 }
 TENON_ENTRY(transpose)
+
+template <int W, int V>
+__device__ __forceinline__ void narrow(const T* x, T* y, i64 batches, const Walk2& batch, i64 count, i64 stride_x) {
+    bool small = batches <= 0x7fffffff;
+    i64 packs = count / V;
+    for (i64 piece = global_thread(); piece < batches * packs; piece += global_threads()) {
+        i64 b = piece / packs;
+        i64 at[2];
+        locate(batch, b, small, at);
+        const T* from = x + at[0] + (piece - b * packs) * V;
+        T* to = y + at[1] + (piece - b * packs) * V * W;
+        Pack<T, V> rows[W];
+#pragma unroll
+        for (int r = 0; r < W; r++) rows[r] = load_pack<T, V>(from + r * stride_x, 0);
+        Pack<T, V> out[W];
+#pragma unroll
+        for (int i = 0; i < W * V; i++) out[i / V].at[i % V] = rows[i % W].at[i / W];
+#pragma unroll
+        for (int r = 0; r < W; r++) store_pack<T, V>(to, r, out[r]);
+    }
+}
+
+// y[batch][c][r] for c below count and r below width, which lies innermost; stride_x: of x along r.
+extern "C" __global__ void __launch_bounds__(256) TENON_NAME(transpose_narrow)(
+    const void* x, void* y, i64 batches, Walk2 batch, i64 count, i64 width, i64 stride_x, i32 packed) {
+    constexpr int V = 16 / sizeof(T);
+    release_successor();
+    await_predecessor();
+    const T* from = static_cast<const T*>(x);
+    T* to = static_cast<T*>(y);
+    if (width == 2) {
+        if (packed) narrow<2, V>(from, to, batches, batch, count, stride_x);
+        else narrow<2, 1>(from, to, batches, batch, count, stride_x);
+    } else {
+        if (packed) narrow<3, V>(from, to, batches, batch, count, stride_x);
+        else narrow<3, 1>(from, to, batches, batch, count, stride_x);
+    }
+}
+TENON_ENTRY(transpose_narrow)
 
 // A tile of x: lines of SIDE elements, LINES of them; the other way round in y.
 constexpr int PACK = 16 / sizeof(T);

@@ -9,6 +9,11 @@ public interface Contraction {
     /** The same contraction with another epilogue. */
     Primitive with(Epilogue epilogue);
 
+    /** Whether its epilogue may add the residual before the activation. */
+    default boolean takesResidualFirst() {
+        return false;
+    }
+
     /** The axis of a result of that rank that a bias has one number for. */
     int biasAxis(int rank);
 }

@@ -12,15 +12,21 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a contraction does to its result before writing it: add a bias (one number a column, or an output channel),
- * apply an activation, add a residual of the result's shape; in that order.
+ * What a contraction does to its result before writing it: add a bias (one number per column, or per output channel),
+ * apply an activation, add a residual of the result's shape; in that order, or with the residual before the activation.
  *
  * @param activation null for none; one of the functions whose result has its argument's type
+ * @param residualFirst whether the residual is added before the activation; there are both then
  */
-public record Epilogue(boolean bias, @Nullable Unary activation, boolean residual) {
-    public static final Epilogue NONE = new Epilogue(false, null, false);
+public record Epilogue(boolean bias, @Nullable Unary activation, boolean residual, boolean residualFirst) {
+    public static final Epilogue NONE = new Epilogue(false, null, false, false);
 
     public Epilogue {
+        boolean both = residual && activation != null;
+        Expect.shape(
+                both || !residualFirst,
+                "epilogue",
+                () -> "a residual before the activation needs a residual and an activation");
         if (activation != null) {
             UnaryFn fn = activation.fn();
             Expect.dtype(
@@ -31,15 +37,17 @@ public record Epilogue(boolean bias, @Nullable Unary activation, boolean residua
     }
 
     public Epilogue withBias() {
-        return new Epilogue(true, activation, residual);
+        return new Epilogue(true, activation, residual, residualFirst);
     }
 
+    /** With an activation behind what there is, so behind a residual too. */
     public Epilogue withActivation(Unary applied) {
-        return new Epilogue(bias, applied, residual);
+        return new Epilogue(bias, applied, residual, residual);
     }
 
+    /** With a residual behind what there is. */
     public Epilogue withResidual() {
-        return new Epilogue(bias, activation, true);
+        return new Epilogue(bias, activation, true, false);
     }
 
     /** How many inputs beside the two operands: bias first, then the residual. */
@@ -75,8 +83,10 @@ public record Epilogue(boolean bias, @Nullable Unary activation, boolean residua
             int channel = bias ? channelOf.applyAsInt(i) : 0;
             if (result.dtype().isFloat()) {
                 double value = result.get(i) + (bias ? inputs.get(2).get(channel) : 0);
+                double added = residual ? inputs.getLast().get(i) : 0;
+                value += residualFirst ? added : 0;
                 value = activation == null ? value : activation.apply(value);
-                result.set(i, value + (residual ? inputs.getLast().get(i) : 0));
+                result.set(i, residualFirst ? value : value + added);
             } else {
                 long value = result.getLong(i) + (bias ? inputs.get(2).getLong(channel) : 0);
                 result.set(i, value + (residual ? inputs.getLast().getLong(i) : 0));

@@ -24,6 +24,11 @@ import java.util.List;
  * sum is 0, and the epilogue still applies. ONNX MatMul-13.
  */
 public record MatMul(boolean transposeA, boolean transposeB, Epilogue epilogue) implements Primitive, Contraction {
+    public MatMul {
+        Expect.shape(
+                !epilogue.residualFirst(), "mat_mul", () -> "its epilogue adds a residual behind the activation only");
+    }
+
     /** As messages call it. */
     private static final String NAME = "matmul";
 

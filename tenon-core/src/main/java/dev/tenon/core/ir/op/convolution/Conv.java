@@ -20,8 +20,9 @@ import java.util.List;
  *
  * <p>{@code y[b,o,p] = sum over c, i of w[o,c,i] x[b, c of o's group, p stride - before + i dilation]}, then the
  * epilogue. A spatial dim of the result is {@code floor((in + before + after - (kernel - 1) dilation - 1) / stride) +
- * 1}. All operands have one float type. No channels, or an input of padding alone, give zeros, and the epilogue still
- * applies. ONNX Conv-11, its auto_pad worked out by the importer.
+ * 1}. Cells in padding are left out: an infinite weight adds nothing there. All operands have one float type. No
+ * channels, or an input of padding alone, give zeros, and the epilogue still applies. ONNX Conv-11, its auto_pad worked
+ * out by the importer.
  */
 public record Conv(
         List<Long> strides,
@@ -46,6 +47,11 @@ public record Conv(
     @Override
     public Conv with(Epilogue replaced) {
         return new Conv(strides, padsBefore, padsAfter, dilations, groups, replaced);
+    }
+
+    @Override
+    public boolean takesResidualFirst() {
+        return true;
     }
 
     @Override

@@ -57,6 +57,11 @@ public record ConvTranspose(
     }
 
     @Override
+    public boolean takesResidualFirst() {
+        return true;
+    }
+
+    @Override
     public int biasAxis(int rank) {
         return 1;
     }

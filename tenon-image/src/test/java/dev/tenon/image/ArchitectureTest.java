@@ -1,0 +1,18 @@
+package dev.tenon.image;
+
+import dev.tenon.core.testkit.House;
+import dev.tenon.core.testkit.SourceLimits;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+
+/** The house is laid out in the order that data flows, and no room reaches back up. */
+class ArchitectureTest {
+    @Test
+    void packagesUseThoseBelow() throws IOException {
+        House.of("dev.tenon.image")
+                .dependsDownwards("")
+                .needsOnly("dev.tenon.core", "java.awt", "javax.imageio")
+                .hasSmallPackages()
+                .hasShortSources(SourceLimits.usual());
+    }
+}
