@@ -80,6 +80,13 @@ def main():
             return torch.nn.functional.linear(q, ws[turn[0] % 3])
 
         works[f"gemv f16 {n}x{k}"] = gemv
+    for batch in (1, 64):
+        layer = torch.nn.LSTM(512, 512).cuda().eval()
+        steps = torch.randn(128, batch, 512, device="cuda")
+        works[f"lstm of batch {batch}"] = lambda layer=layer, steps=steps: layer(steps)
+    many = torch.randn(512, 4096, device="cuda", dtype=torch.float16)
+    whole = torch.randn(14336, 4096, device="cuda", dtype=torch.float16)
+    works["512 rows of f16 14336x4096"] = lambda: torch.nn.functional.linear(many, whole)
     wanted = sys.argv[1:]
     with torch.inference_mode():
         for name, work in works.items():

@@ -11,6 +11,8 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.If;
 import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.control.Scan;
+import dev.tenon.core.ir.op.control.ScanAxis;
 import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
@@ -27,7 +29,10 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The plans of a loop's body and of a branch are recorded like a model's: what lies between host steps. */
+/**
+ * The plans of the bodies of a loop and a scan, and of a branch, are recorded like a model's: what lies between host
+ * steps.
+ */
 class RecordedBodiesTest {
     private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.GRAPH);
     private static final TensorType STATE = TensorType.of(DType.F32, 2);
@@ -128,6 +133,56 @@ class RecordedBodiesTest {
                     .contains("ExecutableGraph=2");
         }
         assertThat(gpu.held()).isEmpty();
+    }
+
+    /** state = state + slice for each row; the states on the way as well. */
+    private static Graph scan() {
+        Graph body = GraphBuilder.build("body", g -> {
+            Value state = g.input("state", STATE);
+            Value next = g.add(state, g.input("slice", STATE));
+            g.output("state", next);
+            g.output("all", g.mul(next, g.scalar(DType.F32, 2)));
+        });
+        return GraphBuilder.build("scan", g -> {
+            Value state = g.input("state", STATE);
+            Value rows = g.input("rows", DType.F32, Dim.named("n"), Dim.of(2));
+            ScanAxis forward = new ScanAxis(0, false);
+            List<Value> results =
+                    g.add("scan", new Scan(body, List.of(forward), List.of(forward)), List.of(state, rows));
+            g.output("y", results.get(0));
+            g.output("all", results.get(1));
+        });
+    }
+
+    private static String afterOneScan(CompileOptions options) {
+        FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
+        try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
+                CompiledModel model = engine.compile(scan(), Weights.none(), options);
+                Session session = model.newSession()) {
+            float[] rows = new float[40];
+            for (int i = 0; i < 20; i++) {
+                rows[2 * i] = i;
+                rows[2 * i + 1] = -1;
+            }
+            Map<String, Tensor> results =
+                    session.run(Map.of("state", Tensor.of(new float[] {1, 2}, 2), "rows", Tensor.of(rows, 20, 2)));
+            assertThat(results.get("y").toDoubles()).containsExactly(191, -18);
+            assertThat(results.get("all").toDoubles())
+                    .hasSize(40)
+                    .startsWith(2, 2, 4, 0, 8, -2)
+                    .endsWith(382, -36);
+            return String.valueOf(gpu.held());
+        }
+    }
+
+    @Test
+    void bodyOfAScanIsRecordedWithinOneRunOfTheModel() {
+        assertThat(afterOneScan(RECORDED)).contains("ExecutableGraph=");
+    }
+
+    @Test
+    void bodyOfAScanRunsInAStreamUnrecorded() {
+        assertThat(afterOneScan(CompileOptions.defaults())).doesNotContain("ExecutableGraph");
     }
 
     @Test

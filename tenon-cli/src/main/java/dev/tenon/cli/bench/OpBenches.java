@@ -21,6 +21,9 @@ import dev.tenon.core.ir.op.reduction.ArgReduce;
 import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.TopK;
+import dev.tenon.core.ir.op.state.Lstm;
+import dev.tenon.core.ir.op.state.RnnActivation;
+import dev.tenon.core.ir.op.state.RnnDirection;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.cuda.check.StepBench.Operand;
 import java.util.ArrayList;
@@ -35,6 +38,7 @@ import java.util.Locale;
 record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order, int sets) {
     private static final long VOCABULARY = 128_256;
     private static final long PAST_CACHE = 160 << 20;
+    private static final long HIDDEN = 512;
 
     private OpBenches(String name, Op op, Operand... operands) {
         this(name, op, List.of(operands), AdditionOrder.FIXED, 1);
@@ -50,6 +54,34 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
         all.addAll(vocabulary());
         all.addAll(quantised());
         all.addAll(attention());
+        all.addAll(recurrent());
+        return all;
+    }
+
+    /** A layer of 512 units over 128 steps. */
+    private static List<OpBenches> recurrent() {
+        List<OpBenches> all = new ArrayList<>();
+        for (long batch : new long[] {1, 64}) {
+            Lstm op = new Lstm(
+                    RnnDirection.FORWARD,
+                    HIDDEN,
+                    List.of(RnnActivation.SIGMOID, RnnActivation.TANH, RnnActivation.TANH),
+                    0,
+                    false,
+                    false,
+                    true,
+                    false,
+                    false,
+                    false,
+                    false);
+            all.add(new OpBenches(
+                    "lstm of batch " + batch,
+                    op,
+                    Operand.normal(DType.F32, 128, batch, HIDDEN),
+                    Operand.normal(DType.F32, 1, 4 * HIDDEN, HIDDEN),
+                    Operand.normal(DType.F32, 1, 4 * HIDDEN, HIDDEN),
+                    Operand.normal(DType.F32, 1, 8 * HIDDEN)));
+        }
         return all;
     }
 
@@ -102,11 +134,15 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
             for (long[] nk : new long[][] {{14336, 4096}, {4096, 14336}}) {
                 Operand x = Operand.normal(DType.F16, 1, nk[1]);
                 // bytes below 64: scales are finite
-                Operand w = Operand.below(64, DType.U8, nk[0], nk[1] / format.elements() * format.bytes());
+                Operand w = Operand.below(64, DType.U8, nk[0], nk[1] / format.elements() * format.bytes())
+                        .asWeight();
                 String name = "gemv " + format.name().toLowerCase(Locale.ROOT) + " " + nk[0] + "x" + nk[1];
                 all.add(new OpBenches(name, new DequantMatMul(format), List.of(x, w), AdditionOrder.FIXED, 8));
             }
         }
+        Operand x = Operand.normal(DType.F16, 512, 4096);
+        Operand w = Operand.below(64, DType.U8, 14336, 4096L / BlockFormat.Q4_K.elements() * BlockFormat.Q4_K.bytes());
+        all.add(new OpBenches("512 rows of q4_k 14336x4096", new DequantMatMul(BlockFormat.Q4_K), x, w.asWeight()));
         return all;
     }
 

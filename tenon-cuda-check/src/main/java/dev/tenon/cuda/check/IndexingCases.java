@@ -137,10 +137,30 @@ final class IndexingCases {
                         small(type, updates, 33));
             }
         }
+        for (long inner :
+                new long[] {136, 1104}) { // slices of whole accesses, less and more than a warp takes at a time
+            for (ScatterFn fn : List.of(ScatterFn.ADD, ScatterFn.MUL)) {
+                add(
+                        new ScatterNd(fn),
+                        40,
+                        small(type, 600, inner),
+                        integers(DType.I64, -600, 599, 1031, 1),
+                        small(type, 1031, inner));
+            }
+        }
+        add(
+                new ScatterNd(ScatterFn.ADD),
+                400,
+                small(type, 5, 128),
+                integers(DType.I64, 0, 3, 1200, 1),
+                small(type, 1200, 128));
         for (long[] sizes : new long[][] {{300, 67}, {3, 2049}, {1, 20_003}}) {
             add(new Cumulative(CumulativeFn.SUM, 1, false, false), sizes[1], integers(type, 0, 3, sizes));
             add(new Cumulative(CumulativeFn.SUM, 1, true, true), sizes[1], integers(type, 0, 3, sizes));
         }
+        add(new Cumulative(CumulativeFn.SUM, 1, true, false), 520, integers(type, 0, 3, 67, 520));
+        add(new Cumulative(CumulativeFn.SUM, 1, false, false), 1024, integers(type, 0, 3, 9, 1024));
+        add(new Cumulative(CumulativeFn.PROD, 1, false, false), 24, integers(type, 1, 1, 33, 24));
         add(new Cumulative(CumulativeFn.SUM, 0, false, true), 5003, integers(type, 0, 3, 5003, 5));
         add(new Cumulative(CumulativeFn.PROD, 1, true, false), 40, integers(type, 1, 1, 7, 40, 33));
     }
@@ -156,6 +176,17 @@ final class IndexingCases {
             }
         }
         add(new TopK(7, 1, true, true), 1, integers(type, 0, most, 700, 40));
+        for (long n : new long[] {128, 509, 777, 1024}) { // a warp a row, with and without accesses of 16 bytes
+            add(new TopK(n / 16, 1, true, true), 1, integers(type, 0, most, 9, n));
+            add(new TopK(n / 8, 1, false, true), 1, integers(type, 0, 3, 3, n)); // mostly equal
+            add(new ArgReduce(true, 1, false, false), 1, integers(type, 0, most, 67, n));
+        }
+        add(new TopK(200, 1, true, true), 1, integers(type, 0, most, 2, 8192));
+        add(new TopK(200, 1, true, true), 1, integers(type, 0, 1, 2, 8192)); // too many equals to gather
+        for (boolean last : new boolean[] {false, true}) {
+            add(new ArgReduce(true, 1, false, last), 1, integers(type, 0, most, 3, 40_000));
+            add(new ArgReduce(false, 1, false, last), 1, integers(type, 0, 0, 2, 1000));
+        }
     }
 
     private void casts() {

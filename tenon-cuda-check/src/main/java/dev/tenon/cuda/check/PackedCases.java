@@ -43,6 +43,20 @@ final class PackedCases {
                     add(cases, format, DType.F32, 1, 21, k);
                 }
             }
+            for (DType type : List.of(DType.F16, DType.BF16)) { // tiles on tensor cores, parts of them, several
+                add(cases, format, type, 9, 5, 256);
+                add(cases, format, type, 130, 67, 512);
+                if (format.elements() == 32) {
+                    add(cases, format, type, 64, 64, 96);
+                }
+            }
+            if (format == BlockFormat.Q4_0 || format == BlockFormat.Q4_K) { // tiles of 16 rows, a part of one, several
+                for (DType type : List.of(DType.F16, DType.BF16)) {
+                    add(cases, format, type, 1, 1, 8192);
+                    add(cases, format, type, 1, 16, 8192 + 256);
+                    add(cases, format, type, 1, 371, 8192);
+                }
+            }
         }
         return cases;
     }

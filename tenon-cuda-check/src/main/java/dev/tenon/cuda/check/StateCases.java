@@ -10,7 +10,12 @@ import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import dev.tenon.core.ir.op.quantisation.Quantize;
+import dev.tenon.core.ir.op.state.Lstm;
+import dev.tenon.core.ir.op.state.RnnActivation;
+import dev.tenon.core.ir.op.state.RnnDirection;
 import dev.tenon.core.ir.op.state.SelectiveScan;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -33,7 +38,42 @@ final class StateCases {
             all.quantisation(type);
             all.scan(type);
         }
+        for (long[] size : new long[][] {{3, 5, 20, 24}, {2, 33, 36, 40}}) { // steps, batch, inputs, hidden units
+            all.recurrence(size);
+        }
         return all.cases;
+    }
+
+    /** An LSTM whose inputs go through tensor cores, in TF32. */
+    private void recurrence(long... size) {
+        Lstm op = new Lstm(
+                RnnDirection.FORWARD,
+                size[3],
+                List.of(RnnActivation.SIGMOID, RnnActivation.TANH, RnnActivation.TANH),
+                0,
+                false,
+                false,
+                false,
+                false,
+                false,
+                false,
+                false);
+        List<NdArray> inputs = List.of(
+                array(DType.F32, size[0], size[1], size[2]),
+                between(DType.F32, -0.25, 0.25, 1, 4 * size[3], size[2]),
+                between(DType.F32, -0.25, 0.25, 1, 4 * size[3], size[3]));
+        String what = "lstm of " + size[1] + " sequences of " + size[2] + " inputs, " + size[3] + " units, in TF32";
+        cases.add(new KernelCase("recurrent", what, stage -> {
+            StepRun.Result result = new StepRun(stage, Blas.none("not asked"), Precision.FAST).run(op, inputs);
+            List<NdArray> expected = Interpreter.run(op, inputs);
+            Tolerance base = Tolerance.of(DType.F32, size[2] + size[3]);
+            // operands lie around 1 and are rounded to 11 bits; a gate's slope is at most 1
+            Tolerance near = new Tolerance(base.relative(), base.absolute() + 0x1p-9);
+            for (int i = 0; i < expected.size(); i++) {
+                near.check(
+                        result.step().tier(), expected.get(i), result.outputs().get(i));
+            }
+        }));
     }
 
     private NdArray array(DType type, long... sizes) {

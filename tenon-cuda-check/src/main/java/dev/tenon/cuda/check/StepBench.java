@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -55,18 +56,24 @@ public final class StepBench {
      * @param type concrete
      * @param limit elements are drawn from 0 to it, without it; normally distributed where it is 0
      * @param value of every element; NaN for random ones
+     * @param weight whether the operation may take it for a constant
      */
-    public record Operand(TensorType type, long limit, double value) {
+    public record Operand(TensorType type, long limit, double value, boolean weight) {
         public static Operand normal(DType dtype, long... sizes) {
-            return new Operand(TensorType.of(dtype, sizes), 0, Double.NaN);
+            return new Operand(TensorType.of(dtype, sizes), 0, Double.NaN, false);
         }
 
         public static Operand below(long limit, DType dtype, long... sizes) {
-            return new Operand(TensorType.of(dtype, sizes), limit, Double.NaN);
+            return new Operand(TensorType.of(dtype, sizes), limit, Double.NaN, false);
+        }
+
+        /** The same as a constant of a model. */
+        public Operand asWeight() {
+            return new Operand(type, limit, value, true);
         }
 
         public static Operand scalar(DType dtype, double value) {
-            return new Operand(TensorType.of(dtype), 0, value);
+            return new Operand(TensorType.of(dtype), 0, value, false);
         }
     }
 
@@ -74,7 +81,8 @@ public final class StepBench {
      * What was measured.
      *
      * @param micros of one run on the device
-     * @param copyMicros of a copy that moves as many bytes, read and written together
+     * @param copyMicros of a copy that moves as many bytes, read and written together, past the caches where the
+     *     operation's operands are
      * @param bytes of inputs and results
      */
     public record Timed(String tier, double micros, double copyMicros, long bytes) {}
@@ -92,7 +100,11 @@ public final class StepBench {
     }
 
     private Timed time(StepRun run, Op op, List<Operand> operands, int sets) {
-        StepRun.Made made = run.make(op, operands.stream().map(Operand::type).toList());
+        List<Integer> weights = IntStream.range(0, operands.size())
+                .filter(i -> operands.get(i).weight())
+                .boxed()
+                .toList();
+        StepRun.Made made = run.make(op, operands.stream().map(Operand::type).toList(), weights);
         GpuStep step = made.step();
         long bytes = Stream.concat(operands.stream().map(Operand::type), made.results().stream())
                 .mapToLong(TensorType::bytes)
@@ -106,25 +118,30 @@ public final class StepBench {
             int[] next = {0};
             double micros = DeviceTiming.inGraph(
                     stage.context(), stream, () -> step.enqueue(frames.get(next[0]++ % frames.size())));
-            return new Timed(step.tier(), micros, copy(bytes), bytes);
+            return new Timed(step.tier(), micros, copy(bytes, sets), bytes);
         } finally {
             stage.release();
         }
     }
 
-    private double copy(long bytes) {
+    /** As many copies in turn as there are sets, from and to places of their own: a cache holds no more of them. */
+    private double copy(long bytes, int sets) {
         long half = Math.max(16, bytes / 2 / 16 * 16);
-        DeviceBuffer from = stage.zeroed(half);
-        fill(from, Operand.normal(DType.F32, half / 4));
-        DeviceBuffer to = stage.zeroed(half);
+        DeviceBuffer from = stage.zeroed(half * sets);
+        fill(from, Operand.normal(DType.F32, half / 4 * sets));
+        DeviceBuffer to = stage.zeroed(half * sets);
         CopyKernel copier = new CopyKernel(stage.modules());
         GpuStream stream = stage.stream();
+        long[] next = {0};
         return Math.min(
-                DeviceTiming.inGraph(stage.context(), stream, () -> stream.copy(from, 0, to, 0, half)),
-                DeviceTiming.inGraph(
-                        stage.context(),
-                        stream,
-                        () -> copier.enqueue(stream, stage.arguments(), from.address(), to.address(), half)));
+                DeviceTiming.inGraph(stage.context(), stream, () -> {
+                    long at = next[0]++ % sets * half;
+                    stream.copy(from, at, to, at, half);
+                }),
+                DeviceTiming.inGraph(stage.context(), stream, () -> {
+                    long at = next[0]++ % sets * half;
+                    copier.enqueue(stream, stage.arguments(), from.address() + at, to.address() + at, half);
+                }));
     }
 
     private GpuFrame frame(StepRun.Made made, List<Operand> operands, BlasHandle handle) {

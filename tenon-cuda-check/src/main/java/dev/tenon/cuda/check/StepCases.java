@@ -49,9 +49,18 @@ final class StepCases {
             add(cases, "elementwise", new Compare(CompareFn.LT), 0, random(type, 31, 64), random(type, 64));
             add(cases, "elementwise", Unary.of(UnaryFn.TANH), 1, random(type, 1023));
             add(cases, "elementwise", masked(type), 2, random(DType.I64, 3, 1, 1, 64), random(type, 3, 2, 33, 64));
+            for (ReduceFn fn : List.of(ReduceFn.L1, ReduceFn.L2, ReduceFn.MIN, ReduceFn.PROD)) {
+                add(cases, "reduce", reduce(fn, 1), 48, random(type, 5, 48));
+                add(cases, "reduce", reduce(fn, 0), 48, random(type, 48, 65));
+            }
             for (ReduceFn fn : List.of(ReduceFn.SUM, ReduceFn.MEAN, ReduceFn.MAX, ReduceFn.LOG_SUM_EXP)) {
                 add(cases, "reduce", reduce(fn, 1), 1023, random(type, 5, 1023));
                 add(cases, "reduce", reduce(fn, 0), 1023, random(type, 1023, 65));
+                add(cases, "reduce", reduce(fn, 0), 1023, random(type, 1023, 264));
+                add(cases, "reduce", reduce(fn, 1), 1040, random(type, 67, 1040));
+                add(cases, "reduce", reduce(fn, 1), 16, random(type, 37, 16));
+                add(cases, "reduce", reduce(fn, 1), 40_960, random(type, 2, 40_960));
+                add(cases, "reduce", reduce(fn, 1), 200, random(type, 5, 200, 16));
                 add(cases, "reduce", reduce(fn, 0), 100_003, random(type, 100_003));
                 add(cases, "reduce", reduce(fn, 0, 2), 15_000, random(type, 300, 7, 50));
             }
@@ -64,6 +73,8 @@ final class StepCases {
                 }
             }
             add(cases, "movement", new Transpose(List.of(1, 0)), 0, random(type, 1025, 67));
+            add(cases, "movement", new Transpose(List.of(1, 0)), 0, random(type, 144, 80));
+            add(cases, "movement", new Transpose(List.of(2, 0, 1)), 0, random(type, 3, 16, 208));
             add(cases, "movement", new Expand(List.of(5L, 33L, 64L)), 0, random(type, 33, 1));
             add(cases, "movement", new Concat(1), 0, random(type, 3, 5, 16), random(type, 3, 1, 16));
             Slice backwards = new Slice(List.of(30L, 8L), List.of(16L, 24L), List.of(-2L, 1L));

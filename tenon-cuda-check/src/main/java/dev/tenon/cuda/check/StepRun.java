@@ -4,6 +4,7 @@ import dev.tenon.core.backend.Program;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
@@ -182,9 +183,19 @@ public final class StepRun {
 
     /** Lowers an operation on inputs of those types. @throws UnsupportedException where it has no kernel */
     Made make(Op op, List<TensorType> inputs) {
+        return make(op, inputs, List.of());
+    }
+
+    /** The same where some inputs, by number, are constants: nothing writes them between runs. */
+    Made make(Op op, List<TensorType> inputs, List<Integer> constants) {
         GraphBuilder graph = new GraphBuilder("one step");
         List<Value> operands = new ArrayList<>();
-        inputs.forEach(type -> operands.add(graph.input("in" + operands.size(), type)));
+        for (TensorType type : inputs) {
+            operands.add(
+                    constants.contains(operands.size())
+                            ? graph.constant(new ConstantData.Splat(type, 0))
+                            : graph.input("in" + operands.size(), type));
+        }
         List<Value> results = graph.add("it", op, operands);
         if (!(results.getFirst().origin() instanceof Value.Origin.Result(Node node, int _))) {
             throw new IllegalStateException(op + " is folded away");

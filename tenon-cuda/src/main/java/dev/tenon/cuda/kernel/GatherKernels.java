@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads from places that indices name: prepares launches. Thread-safe. */
 public final class GatherKernels {
+    /** Elements of a thread of gather, as its source says. */
+    private static final int AHEAD = 4;
+
     private final Kernels kernels;
 
     public GatherKernels(Kernels kernels) {
@@ -27,7 +30,7 @@ public final class GatherKernels {
         long elements = SizeMath.product("gather", outer, m, runs);
         return new Launch(
                 kernels.kernel(KernelCatalog.GATHER, "gather", KernelFiles.width(unit)),
-                Grids.of(elements),
+                Grids.of(Math.ceilDiv(elements, (long) AHEAD)),
                 wide,
                 elements,
                 n,

@@ -60,6 +60,26 @@ public final class IndexingCatalog {
                     combine("scatter_plain", POINTER, POINTER, POINTER, I32, I32, I64, I64, I64)),
             typed());
 
+    public static final KernelFile SCATTER_SLICES = new KernelFile(
+            "indexing/scatter_slices.cu",
+            List.of(
+                    slices("scatter_clear", POINTER, I64),
+                    slices("scatter_starts", POINTER, POINTER, I32, I64, I64),
+                    slices(
+                            "scatter_slices",
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            POINTER,
+                            I32,
+                            I32,
+                            I64,
+                            I64,
+                            I64)),
+            KernelFiles.floats());
+
     public static final KernelFile SCATTER_ADD = file(
             "indexing/scatter_add.cu",
             List.of("scatter_add"),
@@ -83,8 +103,14 @@ public final class IndexingCatalog {
                     new KernelSpec("sorting/top_k.cu", "top_k_small", TOP_K_PARAMETERS),
                     new KernelSpec("sorting/top_k.cu", "top_k_select", TOP_K_PARAMETERS),
                     topK("top_k_keys", POINTER, POINTER, I32, I64, I32, I64, I64, I64),
-                    topK("top_k_take", POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64)),
+                    topK("top_k_take", POINTER, POINTER, POINTER, POINTER, POINTER, I32, I64, I32, I64, I64, I64, I64)),
             widths(8));
+
+    public static final KernelFile TOP_K_WARP = file(
+            "sorting/top_k_warp.cu",
+            List.of("top_k_warp"),
+            widths(8),
+            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I64, I64, I64, I32, I32));
 
     public static final KernelFile ARG_REDUCE = new KernelFile(
             "reduce/arg_reduce.cu",
@@ -93,6 +119,10 @@ public final class IndexingCatalog {
                             "reduce/arg_reduce.cu",
                             "arg_reduce",
                             List.of(POINTER, POINTER, POINTER, I32, I64, I32, I32, I64, I64, I64, I64, I32)),
+                    new KernelSpec(
+                            "reduce/arg_reduce.cu",
+                            "arg_reduce_rows",
+                            List.of(POINTER, POINTER, POINTER, I32, I64, I32, I32, I64, I64, I64, I32, I32)),
                     new KernelSpec(
                             "reduce/arg_reduce.cu", "arg_reduce_parts", List.of(POINTER, POINTER, I32, I64, I64))),
             widths(8));
@@ -119,6 +149,12 @@ public final class IndexingCatalog {
                             I64,
                             I64)),
             typed());
+
+    public static final KernelFile CUMULATIVE_PACKS = file(
+            "reduce/cumulative_packs.cu",
+            List.of("cumulative_packs"),
+            KernelFiles.floats(),
+            List.of(POINTER, POINTER, I32, I32, I64, I64));
 
     public static final KernelFile NON_ZERO = new KernelFile(
             "searching/non_zero.cu",
@@ -192,6 +228,10 @@ public final class IndexingCatalog {
         return new KernelSpec("indexing/scatter_combine.cu", entry, List.of(parameters));
     }
 
+    private static KernelSpec slices(String entry, ParameterType... parameters) {
+        return new KernelSpec("indexing/scatter_slices.cu", entry, List.of(parameters));
+    }
+
     private static KernelSpec sort(String entry, ParameterType... parameters) {
         return new KernelSpec("sorting/radix_sort.cu", entry, List.of(parameters));
     }
@@ -204,11 +244,14 @@ public final class IndexingCatalog {
                 GATHER_ND,
                 SCATTER,
                 SCATTER_COMBINE,
+                SCATTER_SLICES,
                 SCATTER_ADD,
                 RADIX_SORT,
                 TOP_K,
+                TOP_K_WARP,
                 ARG_REDUCE,
                 CUMULATIVE,
+                CUMULATIVE_PACKS,
                 NON_ZERO,
                 UNIQUE,
                 BOX_SELECTION,

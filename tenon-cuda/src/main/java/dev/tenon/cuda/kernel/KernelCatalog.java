@@ -137,6 +137,16 @@ public final class KernelCatalog {
                             "reduce/reduce.cu", "reduce_parts", List.of(POINTER, POINTER, I32, I32, I64, I64, I64))),
             typed());
 
+    private static final List<ParameterType> LANES = List.of(POINTER, POINTER, POINTER, I32, I64, I64, I64);
+
+    static final KernelFile REDUCE_LANES = new KernelFile(
+            "reduce/reduce_lanes.cu",
+            List.of(
+                    new KernelSpec("reduce/reduce_lanes.cu", "reduce_rows", together(LANES, List.of(I64, I32, I32))),
+                    new KernelSpec(
+                            "reduce/reduce_lanes.cu", "reduce_columns", together(LANES, List.of(STRUCT, I64, I32)))),
+            floats());
+
     static final KernelFile STRIDED_COPY = new KernelFile(
             "movement/strided_copy.cu",
             List.of(new KernelSpec("movement/strided_copy.cu", "strided_copy", List.of(POINTER, POINTER, I64, STRUCT))),
@@ -147,6 +157,10 @@ public final class KernelCatalog {
                     new KernelSpec(
                             "movement/transpose.cu",
                             "transpose",
+                            List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)),
+                    new KernelSpec(
+                            "movement/transpose.cu",
+                            "transpose_packs",
                             List.of(POINTER, POINTER, I64, STRUCT, I64, I64, I64, I64)),
                     new KernelSpec(
                             "movement/transpose.cu",
@@ -233,6 +247,7 @@ public final class KernelCatalog {
                 TRANSPOSE,
                 GATHER,
                 REDUCE,
+                REDUCE_LANES,
                 MATMUL,
                 MATMUL_EPILOGUE,
                 ONESHOT,

@@ -52,6 +52,8 @@ public final class KernelSources {
             "region.cuh",
             "resize.cuh",
             "sample.cuh",
+            "sample_few.cuh",
+            "reduce.cuh",
             "quantisation.cuh",
             "philox.cuh",
             "block_formats.cuh");

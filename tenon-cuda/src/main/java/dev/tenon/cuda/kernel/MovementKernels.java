@@ -17,6 +17,18 @@ public final class MovementKernels {
     private static final int ACCESS = 16;
     private static final int TILE = 32;
     private static final int TILE_ROWS = 8;
+    private static final int WIDE_TILE = 64;
+
+    /** Tiles of rows whose blocks follow each other, as the source says. */
+    private static final int TILES_TOGETHER = 4;
+
+    private static final int ACCESS_BYTES = 16;
+    private static final int THREADS = 256;
+    private static final int FEW_THREADS = 128;
+
+    /** Elements of a thread of strided_copy, as its source says. */
+    private static final int AHEAD = 4;
+
     private static final long LEAST_TILED = 4; // narrower matrices leave most of a tile idle
 
     private final Kernels kernels;
@@ -83,7 +95,7 @@ public final class MovementKernels {
     private Move copy(int unit, Dims dims, long x, long y) {
         return new Strided(
                 kernels.kernel(KernelCatalog.STRIDED_COPY, "strided_copy", KernelFiles.width(unit)),
-                Grids.of(dims.elements()),
+                Grids.of(Math.ceilDiv(dims.elements(), (long) AHEAD)),
                 x,
                 y,
                 dims.elements(),
@@ -119,19 +131,23 @@ public final class MovementKernels {
         long rows = dims.size(row);
         long cols = dims.size(last);
         Dims batch = dims.without(row, last);
+        boolean packed = cutsPacks(bytes, dims, row, x, y);
+        int tile = !packed || bytes >= Integer.BYTES ? TILE : WIDE_TILE;
+        int together = packed ? TILES_TOGETHER : 1;
         LaunchShape shape = new LaunchShape(
-                (int) Math.min(Math.ceilDiv(cols, TILE), Integer.MAX_VALUE),
-                (int) Math.min(Math.ceilDiv(rows, TILE), GridLimits.YZ),
+                (int) Math.min(Math.ceilDiv(cols, tile) * together, Integer.MAX_VALUE),
+                (int) Math.min(Math.ceilDiv(rows, (long) tile * together), GridLimits.YZ),
                 (int) Math.min(batch.elements(), GridLimits.YZ),
-                TILE,
-                TILE_ROWS,
+                packed ? (bytes == Integer.BYTES ? FEW_THREADS : THREADS) : TILE,
+                packed ? 1 : TILE_ROWS,
                 1,
                 0,
                 false,
                 1,
                 false);
+        String entry = packed ? "transpose_packs" : "transpose";
         return new Tiled(
-                kernels.kernel(KernelCatalog.TRANSPOSE, "transpose", KernelFiles.width(bytes)),
+                kernels.kernel(KernelCatalog.TRANSPOSE, entry, KernelFiles.width(bytes)),
                 shape,
                 x,
                 y,
@@ -140,7 +156,19 @@ public final class MovementKernels {
                 rows,
                 cols,
                 dims.from(last),
-                dims.to(row));
+                dims.to(row),
+                "transpose, tiles of " + tile + " x " + tile + ", " + access(packed ? ACCESS_BYTES : bytes));
+    }
+
+    /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address. */
+    private static boolean cutsPacks(int bytes, Dims dims, int row, long x, long y) {
+        int last = dims.count() - 1;
+        long all = x | y | dims.size(row) * bytes | dims.size(last) * bytes;
+        for (int d = 0; d <= last; d++) {
+            all |= d == row ? 0 : dims.from(d) * bytes;
+            all |= d == last ? 0 : dims.to(d) * bytes;
+        }
+        return all % ACCESS_BYTES == 0;
     }
 
     /** The dims of a copy: those of one element are gone, and neighbours that both sides walk as one are one. */
@@ -279,7 +307,8 @@ public final class MovementKernels {
             long rows,
             long cols,
             long strideX,
-            long strideY)
+            long strideY,
+            String tier)
             implements Move {
         @Override
         public void enqueue(GpuStream stream, KernelArguments arguments, long x, long y) {
@@ -296,11 +325,6 @@ public final class MovementKernels {
                             .add(cols)
                             .add(strideX)
                             .add(strideY));
-        }
-
-        @Override
-        public String tier() {
-            return "transpose, tiles of 32 x 32";
         }
     }
 

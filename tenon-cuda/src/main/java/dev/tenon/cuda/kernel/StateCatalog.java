@@ -129,6 +129,23 @@ public final class StateCatalog {
                     .toList(),
             List.of(POINTER, POINTER, POINTER, I64, I64, I32, I32, I32));
 
+    public static final KernelFile DEQUANT_GEMV_MMA = file(
+            "contraction/dequant_gemv_mma.cu",
+            List.of("dequant_gemv_mma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype ->
+                            Stream.of(BlockFormat.Q4_0, BlockFormat.Q4_K).map(format -> packed(format, dtype)))
+                    .toList(),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I32, I32));
+
+    public static final KernelFile DEQUANT_MATMUL_MMA = file(
+            "contraction/dequant_matmul_mma.cu",
+            List.of("dequant_matmul_mma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(BlockFormat.values()).map(format -> packed(format, dtype)))
+                    .toList(),
+            List.of(POINTER, POINTER, POINTER, I64, I64, I64));
+
     public static final KernelFile SCALED_MATMUL = file(
             "contraction/scaled_matmul.cu",
             List.of("scaled_matmul", "scaled_matmul_row"),
@@ -161,6 +178,8 @@ public final class StateCatalog {
                 GATED_DELTA_NET,
                 DEQUANT_MATMUL,
                 DEQUANT_GEMV,
+                DEQUANT_GEMV_MMA,
+                DEQUANT_MATMUL_MMA,
                 SCALED_MATMUL);
     }
 }

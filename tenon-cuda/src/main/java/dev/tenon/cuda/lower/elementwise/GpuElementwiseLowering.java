@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * Elementwise operations: single ones, pairs that have a kernel, and regions: compiled, interpreted or piece by piece.
  */
 public final class GpuElementwiseLowering {
+    /** Elements from which a function of floats is worth a kernel of its own: that for all functions has branches. */
+    private static final long LARGE = 1 << 20;
+
     private GpuElementwiseLowering() {}
 
     /** What a kernel reports: the right operand of an operation on integers. */
@@ -147,7 +150,7 @@ public final class GpuElementwiseLowering {
         if (!(op instanceof Cast) && !(op instanceof Where) && hasNarrow(alone, node)) {
             return new PiecewiseRegion(alone, node, context, passedOver);
         }
-        if (hasIntegers(op, node, operands)) {
+        if (hasIntegers(op, node, operands) || (op instanceof Unary && elements >= LARGE)) {
             GpuStep fused = fused(alone, node, context, true, passedOver);
             if (fused != null) {
                 return fused;

@@ -14,6 +14,7 @@ import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
 import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.MovementKernels;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.kernel.WalkStruct;
@@ -33,12 +34,21 @@ import java.util.function.LongFunction;
 /**
  * Writes to places that indices name, in index order: a copy of data, then for each update the number of the slice that
  * it goes to, then the updates. Replacing updates race for their slice with their numbers. Updates that combine are
- * sorted by slice, or compared with one another where they are few; with {@link AdditionOrder#ANY} additions of f32 and
- * f64 are atomic instead.
+ * sorted by slice, and where slices are long joined while data is copied; or compared with one another where they are
+ * few; with {@link AdditionOrder#ANY} additions of f32 and f64 are atomic instead.
  */
 public final class GpuScatterLowering {
     /** Updates up to which each is compared with all others: a sort takes about as long. */
     private static final long MOST_COMPARED = 1024;
+
+    /** Bytes of a slice from which a warp has work for its lanes. */
+    private static final long LEAST_SLICE_BYTES = 256;
+
+    private static final long ACCESS_BYTES = 16;
+    private static final long WARP = 32;
+
+    /** Accesses of a warp at a time. */
+    private static final long WARP_ACCESSES = 4 * WARP;
 
     private GpuScatterLowering() {}
 
@@ -161,6 +171,9 @@ public final class GpuScatterLowering {
                     + " updates; the kernel numbers at most " + RadixSort.MOST);
         }
         long bytes = node.output().type().bytes();
+        if (bytes > 0 && scatter.count() > MOST_COMPARED && takesSlices(fn, scatter)) {
+            return slices(fn.combines().map(BinaryFn::code).orElseThrow(), scatter, places, fault);
+        }
         List<LaunchStep.Work> works = new ArrayList<>();
         if (bytes > 0) {
             int data = scatter.context().slot(node.input(0));
@@ -186,6 +199,16 @@ public final class GpuScatterLowering {
         return scatter.count() <= MOST_COMPARED
                 ? plain(code, works, scatter, fault)
                 : sorted(code, works, scatter, fault);
+    }
+
+    /** Whether slices are runs of whole accesses of 16 bytes, long enough for a warp. */
+    private static boolean takesSlices(ScatterFn fn, Scatter scatter) {
+        long bytes = scatter.inner() * scatter.dtype().bytes();
+        return fn.combines().isPresent()
+                && scatter.dtype().isFloat()
+                && bytes % ACCESS_BYTES == 0
+                && bytes >= LEAST_SLICE_BYTES
+                && !takesAnyOrder(fn, scatter);
     }
 
     private static GpuStep step(String tier, List<LaunchStep.Work> works, Scatter scatter, LongFunction<String> fault) {
@@ -273,23 +296,8 @@ public final class GpuScatterLowering {
         int type = TypeCodes.of(scatter.dtype());
         int updates = scatter.updates();
         int output = scatter.output();
-        int keyBytes = RadixSort.keyBytes(scatter.slices());
-        RadixSort sort = new RadixSort(
-                scatter.context().kernels(),
-                scatter.workspace(),
-                1,
-                scatter.count(),
-                keyBytes,
-                RadixSort.bits(scatter.slices()));
-        works.add(LaunchStep.launch(
-                scatter.combining("scatter_keys"),
-                Grids.of(scatter.count()),
-                (arguments, frame) -> arguments
-                        .add(frame.workspace() + scatter.destinations())
-                        .add(frame.workspace() + sort.keys())
-                        .add(keyBytes == Long.BYTES ? 1 : 0)
-                        .add(scatter.count())));
-        works.addAll(sort.works());
+        RadixSort sort = sort(scatter, works);
+        int wide = wide(scatter);
         long elements = SizeMath.product("scatter", scatter.count(), scatter.inner());
         works.add(LaunchStep.launch(
                 scatter.combining("scatter_sorted"),
@@ -299,12 +307,83 @@ public final class GpuScatterLowering {
                         .add(frame.workspace() + sort.places())
                         .add(frame.at(updates))
                         .add(frame.at(output))
-                        .add(keyBytes == Long.BYTES ? 1 : 0)
+                        .add(wide)
                         .add(fn)
                         .add(type)
                         .add(scatter.count())
                         .add(scatter.inner())
                         .add(scatter.slices())));
         return step("scatter, in index order, updates sorted by slice", works, scatter, fault);
+    }
+
+    /** Whether the sort's keys are of 64 bits. */
+    private static int wide(Scatter scatter) {
+        return RadixSort.keyBytes(scatter.slices()) == Long.BYTES ? 1 : 0;
+    }
+
+    /** Adds a sort of the updates by slice. */
+    private static RadixSort sort(Scatter scatter, List<LaunchStep.Work> works) {
+        RadixSort sort = new RadixSort(
+                scatter.context().kernels(),
+                scatter.workspace(),
+                1,
+                scatter.count(),
+                RadixSort.keyBytes(scatter.slices()),
+                RadixSort.bits(scatter.slices()));
+        int wide = wide(scatter);
+        works.add(LaunchStep.launch(
+                scatter.combining("scatter_keys"),
+                Grids.of(scatter.count()),
+                (arguments, frame) -> arguments
+                        .add(frame.workspace() + scatter.destinations())
+                        .add(frame.workspace() + sort.keys())
+                        .add(wide)
+                        .add(scatter.count())));
+        works.addAll(sort.works());
+        return sort;
+    }
+
+    /** The copy of data and the updates in one pass. */
+    private static GpuStep slices(int fn, Scatter scatter, Places places, LongFunction<String> fault) {
+        List<LaunchStep.Work> works = new ArrayList<>();
+        works.add(places.work(scatter, -1));
+        RadixSort sort = sort(scatter, works);
+        long starts = scatter.workspace().take(SizeMath.product("scatter", scatter.slices(), Integer.BYTES));
+        KernelVariant variant = KernelVariant.of(scatter.dtype());
+        Kernels kernels = scatter.context().kernels();
+        int data = scatter.context().slot(scatter.node().input(0));
+        int updates = scatter.updates();
+        int output = scatter.output();
+        int wide = wide(scatter);
+        works.add(LaunchStep.launch(
+                kernels.kernel(IndexingCatalog.SCATTER_SLICES, "scatter_clear", variant),
+                Grids.of(scatter.slices()),
+                (arguments, frame) -> arguments.add(frame.workspace() + starts).add(scatter.slices())));
+        works.add(LaunchStep.launch(
+                kernels.kernel(IndexingCatalog.SCATTER_SLICES, "scatter_starts", variant),
+                Grids.of(scatter.count()),
+                (arguments, frame) -> arguments
+                        .add(frame.workspace() + sort.sorted())
+                        .add(frame.workspace() + starts)
+                        .add(wide)
+                        .add(scatter.count())
+                        .add(scatter.slices())));
+        long accesses = Math.ceilDiv(scatter.inner() * scatter.dtype().bytes(), ACCESS_BYTES * WARP_ACCESSES);
+        works.add(LaunchStep.launch(
+                kernels.kernel(IndexingCatalog.SCATTER_SLICES, "scatter_slices", variant),
+                Grids.of(SizeMath.product("scatter", scatter.slices(), accesses, WARP)),
+                (arguments, frame) -> arguments
+                        .add(frame.at(data))
+                        .add(frame.workspace() + sort.sorted())
+                        .add(frame.workspace() + sort.places())
+                        .add(frame.workspace() + starts)
+                        .add(frame.at(updates))
+                        .add(frame.at(output))
+                        .add(wide)
+                        .add(fn)
+                        .add(scatter.count())
+                        .add(scatter.inner())
+                        .add(scatter.slices())));
+        return step("scatter, in index order, with the copy of data, 16 bytes an access", works, scatter, fault);
     }
 }

@@ -16,8 +16,11 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Weights packed in blocks: products with them, and their elements written out. Thread-safe. */
@@ -30,9 +33,17 @@ public final class PackedMatMul {
     private static final long ROWS = 8;
     private static final long FOUR = 4;
 
+    /** Rows of x and of the weight of a block on tensor cores, and where those are. */
+    private static final long TILE = 64;
+
+    private static final Architecture TILED = new Architecture(8, 0);
+
     private PackedMatMul() {}
 
-    /** One launch: for one row of x the kernel that streams, else four rows of the weight a warp. */
+    /**
+     * One launch: for one row of x a kernel that streams, for more than eight tiles on tensor cores, else four rows of
+     * the weight a warp.
+     */
     public static GpuStep lower(DequantMatMul op, Node node, GpuLoweringContext context) {
         Shape x = node.input(0).shape();
         if (node.output().shape().elements() == 0) {
@@ -41,15 +52,27 @@ public final class PackedMatMul {
         DType dtype = node.output().dtype();
         long rows = x.elements(0, x.rank() - 1);
         long columns = node.input(1).shape().size(0);
-        PackedGemv gemv = PackedGemv.of(
-                op.format(),
-                dtype,
-                columns,
-                x.size(x.rank() - 1),
-                context.kernels().context().device());
-        String refusal = rows == 1 ? gemv.refusal() : "dequant_gemv: " + rows + " rows of x; it takes one";
-        if (refusal.isEmpty()) {
-            return gemv(op, gemv, node, context);
+        long depth = x.size(x.rank() - 1);
+        DeviceProperties device = context.kernels().context().device();
+        List<String> refusals = new ArrayList<>();
+        if (rows == 1) {
+            PackedMmaGemv mma = PackedMmaGemv.of(op.format(), dtype, columns, depth, device);
+            if (mma.refusal().isEmpty()) {
+                return gemv(op, mma, node, context);
+            }
+            refusals.add(mma.refusal());
+            PackedGemv gemv = PackedGemv.of(op.format(), dtype, columns, depth, device);
+            if (gemv.refusal().isEmpty()) {
+                return gemv(op, gemv, node, context).passing(refusals);
+            }
+            refusals.add(gemv.refusal());
+        } else {
+            String refusal = tiledRefusal(rows, dtype, device);
+            if (refusal.isEmpty()) {
+                return tiled(op, rows, node, context);
+            }
+            refusals.add(refusal);
+            refusals.add("dequant_gemv: " + rows + " rows of x; it takes one");
         }
         Kernel kernel = context.kernels()
                 .kernel(
@@ -60,14 +83,68 @@ public final class PackedMatMul {
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.output()))
-                .addAll(rows, columns, x.size(x.rank() - 1))
+                .addAll(rows, columns, depth)
                 .build();
         return LaunchStep.of(
                         "dequant_matmul " + op.format() + ", " + (rows == 1 ? 1 : ROWS) + " rows of x at once", call)
-                .passing(List.of(refusal));
+                .passing(refusals);
     }
 
-    private static GpuStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
+    /** Why the form on tensor cores does not take a product; empty where it does. */
+    private static String tiledRefusal(long rows, DType dtype, DeviceProperties device) {
+        if (rows <= ROWS) {
+            return "dequant_matmul_mma: " + rows + " rows of x; it pays from " + (ROWS + 1) + " on";
+        }
+        if (dtype != DType.F16 && dtype != DType.BF16) {
+            return "dequant_matmul_mma: x of " + dtype + "; it takes f16 and bf16";
+        }
+        return device.architecture().compareTo(TILED) < 0
+                ? "dequant_matmul_mma: " + device.architecture() + "; it takes " + TILED + " on"
+                : "";
+    }
+
+    private static LaunchStep tiled(DequantMatMul op, long rows, Node node, GpuLoweringContext context) {
+        long columns = node.input(1).shape().size(0);
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.DEQUANT_MATMUL_MMA,
+                        "dequant_matmul_mma",
+                        StateCatalog.packed(op.format(), node.output().dtype()));
+        Shape x = node.input(0).shape();
+        LaunchShape shape = LaunchShape.of(
+                SizeMath.toInt("dequant_matmul", Math.ceilDiv(columns, TILE)),
+                (int) Math.min(Math.ceilDiv(rows, TILE), GridLimits.YZ),
+                1,
+                THREADS);
+        PreparedLaunch call = PreparedLaunch.of(kernel, shape)
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(rows, columns, x.size(x.rank() - 1))
+                .build();
+        return LaunchStep.of("dequant_matmul_mma " + op.format() + ", tiles of 64 x 64", call);
+    }
+
+    private static LaunchStep gemv(DequantMatMul op, PackedMmaGemv gemv, Node node, GpuLoweringContext context) {
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.DEQUANT_GEMV_MMA,
+                        "dequant_gemv_mma",
+                        StateCatalog.packed(op.format(), node.output().dtype()),
+                        gemv.shape().sharedBytes());
+        Shape x = node.input(0).shape();
+        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1))
+                .add(gemv.share())
+                .add(node.input(1).constant() != null)
+                .build();
+        return LaunchStep.of("dequant_gemv_mma " + op.format() + ", 16 rows a warp", call);
+    }
+
+    private static LaunchStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
         Kernel kernel = context.kernels()
                 .kernel(
                         StateCatalog.DEQUANT_GEMV,

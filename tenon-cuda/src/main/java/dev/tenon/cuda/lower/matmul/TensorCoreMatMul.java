@@ -61,9 +61,7 @@ final class TensorCoreMatMul {
                     .value(slots.residual(), dtype.bytesFor(start.y()))
                     .value(slots.y(), dtype.bytesFor(start.y()))
                     .addAll(shape.m(), shape.n(), shape.k(), shape.matrices());
-            addInner(work, shape.batch(), 1, DIMS - 1);
-            addInner(work, shape.stridesA(), 0, DIMS);
-            addInner(work, shape.stridesB(), 0, DIMS);
+            addBatch(work, shape);
             addFunction(work, dtype, epilogue.activation());
             works.add(work.add(packed(dtype, shape))
                     .add(plan.splits())
@@ -80,7 +78,15 @@ final class TensorCoreMatMul {
                 shares ? plan.tiles() * Integer.BYTES : 0);
     }
 
-    private static int packed(DType dtype, MatMulShape shape) {
+    /** The sizes of the batch but for the outermost, and the strides of both operands. */
+    static void addBatch(PreparedLaunch.Builder work, MatMulShape shape) {
+        addInner(work, shape.batch(), 1, DIMS - 1);
+        addInner(work, shape.stridesA(), 0, DIMS);
+        addInner(work, shape.stridesB(), 0, DIMS);
+    }
+
+    /** Which operands lie in whole chunks. */
+    static int packed(DType dtype, MatMulShape shape) {
         return (MmaPlan.alongA(dtype, shape) ? 1 : 0)
                 + (MmaPlan.alongB(dtype, shape) ? 2 : 0)
                 + (shape.n() % (CHUNK / dtype.bytes()) == 0 ? 4 : 0);

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.reduction.Cumulative;
 import dev.tenon.cuda.kernel.IndexingCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFiles;
+import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -33,6 +34,10 @@ public final class GpuCumulativeLowering {
     private static final long TILE = 1024;
 
     private static final long LEAST_ROW_PART = 4 * TILE;
+    /** Rows that fill the device with a warp each. */
+    private static final long MANY_ROWS = 8192;
+
+    private static final long ACCESS_BYTES = 16;
     private static final long LEAST_LANE_PART = 64;
     private static final long MOST_PARTS = 512;
     private static final int WAVES = 4;
@@ -69,6 +74,15 @@ public final class GpuCumulativeLowering {
             return new Lanes(op, node, context, count, n, inner, Math.ceilDiv(n, part), part);
         }
 
+        /** Whether rows of floats, short or many, begin and end on 16-byte boundaries. */
+        boolean takesPacks() {
+            return inner == 1
+                    && dtype().isFloat()
+                    && !op.reverse()
+                    && n * dtype().bytes() % ACCESS_BYTES == 0
+                    && (n <= SHORT_ROW || count >= MANY_ROWS);
+        }
+
         DType dtype() {
             return node.input(0).dtype();
         }
@@ -93,6 +107,9 @@ public final class GpuCumulativeLowering {
         Lanes lanes = Lanes.of(op, node, context);
         int input = context.slot(node.input(0));
         int output = context.slot(node.output());
+        if (lanes.takesPacks()) {
+            return packs(lanes, input, output);
+        }
         if (lanes.inner() == 1 && lanes.n() <= SHORT_ROW) {
             long blocks = Math.ceilDiv(lanes.count(), (long) WARPS);
             LaunchShape shape = LaunchShape.of((int) Math.min(blocks, Integer.MAX_VALUE), THREADS);
@@ -126,6 +143,27 @@ public final class GpuCumulativeLowering {
         long workspace =
                 lanes.parts() > 1 ? SizeMath.product("cumulative", lanes.count(), lanes.parts(), Long.BYTES) : 0;
         return LaunchStep.of(tier, works, workspace);
+    }
+
+    private static GpuStep packs(Lanes lanes, int input, int output) {
+        long blocks = Math.ceilDiv(lanes.count(), (long) WARPS);
+        return new LaunchStep(
+                "cumulative_packs, a warp a row, 16 bytes an access",
+                LaunchStep.launch(
+                        lanes.context()
+                                .kernels()
+                                .kernel(
+                                        IndexingCatalog.CUMULATIVE_PACKS,
+                                        "cumulative_packs",
+                                        KernelVariant.of(lanes.dtype())),
+                        LaunchShape.of((int) Math.min(blocks, Integer.MAX_VALUE), THREADS),
+                        (arguments, frame) -> arguments
+                                .add(frame.at(input))
+                                .add(frame.at(output))
+                                .add(lanes.op().fn() == CumulativeFn.PROD ? 1 : 0)
+                                .add(lanes.op().exclusive() ? 1 : 0)
+                                .add(lanes.count())
+                                .add(lanes.n())));
     }
 
     private static KernelArguments fill(

@@ -20,8 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The first elements of lanes in order: whole lanes sorted in shared memory, what comes before the k-th element, or a
- * radix sort of long lanes.
+ * The first elements of lanes in order: what comes before the k-th element, found by a warp that holds a short row or
+ * by a block; whole lanes sorted in shared memory; or a radix sort of long lanes.
  */
 public final class GpuTopKLowering {
     /** Elements that a block sorts in shared memory. */
@@ -29,6 +29,12 @@ public final class GpuTopKLowering {
 
     /** Elements of a lane up to which one block goes through it, where lanes are too few to fill the device. */
     private static final long MOST_OF_A_BLOCK = 1L << 18;
+
+    /** Elements of a lane, and of its result, that a warp takes; bytes of keys that one of its threads holds. */
+    private static final long LEAST_OF_A_WARP = 128;
+
+    private static final long MOST_OF_A_WARP = 128;
+    private static final int LANE_BYTES = 128;
 
     private static final int MOST_THREADS = 1024;
     private static final int USUAL_THREADS = 256;
@@ -62,6 +68,9 @@ public final class GpuTopKLowering {
         }
         long inner = x.elements(op.axis() + 1, x.rank());
         Lanes lanes = new Lanes(op, node, context, x.elements() / n, n, inner);
+        if (warps(lanes)) {
+            return warp(lanes);
+        }
         if (n <= MOST_SORTED) {
             return small(lanes);
         }
@@ -72,6 +81,48 @@ public final class GpuTopKLowering {
     /** The least power of two that is at least a number, and at least 2. */
     private static int powerOfTwo(long least) {
         return Math.max(2, (int) Long.highestOneBit(2 * least - 1));
+    }
+
+    /** Whether a warp holds a lane in registers, and sorts so much less of it that it pays. */
+    private static boolean warps(Lanes lanes) {
+        int keyBytes = RadixSort.keyBytes(lanes.node().input(0).dtype());
+        return lanes.inner() == 1
+                && lanes.n() >= LEAST_OF_A_WARP
+                && lanes.n() <= (long) WARP * LANE_BYTES / keyBytes
+                && lanes.op().k() <= Math.min(MOST_OF_A_WARP, lanes.n() / 4);
+    }
+
+    private static GpuStep warp(Lanes lanes) {
+        SortOrder order = SortOrder.of(lanes.node().input(0).dtype());
+        int input = lanes.context().slot(lanes.node().input(0));
+        int values = lanes.context().slot(lanes.node().outputs().get(0));
+        int indices = lanes.context().slot(lanes.node().outputs().get(1));
+        int size = powerOfTwo(lanes.op().k());
+        int warps = USUAL_THREADS / WARP;
+        int shared = warps * size * (RadixSort.keyBytes(lanes.node().input(0).dtype()) + Integer.BYTES);
+        Kernel kernel = lanes.context()
+                .kernels()
+                .kernel(IndexingCatalog.TOP_K_WARP, "top_k_warp", KernelFiles.width(lanes.bytes()), shared);
+        long blocks = Math.ceilDiv(lanes.count(), (long) warps);
+        int packed = lanes.n() * lanes.bytes() % 16 == 0 ? 1 : 0;
+        return new LaunchStep(
+                "top_k_warp, a warp a row" + (packed == 1 ? ", 16 bytes an access" : ""),
+                LaunchStep.launch(
+                        kernel,
+                        LaunchShape.of((int) Math.min(blocks, Integer.MAX_VALUE), USUAL_THREADS)
+                                .withSharedBytes(shared),
+                        (arguments, frame) -> arguments
+                                .add(frame.at(input))
+                                .add(frame.at(values))
+                                .add(frame.at(indices))
+                                .add(order.kind())
+                                .add(order.largest())
+                                .add(lanes.descending())
+                                .add(lanes.count())
+                                .add(lanes.n())
+                                .add(lanes.op().k())
+                                .add(size)
+                                .add(packed)));
     }
 
     private static GpuStep small(Lanes lanes) {
@@ -89,7 +140,7 @@ public final class GpuTopKLowering {
 
     private static GpuStep select(Lanes lanes) {
         int size = powerOfTwo(lanes.op().k());
-        int shared = size * (RadixSort.keyBytes(lanes.node().input(0).dtype()) + Integer.BYTES);
+        int shared = 2 * size * (RadixSort.keyBytes(lanes.node().input(0).dtype()) + Integer.BYTES);
         LaunchShape shape = LaunchShape.of((int) Math.min(lanes.count(), Integer.MAX_VALUE), MOST_THREADS)
                 .withSharedBytes(shared);
         return new LaunchStep(
@@ -133,12 +184,17 @@ public final class GpuTopKLowering {
         works.addAll(sort.works());
         works.add(LaunchStep.launch(
                 lanes.kernel("top_k_take", 0),
-                Grids.of(SizeMath.product("top_k", lanes.count(), lanes.op().k())),
+                Grids.of(Math.ceilDiv(
+                        SizeMath.product("top_k", lanes.count(), lanes.op().k()), 4L)),
                 (arguments, frame) -> arguments
                         .add(frame.at(input))
+                        .add(frame.workspace() + sort.sorted())
                         .add(frame.workspace() + sort.places())
                         .add(frame.at(values))
                         .add(frame.at(indices))
+                        .add(order.kind())
+                        .add(order.largest())
+                        .add(lanes.descending())
                         .add(lanes.count())
                         .add(lanes.n())
                         .add(lanes.inner())

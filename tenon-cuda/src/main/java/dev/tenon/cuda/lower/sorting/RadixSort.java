@@ -27,7 +27,7 @@ public final class RadixSort {
     private static final int DIGITS = 256;
     private static final int DIGIT_BITS = 8;
     private static final long LEAST_CHUNK = 2048;
-    private static final int BLOCKS_A_MULTIPROCESSOR = 4;
+    private static final int BLOCKS_A_MULTIPROCESSOR = 8;
 
     private final long rows;
     private final long n;
@@ -73,8 +73,10 @@ public final class RadixSort {
     }
 
     private void add(int pass, Cut cut, Kernel count, Kernel offsets, Kernel place) {
-        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GridLimits.YZ), 1, THREADS);
-        LaunchShape rowShape = LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), THREADS);
+        LaunchShape shape = LaunchShape.of((int) cut.chunks(), (int) Math.min(rows, GridLimits.YZ), 1, THREADS)
+                .withProgrammatic();
+        LaunchShape rowShape =
+                LaunchShape.of((int) Math.min(rows, Integer.MAX_VALUE), THREADS).withProgrammatic();
         int shift = pass * DIGIT_BITS;
         long from = keys[pass % 2];
         long to = keys[(pass + 1) % 2];
@@ -124,7 +126,7 @@ public final class RadixSort {
     public LaunchStep.Work keying(Kernel kernel, SortOrder order, int input, boolean descending, long inner) {
         return LaunchStep.launch(
                 kernel,
-                Grids.of(SizeMath.product("sort", rows, n)),
+                Grids.of(Math.ceilDiv(SizeMath.product("sort", rows, n), 4L)),
                 (arguments, frame) -> arguments
                         .add(frame.at(input))
                         .add(frame.workspace() + keys())

@@ -13,6 +13,7 @@ import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
+import dev.tenon.cuda.lower.matmul.WorkspaceProduct;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -190,20 +191,12 @@ public final class GpuRecurrentLowering {
             long stateAt = Math.ceilDiv(products, 256L) * 256;
             long state = SizeMath.product("recurrence", STATES, layer.directions(), batch, r.size(2), stateBytes);
             List<PreparedLaunch> calls = new ArrayList<>();
-            Kernel inputs = context.kernels()
-                    .kernel(StateCatalog.RECURRENT_INPUTS, "recurrent_inputs", KernelVariant.of(dtype));
-            calls.add(PreparedLaunch.of(
-                            inputs,
-                            LaunchShape.of(
-                                    (int) Math.ceilDiv(gates, (long) TILE),
-                                    (int) Math.min(Math.ceilDiv(rows, (long) TILE), GridLimits.YZ),
-                                    1,
-                                    THREADS))
-                    .value(context.slot(node.input(0)))
-                    .value(context.slot(node.input(1)))
-                    .workspace(0)
-                    .addAll(rows, gates, x.size(2))
-                    .build());
+            WorkspaceProduct product = new WorkspaceProduct(rows, gates, x.size(2));
+            String refusal = product.refusal(dtype, context);
+            calls.add(
+                    refusal.isEmpty()
+                            ? product.launch(context.slot(node.input(0)), context.slot(node.input(1)), context)
+                            : inputs(product));
             long phases = SizeMath.product("recurrence", steps, layer.phases());
             boolean apart = plan.blocks() > 1
                     && (phases <= FEW_PHASES
@@ -217,13 +210,35 @@ public final class GpuRecurrentLowering {
             }
             String tier = "recurrent, " + plan.blocks() + " blocks a direction, "
                     + (plan.keeps() ? "weights in shared memory, " : "weights from L2, ")
-                    + (apart ? "a launch a phase" : "one launch along the sequence");
+                    + (apart ? "a launch a phase" : "one launch along the sequence")
+                    + (refusal.isEmpty() ? ", inputs on tensor cores" : "");
             return new LaunchStep(
-                    tier,
-                    List.copyOf(calls),
-                    SizeMath.sum("recurrence", stateAt, state),
-                    2L * layer.directions() * Integer.BYTES,
-                    GpuStep::noResult);
+                            tier,
+                            List.copyOf(calls),
+                            SizeMath.sum("recurrence", stateAt, state),
+                            2L * layer.directions() * Integer.BYTES,
+                            GpuStep::noResult)
+                    .passing(refusal.isEmpty() ? List.of() : List.of(refusal));
+        }
+
+        /** What the inputs add to the gates, in plain arithmetic. */
+        private PreparedLaunch inputs(WorkspaceProduct product) {
+            Kernel kernel = context.kernels()
+                    .kernel(
+                            StateCatalog.RECURRENT_INPUTS,
+                            "recurrent_inputs",
+                            KernelVariant.of(node.output().dtype()));
+            LaunchShape shape = LaunchShape.of(
+                    (int) Math.ceilDiv(product.n(), (long) TILE),
+                    (int) Math.min(Math.ceilDiv(product.m(), (long) TILE), GridLimits.YZ),
+                    1,
+                    THREADS);
+            return PreparedLaunch.of(kernel, shape)
+                    .value(context.slot(node.input(0)))
+                    .value(context.slot(node.input(1)))
+                    .workspace(0)
+                    .addAll(product.m(), product.n(), product.k())
+                    .build();
         }
 
         private PreparedLaunch walk(long stateAt, long from, long to) {

@@ -51,6 +51,13 @@ __device__ __forceinline__ void to_f32(u32 two, float& low, float& high) {
     asm("{ .reg .b16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }" : "=f"(low), "=f"(high) : "r"(two));
 }
 
+// a b + c of the two f16 numbers of words, each rounded once.
+__device__ __forceinline__ u32 fma_f16x2(u32 a, u32 b, u32 c) {
+    u32 r;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+}
+
 // Round to nearest even; NaN stays NaN, too large becomes infinity.
 __device__ __forceinline__ f16 to_f16(float v) {
     f16 r;

@@ -56,11 +56,12 @@ constexpr int FN_CLIP = 48;
 constexpr int FN_AFFINE = 49;
 constexpr int FN_SCALED_TANH = 50;
 
-// e^(v + rest) is (1 + m) · half · other: v from -176 to 0, rest tiny. 2^n e^r with r in ±ln(2)/2 and a polynomial (our fit, within
-// 4e-9), within a unit in the last place; as many cycles as the hardware's 2^x, which is three times further off. Two powers of two,
-// because their product may be subnormal: a factor is multiplied by m first, and rounded among subnormal numbers once.
+// e^(v + rest) is (1 + m) · 2^n, n = exponent(0): v from -176 to 0, rest tiny. 2^n e^r with r in ±ln(2)/2 and a polynomial (our fit, within
+// 4e-9), within a unit in the last place; as many cycles as the hardware's 2^x, which is three times further off. The power may be
+// subnormal: a factor is multiplied by m first, and rounded among subnormal numbers once.
 struct Power {
-    float m, half, other;
+    float m;
+    int bits;  // n in the low 9 bits, above the last digits of 1.5 · 2^23
 };
 
 __device__ __forceinline__ Power power(float v, float rest) {
@@ -72,12 +73,21 @@ __device__ __forceinline__ Power power(float v, float rest) {
     p = fmaf(p, r, 4.1668389e-2f);
     p = fmaf(p, r, 1.66665211e-1f);
     p = fmaf(p, r, 4.9999994e-1f);
-    int n = __float_as_int(t) - 0x4b400000;
-    int h = n >> 1;
-    return {fmaf(p * r, r, r), __int_as_float((h + 127) << 23), __int_as_float((n - h + 127) << 23)};
+    return {fmaf(p * r, r, r), __float_as_int(t)};
 }
 
-__device__ __forceinline__ float scaled(float factor, Power e) { return fmaf(factor, e.m, factor) * e.half * e.other; }
+// factor e^(v + rest), for any factor: by two powers of two.
+__device__ __forceinline__ float scaled(float factor, Power e) {
+    int n = e.bits - 0x4b400000;
+    int h = n >> 1;
+    return fmaf(factor, e.m, factor) * __int_as_float((h + 127) << 23) * __int_as_float((n - h + 127) << 23);
+}
+
+// The same for a factor up to 2 and v from -174 on: by 2^(n + 126), which is normal, and a constant.
+__device__ __forceinline__ float scaled_small(float factor, Power e) {
+    float power = __int_as_float(static_cast<int>(static_cast<u32>(e.bits) << 23) + ((126 + 127) << 23));
+    return fmaf(factor, e.m, factor) * power * 1.1754944e-38f;
+}
 
 // n / d for d from 1 to 2^100 and finite n, rounded once but for rare cases.
 __device__ __forceinline__ float finite_quotient(float n, float d) {
@@ -99,7 +109,7 @@ __device__ __forceinline__ double sigmoid(double x) {
 }
 
 __device__ __forceinline__ float sigmoid(float x) {
-    float e = scaled(1.0f, power(-at_most(fabsf(x), 104.0f), 0.0f));
+    float e = scaled_small(1.0f, power(-at_most(fabsf(x), 104.0f), 0.0f));
     return finite_quotient(x >= 0 ? 1.0f : e, 1 + e);
 }
 
@@ -111,7 +121,7 @@ __device__ __forceinline__ float silu(float x, float alpha) {
     float u = at_most(fabsf(x), 174.0f / slope);
     float v = -slope * u;
     Power e = power(v, fmaf(-slope, u, -v));
-    float gate = finite_quotient(1.0f, 1 + scaled(1.0f, e));
+    float gate = finite_quotient(1.0f, 1 + scaled_small(1.0f, e));
     return (alpha * x >= 0 ? x : scaled(x > 0 ? u : -u, e)) * gate;
 }
 
@@ -129,7 +139,7 @@ __device__ __forceinline__ float gelu_tanh(float x) {
     rest += fmaf(fmaf(a, a, -s), -0.0713548139f, fmaf(s, -2.39883247e-09f, -6.59966026e-05f));
     float v = a * factor;
     Power e = power(v, fmaf(a, rest, fmaf(a, factor, -v)));
-    float gate = finite_quotient(1.0f, 1 + scaled(1.0f, e));
+    float gate = finite_quotient(1.0f, 1 + scaled_small(1.0f, e));
     return (x >= 0 ? x : -scaled(a, e)) * gate;
 }
 
@@ -140,14 +150,14 @@ __device__ __forceinline__ double gelu(double x) { return x < -40 ? -0.0 : 0.5 *
 // summed in the order that rounds least). e^(a^2 / 2) multiplies a relative error by a^2, so what the square rounds off goes into the
 // exponential. From -15 on down the result is 0.
 __device__ __forceinline__ float gelu(float x) {
-    float a = at_most(fabsf(x), 15.0f);
+    float a = fminf(fabsf(x), 15.0f);  // also for NaN, which x brings in below
     float s = a * a;
     Power e = power(-0.5f * s, -0.5f * fmaf(a, a, -s));
     float n = fmaf(s, fmaf(a, 0.00415328005f, 0.0408814996f), fmaf(a, 0.183970973f, 0.439286917f));
     n = fmaf(s, n, 0.5f * a);
     float d = fmaf(s, fmaf(s, 0.0104106199f, fmaf(a, 0.102480799f, 0.471413672f)), fmaf(a, 1.20555723f, 1.67645872f));
     d = fmaf(a, d, 1.0f);
-    return (x >= 0 ? x : -0.0f) - scaled(finite_quotient(n, d), e);
+    return (x < 0 ? -0.0f : x) - scaled_small(finite_quotient(n, d), e);
 }
 
 // log(1 + e^x); likewise.
@@ -169,7 +179,7 @@ __device__ __forceinline__ double mish(double x) { return gated(x, tanh(softplus
 __device__ __forceinline__ float mish(float x) {
     float a = at_most(fabsf(x), 120.0f);
     Power p = power(-a, 0.0f);
-    float e = scaled(1.0f, p);
+    float e = scaled_small(1.0f, p);
     float n = x >= 0 ? fmaf(2.0f, e, 1.0f) : 2 + e;
     float d = x >= 0 ? fmaf(2 * e, e, n) : fmaf(e, n, 2.0f);
     return (x >= 0 ? x : -scaled(a, p)) * finite_quotient(n, d);

@@ -6,6 +6,8 @@
 // summed as integers of 2^-40, which come out the same in any order. The token is then found in sums of ever shorter stretches.
 //
 // Launch: a multiple of 32 threads, up to 1024; any number of blocks. workspace [blocks][vocabulary] of A. Ties go to the lower index.
+// Where few stay, which a top k says, all but two passes over the logits are spared: the k-th of the threads' largest logits bounds the k-th
+// weight, what is not under it is gathered in shared memory, at most FEW, and the rest is done there, sums in the order of the vocabulary.
 // A NaN logit is reported by its place, parameters that have no meaning by -1. Variants: TENON_T float, double, f16, bf16.
 #include "philox.cuh"
 #include "types.cuh"
@@ -41,26 +43,52 @@ struct Kept {
     u64 units;    // the sum of those that stay
 };
 
+// Equal first: the difference of infinities is no number.
+__device__ __forceinline__ A weight_of(A logit, A top, A heat) { return logit == top ? A(1) : exp((logit - top) / heat); }
+
 __device__ __forceinline__ int bin_place(u32 digit) { return static_cast<int>(digit % EACH * 32 + digit / EACH); }
 __device__ __forceinline__ u32 bits_of(A weight) { return __float_as_uint(static_cast<float>(weight)); }
 __device__ __forceinline__ u64 units_of(A weight) { return static_cast<u64>(static_cast<double>(weight) * UNIT + 0.5); }
 
-// The largest logit and its index for all threads; a NaN is reported.
-__device__ __forceinline__ A largest(const T* logits, i64 size, i64 row, Row& shared, i64& place, bool& valid, void* faults, i32 step) {
+// Calls f(logit, index) for the elements of a thread, in ascending order: 16 bytes an access, four on their way.
+template <typename F>
+__device__ __forceinline__ void each(const T* logits, i64 size, F f) {
+    constexpr int PACK = Widest<T>::value;
+    constexpr int AHEAD = 4;
+    i64 packs = reinterpret_cast<u64>(logits) % 16 == 0 ? size / PACK : 0, threads = blockDim.x;
+    for (i64 at = threadIdx.x; at < packs; at += AHEAD * threads) {
+        Pack<T, PACK> some[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (at + a * threads < packs) some[a] = load_pack<T, PACK>(logits, at + a * threads);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            if (at + a * threads < packs) {
+#pragma unroll
+                for (int i = 0; i < PACK; i++) f(to_compute(some[a].at[i]), (at + a * threads) * PACK + i);
+            }
+        }
+    }
+#pragma unroll 4
+    for (i64 i = packs * PACK + threadIdx.x; i < size; i += threads) f(to_compute(logits[i]), i);
+}
+
+// The largest logit and its index for all threads, and of its own elements for each; a NaN is reported.
+__device__ __forceinline__ A largest(const T* logits, i64 size, i64 row, Row& shared, i64& place, A& own, bool& valid, void* faults, i32 step) {
     A best = -A(TENON_INFINITY);
     i64 at = size;
-    bool numbers = true;
-    for (i64 i = threadIdx.x; i < size; i += blockDim.x) {
-        A v = to_compute(logits[i]);
-        if (v != v) {
-            report_fault(faults, step, row * size + i);
-            numbers = false;
-        }
+    i64 wrong = size;
+    each(logits, size, [&](A v, i64 i) {
+        if (v != v) wrong = i;
         if (at == size || v > best) {
             best = v;
             at = i;
         }
-    }
+    });
+    if (wrong < size) report_fault(faults, step, row * size + wrong);
+    bool numbers = wrong == size;
+    own = best;
     for (int lanes = 16; lanes > 0; lanes /= 2) {
         A v = __shfl_xor_sync(0xffffffffu, best, lanes);
         i64 p = __shfl_xor_sync(0xffffffffu, at, lanes);
@@ -268,6 +296,8 @@ __device__ __forceinline__ u64 all_units(u64 mine, Row& shared) {
     return sum;
 }
 
+#include "sample_few.cuh"
+
 extern "C" __global__ void __launch_bounds__(1024) TENON_NAME(sample)(const T* logits, const float* temperature, const i64* top_k, const float* top_p, const float* min_p, const i64* seed, const i64* step, i64* y, A* workspace, i64 rows, i64 size, void* faults, i32 number) {
     __shared__ Row shared;
     release_successor();
@@ -281,16 +311,26 @@ extern "C" __global__ void __launch_bounds__(1024) TENON_NAME(sample)(const T* l
     for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
         const T* from = logits + row * size;
         i64 place;
+        A own;
         bool valid;
-        A top = largest(from, size, row, shared, place, valid, faults, number);
+        A top = largest(from, size, row, shared, place, own, valid, faults, number);
         if (!asked || !valid || heat == 0) {
             if (threadIdx.x == 0) y[row] = place;
             continue;
         }
+        double u = philox_unit(philox(static_cast<u64>(row), static_cast<u64>(*step), static_cast<u64>(*seed)).x);
+        if (count > 0 && count <= blockDim.x / 2 && size >= 4ll * blockDim.x && size <= 0xffffffffll) {
+            u32 found = gather_few(from, size, own, top, heat, static_cast<u32>(count), shared);
+            if (found <= FEW) {
+                i64 token = draw_few(from, top, heat, found < count ? found : static_cast<u32>(count), found, share, least, u, shared);
+                if (threadIdx.x == 0) y[row] = token;
+                __syncthreads();
+                continue;
+            }
+        }
         u64 units = 0;
         for (i64 i = threadIdx.x; i < size; i += blockDim.x) {
-            A v = to_compute(from[i]);
-            A w = v == top ? A(1) : exp((v - top) / heat);
+            A w = weight_of(to_compute(from[i]), top, heat);
             weights[i] = w;
             units += units_of(w);
         }
@@ -298,7 +338,6 @@ extern "C" __global__ void __launch_bounds__(1024) TENON_NAME(sample)(const T* l
         if (count > 0 && count < size) kept = left_of(weights, size, kept, true, static_cast<u64>(count), 0, shared);
         if (share < 1) kept = left_of(weights, size, kept, false, 0, static_cast<double>(share), shared);
         i64 last = kept.some ? pick(Tied{weights, kept.least}, size, -1, kept.ties - 0.5, shared) : size;
-        double u = philox_unit(philox(static_cast<u64>(row), static_cast<u64>(*step), static_cast<u64>(*seed)).x);
         i64 token = pick(Staying{weights, kept, last, static_cast<double>(least)}, size, u, 0, shared);
         if (threadIdx.x == 0) y[row] = token;
     }

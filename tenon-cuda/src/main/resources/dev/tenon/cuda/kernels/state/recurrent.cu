@@ -65,16 +65,31 @@ struct Rows {
     const T* global;  // of the direction
 };
 
-// The sums of COUNT gates from FIRST on of a unit, for N sequences whose states follow one another: all lanes get all of them.
-template <int FIRST, int COUNT, int N>
-__device__ __forceinline__ void unit_sums(A (&sums)[COUNT][N], const Recurrence& l, const Rows& rows, i64 local, i64 unit, const A* vectors) {
-    typedef Pack<A, 4> Four;
-    int lane = threadIdx.x % 32;
+// Adds the lanes' values: lane i · (32 / P) gets the whole of value i, and the lanes after it. Each step halves what a lane still has to add.
+template <int P, int HALF = P / 2, int APART = 16>
+__device__ __forceinline__ A scattered_sum(A (&v)[P], int lane) {
+    if constexpr (HALF > 0) {
+        bool upper = (lane & APART) != 0;
 #pragma unroll
-    for (int g = 0; g < COUNT; g++) {
+        for (int i = 0; i < HALF; i++) {
+            A other = __shfl_xor_sync(0xffffffffu, upper ? v[i] : v[i + HALF], APART);
+            v[i] = (upper ? v[i + HALF] : v[i]) + other;
+        }
+        return scattered_sum<P, HALF / 2, APART / 2>(v, lane);
+    } else {
 #pragma unroll
-        for (int n = 0; n < N; n++) sums[g][n] = 0;
+        for (int apart = APART; apart > 0; apart /= 2) v[0] += __shfl_xor_sync(0xffffffffu, v[0], apart);
+        return v[0];
     }
+}
+
+// The sums of COUNT gates from FIRST on of a unit, for N sequences whose states follow one another: lane n gets those of sequence n.
+template <int FIRST, int COUNT, int N>
+__device__ __forceinline__ void unit_sums(A (&own)[COUNT], const Recurrence& l, const Rows& rows, i64 local, i64 unit, const A* vectors) {
+    typedef Pack<A, 4> Four;
+    constexpr int P = COUNT * N <= 1 ? 1 : COUNT * N <= 2 ? 2 : COUNT * N <= 4 ? 4 : COUNT * N <= 8 ? 8 : COUNT * N <= 16 ? 16 : 32;
+    int lane = threadIdx.x % 32;
+    A sums[P] = {};  // gate after gate, the sequences of each
     for (i64 k = lane * 4; k < l.wide; k += 128) {
         A w[COUNT][4];
 #pragma unroll
@@ -95,18 +110,13 @@ __device__ __forceinline__ void unit_sums(A (&sums)[COUNT][N], const Recurrence&
 #pragma unroll
             for (int g = 0; g < COUNT; g++) {
 #pragma unroll
-                for (int i = 0; i < 4; i++) sums[g][n] += w[g][i] * v.at[i];
+                for (int i = 0; i < 4; i++) sums[g * N + n] += w[g][i] * v.at[i];
             }
         }
     }
+    A whole = scattered_sum<P>(sums, lane);
 #pragma unroll
-    for (int lanes = 16; lanes > 0; lanes /= 2) {
-#pragma unroll
-        for (int g = 0; g < COUNT; g++) {
-#pragma unroll
-            for (int n = 0; n < N; n++) sums[g][n] += __shfl_xor_sync(0xffffffffu, sums[g][n], lanes);
-        }
-    }
+    for (int g = 0; g < COUNT; g++) own[g] = __shfl_sync(0xffffffffu, whole, (g * N + lane % N) * (32 / P));
 }
 
 // What one lane knows of its sequence in a step.
@@ -151,14 +161,11 @@ __device__ __forceinline__ void put_hidden(const Recurrence& l, const Operands& 
 #if TENON_CELL == 0
 template <int N>
 __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int, i64 local, const Place& p, bool mine, const A* vectors) {
-    A sums[1][N];
+    A sums[1];
     A in = mine ? input_sum(l, o, p, 0, true) : A(0);
     unit_sums<0, 1, N>(sums, l, rows, local, p.unit, vectors);
     int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int n = 0; n < N; n++) {
-        if (mine && lane == n) put_hidden(l, o, p, vectors[n * l.wide + p.unit], activate(l, p.d, 0, in + sums[0][n]));
-    }
+    if (mine) put_hidden(l, o, p, vectors[lane * l.wide + p.unit], activate(l, p.d, 0, in + sums[0]));
 }
 #elif TENON_CELL == 1
 template <int N>
@@ -168,39 +175,33 @@ __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o,
     A* reset_state = o.state + 2 * all;
     A* update_gate = o.state + 3 * all;
     if (l.linear) {
-        A sums[3][N], in[3] = {};
+        A sums[3], in[3] = {};
         if (mine) {
 #pragma unroll
             for (int g = 0; g < 3; g++) in[g] = input_sum(l, o, p, g, g < 2);
         }
         unit_sums<0, 3, N>(sums, l, rows, local, p.unit, vectors);
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            if (!mine || lane != n) continue;
-            A last = vectors[n * l.wide + p.unit];
-            A update = activate(l, p.d, 0, in[0] + sums[0][n]), reset = activate(l, p.d, 0, in[1] + sums[1][n]);
-            A candidate = activate(l, p.d, 1, in[2] + reset * (sums[2][n] + recurrent_bias(l, o, p, 2)));
+        if (mine) {
+            A last = vectors[lane * l.wide + p.unit];
+            A update = activate(l, p.d, 0, in[0] + sums[0]), reset = activate(l, p.d, 0, in[1] + sums[1]);
+            A candidate = activate(l, p.d, 1, in[2] + reset * (sums[2] + recurrent_bias(l, o, p, 2)));
             put_hidden(l, o, p, last, (1 - update) * candidate + update * last);
         }
     } else if (phase == 0) {
-        A sums[2][N];
+        A sums[2];
         A first = mine ? input_sum(l, o, p, 0, true) : A(0), second = mine ? input_sum(l, o, p, 1, true) : A(0);
         unit_sums<0, 2, N>(sums, l, rows, local, p.unit, vectors);
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            if (!mine || lane != n) continue;
-            update_gate[own] = activate(l, p.d, 0, first + sums[0][n]);
-            reset_state[own] = activate(l, p.d, 0, second + sums[1][n]) * vectors[n * l.wide + p.unit];
+        if (mine) {
+            update_gate[own] = activate(l, p.d, 0, first + sums[0]);
+            reset_state[own] = activate(l, p.d, 0, second + sums[1]) * vectors[lane * l.wide + p.unit];
         }
     } else {
-        A sums[1][N];
+        A sums[1];
         A in = mine ? input_sum(l, o, p, 2, true) : A(0);
         unit_sums<2, 1, N>(sums, l, rows, local, p.unit, vectors);
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            if (!mine || lane != n) continue;
+        if (mine) {
             A last = p.step == 0 ? o.h0 == nullptr ? A(0) : to_compute(o.h0[state_at(l, p.d, p.b, p.unit)]) : o.state[(p.step & 1) * all + own];
-            A update = update_gate[own], candidate = activate(l, p.d, 1, in + sums[0][n]);
+            A update = update_gate[own], candidate = activate(l, p.d, 1, in + sums[0]);
             put_hidden(l, o, p, last, (1 - update) * candidate + update * last);
         }
     }
@@ -227,7 +228,7 @@ __device__ __forceinline__ void lstm_cell(const Recurrence& l, const Operands& o
 
 template <int N>
 __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int, i64 local, const Place& p, bool mine, const A* vectors) {
-    A sums[4][N], in[4] = {};
+    A sums[4], in[4] = {};
     if (mine) {
 #pragma unroll
         for (int g = 0; g < 4; g++) in[g] = input_sum(l, o, p, g, true);
@@ -235,12 +236,7 @@ __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o,
     unit_sums<0, 4, N>(sums, l, rows, local, p.unit, vectors);
     int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int n = 0; n < N; n++) {
-        if (lane == n) {
-#pragma unroll
-            for (int g = 0; g < 4; g++) in[g] += sums[g][n];
-        }
-    }
+    for (int g = 0; g < 4; g++) in[g] += sums[g];
     if (mine) lstm_cell(l, o, p, in, vectors[lane * l.wide + p.unit]);
 }
 #endif
@@ -260,7 +256,18 @@ __device__ __forceinline__ void load_vectors(const Recurrence& l, const Operands
     for (i64 i = count * l.wide + threadIdx.x; i < whole * l.wide; i += blockDim.x) vectors[i] = 0;
     if (l.wide == l.hidden && (turn.phase == 1 || turn.step > 0)) {  // in fours, as they lie
         const uint4* fours = reinterpret_cast<const uint4*>(source + from * l.hidden);
-        for (i64 i = threadIdx.x; i < count * l.hidden * static_cast<i64>(sizeof(A)) / 16; i += blockDim.x) reinterpret_cast<uint4*>(vectors)[i] = __ldcg(fours + i);
+        int all_fours = static_cast<int>(count * l.hidden * static_cast<i64>(sizeof(A)) / 16), threads = blockDim.x;
+        for (int i = threadIdx.x; i < all_fours; i += 8 * threads) {  // eight on their way: the step waits for them
+            uint4 some[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                if (i + j * threads < all_fours) some[j] = __ldcg(fours + i + j * threads);
+            }
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                if (i + j * threads < all_fours) reinterpret_cast<uint4*>(vectors)[i + j * threads] = some[j];
+            }
+        }
         return;
     }
     for (i64 i = threadIdx.x; i < count * l.wide; i += blockDim.x) {

@@ -49,6 +49,16 @@ TENON_DEVICE f16 to_f16(float v) {
     return r;
 }
 
+TENON_DEVICE u32 fma_f16x2(u32 a, u32 b, u32 c) {
+    float a0, a1, b0, b1, c0, c1;
+    to_f32(a, a0, a1);
+    to_f32(b, b0, b1);
+    to_f32(c, c0, c1);
+    // products of halves are exact in f32; to a double the sum is exact too, so that it is rounded once but for f32's own rounding
+    double low = static_cast<double>(a0) * b0 + c0, high = static_cast<double>(a1) * b1 + c1;
+    return static_cast<u32>(to_f16(static_cast<float>(low)).bits) | static_cast<u32>(to_f16(static_cast<float>(high)).bits) << 16;
+}
+
 TENON_DEVICE bf16 to_bf16(float v) {
     u32 u = __builtin_bit_cast(u32, v);
     bf16 r;

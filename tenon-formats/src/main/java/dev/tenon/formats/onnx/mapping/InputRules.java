@@ -130,6 +130,7 @@ public final class InputRules {
             Upsample 1:scales:vector
             Attention 6:nonpad_kv_seqlen:vector
             com.microsoft.EmbedLayerNormalization 5:gamma:vector 6:beta:vector
+            com.microsoft.MatMulNBits 5:bias:vector
             com.microsoft.SkipLayerNormalization 2:gamma:vector 3:beta:vector 4:bias:vector
             com.microsoft.SkipSimplifiedLayerNormalization 2:gamma:vector 3:bias:vector
             """;

@@ -35,6 +35,7 @@ final class MicrosoftMapping {
             case "BiasGelu" -> List.of(n.unary(UnaryFn.GELU, biased(n)));
             case "FastGelu" -> List.of(n.unary(UnaryFn.GELU_TANH, n.has(1) ? biased(n) : n.in(0)));
             case "QuickGelu" -> List.of(quickGelu(n));
+            case "MatMulNBits" -> List.of(NBitsMapping.map(n));
             default -> throw OnnxOps.unlisted(n);
         };
     }

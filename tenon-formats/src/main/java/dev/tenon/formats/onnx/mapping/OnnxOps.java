@@ -46,7 +46,7 @@ public final class OnnxOps {
         MICROSOFT(
                 "com.microsoft",
                 "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization"
-                        + " Gelu BiasGelu FastGelu QuickGelu");
+                        + " Gelu BiasGelu FastGelu QuickGelu MatMulNBits");
 
         private final String domain;
         private final String names;
