@@ -163,7 +163,9 @@ public final class MovementKernels {
     /** Whether 16 bytes at a time cut every run of a transpose, on both sides, and meet every address. */
     private static boolean cutsPacks(int bytes, Dims dims, int row, long x, long y) {
         int last = dims.count() - 1;
-        long all = x | y | dims.size(row) * bytes | dims.size(last) * bytes;
+        long all = x | y;
+        all |= SizeMath.product("transpose", dims.size(row), bytes);
+        all |= SizeMath.product("transpose", dims.size(last), bytes);
         for (int d = 0; d <= last; d++) {
             all |= d == row ? 0 : dims.from(d) * bytes;
             all |= d == last ? 0 : dims.to(d) * bytes;

@@ -59,7 +59,8 @@ final class DepthwiseLastConv {
         long pieces = together ? pairs : SizeMath.product("conv", lines, columns.output());
         long blocks = Math.ceilDiv(pieces, THREADS / lanes);
         long most = Math.max(1, Math.ceilDiv(BLOCKS_A_MULTIPROCESSOR * multiprocessors, parts));
-        long cellBytes = lanes * CHUNK_BYTES / operands.dtype().bytes() * Float.BYTES + CHUNK_BYTES;
+        int channels = lanes * CHUNK_BYTES / operands.dtype().bytes();
+        long cellBytes = channels * Float.BYTES + CHUNK_BYTES;
         int shared = SizeMath.toInt("conv", geometry.cells() * cellBytes);
         String entry = "conv_depthwise_last"
                 + (usual ? "_k" + rows.kernel() + "s" + rows.stride() : "")

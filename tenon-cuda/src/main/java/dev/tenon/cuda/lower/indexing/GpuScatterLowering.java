@@ -203,7 +203,7 @@ public final class GpuScatterLowering {
 
     /** Whether slices are runs of whole accesses of 16 bytes, long enough for a warp. */
     private static boolean takesSlices(ScatterFn fn, Scatter scatter) {
-        long bytes = scatter.inner() * scatter.dtype().bytes();
+        long bytes = scatter.dtype().bytesFor(scatter.inner());
         return fn.combines().isPresent()
                 && scatter.dtype().isFloat()
                 && bytes % ACCESS_BYTES == 0
@@ -368,7 +368,7 @@ public final class GpuScatterLowering {
                         .add(wide)
                         .add(scatter.count())
                         .add(scatter.slices())));
-        long accesses = Math.ceilDiv(scatter.inner() * scatter.dtype().bytes(), ACCESS_BYTES * WARP_ACCESSES);
+        long accesses = Math.ceilDiv(scatter.dtype().bytesFor(scatter.inner()), ACCESS_BYTES * WARP_ACCESSES);
         works.add(LaunchStep.launch(
                 kernels.kernel(IndexingCatalog.SCATTER_SLICES, "scatter_slices", variant),
                 Grids.of(SizeMath.product("scatter", scatter.slices(), accesses, WARP)),

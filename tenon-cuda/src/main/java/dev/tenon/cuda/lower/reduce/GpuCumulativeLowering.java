@@ -79,7 +79,7 @@ public final class GpuCumulativeLowering {
             return inner == 1
                     && dtype().isFloat()
                     && !op.reverse()
-                    && n * dtype().bytes() % ACCESS_BYTES == 0
+                    && dtype().bytesFor(n) % ACCESS_BYTES == 0
                     && (n <= SHORT_ROW || count >= MANY_ROWS);
         }
 
