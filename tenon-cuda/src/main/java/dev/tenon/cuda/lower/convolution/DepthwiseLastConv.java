@@ -59,7 +59,7 @@ final class DepthwiseLastConv {
         long pieces = together ? pairs : SizeMath.product("conv", lines, columns.output());
         long blocks = Math.ceilDiv(pieces, THREADS / lanes);
         long most = Math.max(1, Math.ceilDiv(BLOCKS_A_MULTIPROCESSOR * multiprocessors, parts));
-        int channels = lanes * CHUNK_BYTES / operands.dtype().bytes();
+        long channels = lanes * CHUNK_BYTES / operands.dtype().bytes();
         long cellBytes = channels * Float.BYTES + CHUNK_BYTES;
         int shared = SizeMath.toInt("conv", geometry.cells() * cellBytes);
         String entry = "conv_depthwise_last"
