@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.lazy.Uninterrupted;
+import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelStage;
 import dev.tenon.cuda.compile.CachingCompiler;
 import dev.tenon.cuda.compile.KernelCache;
@@ -11,14 +12,19 @@ import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.KernelCompiler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Emulated devices, side by side: the compiler of one kind's kernels keeps one core busy alone. */
 final class EmulatedStages {
     private static final int STAGES = 2;
+    private static final Pattern TYPE = Pattern.compile("\\b(bf16|f16|f32|f64)\\b");
 
     /** Checks a case of a kind. */
     interface Checked<T> {
@@ -34,6 +40,17 @@ final class EmulatedStages {
     static boolean leavesOut(String kind, DType type) {
         DType one = kind.hashCode() % 2 == 0 ? DType.F16 : DType.BF16;
         return type == one && !Boolean.getBoolean("tenon.emulator.all");
+    }
+
+    /** The same of a kernel's case, by the type that it names. */
+    static boolean leavesOut(KernelCase one) {
+        return type(one).filter(type -> leavesOut(one.kernel(), type)).isPresent();
+    }
+
+    /** The type of floats that a case names. */
+    static Optional<DType> type(KernelCase one) {
+        Matcher type = TYPE.matcher(one.what());
+        return type.find() ? Optional.of(DType.valueOf(type.group().toUpperCase(Locale.ROOT))) : Optional.empty();
     }
 
     /**

@@ -2,15 +2,12 @@ package dev.tenon.emulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tenon.core.ir.DType;
 import dev.tenon.cuda.check.KernelCase;
 import dev.tenon.cuda.check.KernelCases;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +21,6 @@ class KernelCasesTest {
     /** Each has a tile and transposes that are compiled for it alone. */
     private static final int TILE_STRIDE = 3;
 
-    private static final Pattern TYPE = Pattern.compile("\\b(bf16|f16|f32|f64)\\b");
     private static final Pattern HANDED = Pattern.compile("[A-Z]{2}-\\d\\d");
 
     @Test
@@ -37,7 +33,7 @@ class KernelCasesTest {
         int drawn = 0;
         for (KernelCase one : KernelCases.all()) {
             boolean tiled = one.kernel().equals("matmul_wmma") && one.what().startsWith("drawn ");
-            if (isOfOtherHalf(one) || (tiled && stride > 1 && drawn++ % TILE_STRIDE != 0)) {
+            if (EmulatedStages.leavesOut(one) || (tiled && stride > 1 && drawn++ % TILE_STRIDE != 0)) {
                 continue;
             }
             if (isWanted(one) || (!one.heavy() && others++ % stride == 0)) {
@@ -52,15 +48,9 @@ class KernelCasesTest {
 
     /** What cases share that are compiled together: two stages need not compile the same. */
     private static String variant(KernelCase one) {
-        Matcher type = TYPE.matcher(one.what());
-        return type.find() ? one.kernel() + " of " + type.group() : one.kernel();
-    }
-
-    private static boolean isOfOtherHalf(KernelCase one) {
-        Matcher type = TYPE.matcher(one.what());
-        return type.find()
-                && EmulatedStages.leavesOut(
-                        one.kernel(), DType.valueOf(type.group().toUpperCase(Locale.ROOT)));
+        return EmulatedStages.type(one)
+                .map(type -> one.kernel() + " of " + type)
+                .orElse(one.kernel());
     }
 
     private static boolean isWanted(KernelCase one) {

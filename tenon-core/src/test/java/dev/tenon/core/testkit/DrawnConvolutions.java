@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * Convolutions with every attribute drawn: 1 to 4 spatial dims, groups, single channels, strides, dilations, pads of
  * each side, transposed with output padding, channels innermost, every epilogue, weights of which some are not finite,
- * no images. As many as the property {@code tenon.convolutions} says, 300 by default.
+ * no images. As many as the property {@code tenon.convolutions} says, 150 by default.
  */
 public final class DrawnConvolutions {
     private static final List<UnaryFn> FUNCTIONS =
@@ -33,7 +33,7 @@ public final class DrawnConvolutions {
 
     /** How many are asked for. */
     public static int count() {
-        return Integer.getInteger("tenon.convolutions", 300);
+        return Integer.getInteger("tenon.convolutions", 150);
     }
 
     /** One of them; the same for the same seed. */
