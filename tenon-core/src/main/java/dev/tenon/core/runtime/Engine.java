@@ -35,7 +35,7 @@ public final class Engine implements AutoCloseable {
     private final Target target;
     private final Backend backend;
     private final Device device;
-    /** Of no use until the engine is open: the rehearsal is nobody's run. */
+    /** The caller's once the engine is open: it is not told of the rehearsal's runs. */
     private volatile EngineListener listener = EngineListener.NONE;
 
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One of the JVM's flight recorder events, from its begin to its end. Until the flight recorder is in use, and in a
- * run-time image without the module {@code jdk.jfr}, there are none and asking costs a read.
+ * run-time image without the module {@code jdk.jfr}, no event is made, and asking costs a read.
  */
 @SuppressWarnings("UnusedVariable") // the recorder reads the events' fields
 final class FlightRecord {

@@ -36,7 +36,7 @@ final class ModelEvents {
         }
     }
 
-    /** Begins a span of that kind; null where nobody wants to know. */
+    /** Begins a span of that kind; null without a listener and a recording. */
     @Nullable
     Span begin(Class<? extends EngineEvent> kind) {
         FlightRecord record = FlightRecord.begin(kind);

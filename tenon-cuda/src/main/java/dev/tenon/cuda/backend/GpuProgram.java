@@ -32,6 +32,7 @@ final class GpuProgram implements Program {
     private final GpuStep[] steps;
     private final long arenaBytes;
     private final List<Stretch> stretches;
+    private final boolean recorded;
     private final long workspaceBytes;
     private final long counterBytes;
     private final ProgramResources resources;
@@ -59,6 +60,7 @@ final class GpuProgram implements Program {
         this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
         this.stretches = record ? stretches(steps) : List.of();
+        this.recorded = stretches.stream().anyMatch(Stretch::recorded);
         this.workspaceBytes = work.most(GpuStep::workspaceBytes);
         this.counterBytes = work.most(GpuStep::counterBytes);
         this.resources = resources;
@@ -92,7 +94,7 @@ final class GpuProgram implements Program {
 
     /** Whether some of the work is to be recorded and can be. */
     boolean recorded() {
-        return stretches.stream().anyMatch(Stretch::recorded);
+        return recorded;
     }
 
     /** What is recorded and what is not, in order; nothing where nothing is to be recorded. */
@@ -160,7 +162,7 @@ final class GpuProgram implements Program {
     }
 
     private void enqueue(int step, GpuFrame frame) {
-        long range = StepRanges.begin(nodes[step].op().mnemonic(), nodes[step].name());
+        long range = StepRanges.begin(nodes[step]);
         try {
             steps[step].enqueue(frame);
         } catch (TenonException e) {

@@ -76,7 +76,7 @@ final class RecordedWork implements AutoCloseable {
                 program.enqueue(frame, program.stretches().get(i));
                 continue;
             }
-            long range = StepRanges.begin("replay", "");
+            long range = StepRanges.beginReplay();
             try {
                 frame.stream().launch(graph);
             } finally {

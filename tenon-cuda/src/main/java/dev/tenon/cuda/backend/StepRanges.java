@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.ir.Node;
 import dev.tenon.nativelib.Switches;
 import dev.tenon.nativelib.nvtx.NvtxRanges;
 
@@ -13,9 +14,14 @@ final class StepRanges {
 
     private StepRanges() {}
 
-    /** Begins a range. @return for {@link #end} */
-    static long begin(String kind, String name) {
-        return ON ? NvtxRanges.start(("tenon::" + kind + " " + name).strip()) : 0;
+    /** Begins the range of a step; {@link #end} ends it. */
+    static long begin(Node node) {
+        return ON ? NvtxRanges.start(("tenon::" + node.op().mnemonic() + " " + node.name()).strip()) : 0;
+    }
+
+    /** Begins the range of a launch of recorded work; {@link #end} ends it. */
+    static long beginReplay() {
+        return ON ? NvtxRanges.start("tenon::replay") : 0;
     }
 
     static void end(long range) {

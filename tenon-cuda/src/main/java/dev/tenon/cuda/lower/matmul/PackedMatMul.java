@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -126,18 +127,7 @@ public final class PackedMatMul {
     }
 
     private static LaunchStep gemv(DequantMatMul op, PackedMmaGemv gemv, Node node, GpuLoweringContext context) {
-        Kernel kernel = context.kernels()
-                .kernel(
-                        StateCatalog.DEQUANT_GEMV_MMA,
-                        "dequant_gemv_mma",
-                        StateCatalog.packed(op.format(), node.output().dtype()),
-                        gemv.shape().sharedBytes());
-        Shape x = node.input(0).shape();
-        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
-                .value(context.slot(node.input(0)))
-                .value(context.slot(node.input(1)))
-                .value(context.slot(node.output()))
-                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1))
+        PreparedLaunch call = row(StateCatalog.DEQUANT_GEMV_MMA, "dequant_gemv_mma", gemv.shape(), op, node, context)
                 .add(gemv.share())
                 .add(node.input(1).constant() != null)
                 .build();
@@ -145,23 +135,29 @@ public final class PackedMatMul {
     }
 
     private static LaunchStep gemv(DequantMatMul op, PackedGemv gemv, Node node, GpuLoweringContext context) {
-        Kernel kernel = context.kernels()
-                .kernel(
-                        StateCatalog.DEQUANT_GEMV,
-                        "dequant_gemv",
-                        StateCatalog.packed(op.format(), node.output().dtype()),
-                        gemv.shape().sharedBytes());
-        Shape x = node.input(0).shape();
-        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
-                .value(context.slot(node.input(0)))
-                .value(context.slot(node.input(1)))
-                .value(context.slot(node.output()))
-                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1))
+        PreparedLaunch call = row(StateCatalog.DEQUANT_GEMV, "dequant_gemv", gemv.shape(), op, node, context)
                 .add(gemv.slices())
                 .add(gemv.rows())
                 .add(node.input(1).constant() != null)
                 .build();
         return LaunchStep.of("dequant_gemv " + op.format() + ", " + gemv.slices() + " slices a row", call);
+    }
+
+    /** The launch of a kernel for one row, with what both kernels take first. */
+    private static PreparedLaunch.Builder row(
+            KernelFile file, String entry, LaunchShape shape, DequantMatMul op, Node node, GpuLoweringContext context) {
+        Kernel kernel = context.kernels()
+                .kernel(
+                        file,
+                        entry,
+                        StateCatalog.packed(op.format(), node.output().dtype()),
+                        shape.sharedBytes());
+        Shape x = node.input(0).shape();
+        return PreparedLaunch.of(kernel, shape)
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.output()))
+                .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1));
     }
 
     /** One launch, four rows of the weight a warp; four neighbours a lane where rows and blocks are multiples of 4. */

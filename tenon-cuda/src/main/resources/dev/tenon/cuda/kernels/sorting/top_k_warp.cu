@@ -6,6 +6,7 @@
 // Launch: 256 threads, any number of blocks; dynamic shared memory of `size` keys and places a warp. `size` is a power of two of at least 2 and
 // at least k; n is at most 32 · EACH. `packed`: rows begin on 16-byte boundaries, and end on them.
 // Variants: TENON_T an unsigned integer as wide as the elements.
+#include "block_sort.cuh"
 #include "row_rules.cuh"
 #include "sort_key.cuh"
 
@@ -58,19 +59,7 @@ __device__ __forceinline__ void sort_in_warp(K* keys, u32* places, int size, int
     for (int run = 2; run <= size; run *= 2) {
         for (int apart = run / 2; apart > 0; apart /= 2) {
             __syncwarp();
-            for (int t = lane; t < size / 2; t += 32) {
-                int i = 2 * t - (t & (apart - 1));
-                int j = i + apart;
-                K a = keys[i], b = keys[j];
-                u32 p = places[i], q = places[j];
-                bool after = a > b || (a == b && p > q);
-                if (after == ((i & run) == 0)) {
-                    keys[i] = b;
-                    keys[j] = a;
-                    places[i] = q;
-                    places[j] = p;
-                }
-            }
+            for (int t = lane; t < size / 2; t += 32) exchange(keys, places, t, run, apart);
         }
     }
     __syncwarp();
