@@ -198,42 +198,42 @@ final class ConvCases {
         }
     }
 
-    /** Weights that are not finite over padding: the cells there are left out. */
+    /** Weights or images that are not finite, over padding: the cells there are left out. */
     private void infinite(DType type) {
         Epilogue epilogue = Epilogue.NONE.withBias();
         for (long groups : new long[] {1, 2, 48}) {
             Conv conv = new Conv(each(2), each(1), each(2), each(1), groups, epilogue);
-            cases.add(infinite(conv, type, new long[] {2, 48, 9, 8}, new long[] {48, 48 / groups, 3, 3}));
-            cases.add(infinite(
-                    new ChannelsLastConv(conv), type, new long[] {2, 9, 8, 48}, new long[] {48, 3, 3, 48 / groups}));
+            infinite(conv, type, new long[] {2, 48, 9, 8}, new long[] {48, 48 / groups, 3, 3});
+            infinite(new ChannelsLastConv(conv), type, new long[] {2, 9, 8, 48}, new long[] {48, 3, 3, 48 / groups});
         }
-        cases.add(infinite(
-                new Conv(each(1), each(1), each(1), each(1), 1, epilogue), type, new long[] {1, 512, 5, 5}, new long[] {
-                    48, 512, 3, 3
-                }));
-        cases.add(infinite(
-                new ConvTranspose(each(2), each(1), each(1), each(1), each(1), 1, epilogue),
-                type,
-                new long[] {1, 40, 5, 6},
-                new long[] {40, 48, 3, 3}));
+        Op deep = new Conv(each(1), each(1), each(1), each(1), 1, epilogue);
+        infinite(deep, type, new long[] {1, 512, 5, 5}, new long[] {48, 512, 3, 3});
+        Op transposed = new ConvTranspose(each(2), each(1), each(1), each(1), each(1), 1, epilogue);
+        infinite(transposed, type, new long[] {1, 40, 5, 6}, new long[] {40, 48, 3, 3});
     }
 
-    private KernelCase infinite(Op op, DType type, long[] x, long[] w) {
+    private void infinite(Op op, DType type, long[] x, long[] w) {
+        cases.add(infinite(op, type, x, w, true));
+        cases.add(infinite(op, type, x, w, false));
+    }
+
+    private KernelCase infinite(Op op, DType type, long[] x, long[] w, boolean ofWeights) {
         TensorType image = TensorType.of(type, x);
         TensorType weights = TensorType.of(type, w);
-        String what = image + " by " + weights + " not all finite, " + op.mnemonic();
+        String what = image + " by " + weights + " " + (ofWeights ? "" : "image ") + "not all finite, " + op.mnemonic();
         return new KernelCase("conv", what, stage -> {
             Random random = new Random(image.hashCode());
-            NdArray some = normal(random, weights, 0.1);
+            // of the sum behind a result, as in add
+            long channels = op instanceof ConvTranspose ? w[0] : Shape.of(w).elements(1, w.length) / 9;
+            long depth = channels * 9;
+            NdArray pixels = normal(random, image, 1);
+            NdArray factors = normal(random, weights, 1 / Math.sqrt((double) depth));
+            NdArray some = ofWeights ? factors : pixels;
             double[] others = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
-            for (int i = 0; i < 24; i++) {
+            for (int i = 0; i < (ofWeights ? 24 : 6); i++) {
                 some.set(random.nextInt(some.size()), others[i % 3]);
             }
-            compare(
-                    stage,
-                    op,
-                    List.of(normal(random, image, 1), some, normal(random, TensorType.of(type, 48), 1)),
-                    432);
+            compare(stage, op, List.of(pixels, factors, normal(random, TensorType.of(type, 48), 1)), depth);
         });
     }
 

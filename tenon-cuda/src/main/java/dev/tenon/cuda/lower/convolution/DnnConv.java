@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A convolution by cuDNN, and what is left to do by our kernels, in place. The library has zeros where windows meet
- * padding, which make NaN of weights that are not finite; where these may be, a kernel sums what came out NaN again.
+ * padding, which make NaN of weights that are not finite, or, by some of its kernels, zeros; where such weights may be, a
+ * kernel of ours makes the results of their output channels again.
  *
  * @param tier in words
  * @param mend null where weights are known to be finite, or there is no padding
@@ -171,15 +172,14 @@ record DnnConv(
     private static PreparedLaunch mend(
             ConvGeometry geometry, ConvOperands operands, Epilogue epilogue, GpuLoweringContext context) {
         KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
-        long results =
-                SizeMath.product("conv", geometry.batch(), geometry.groups(), geometry.outputs(), geometry.positions());
+        long threads = SizeMath.product("conv", geometry.groups(), geometry.outputs(), Grids.THREADS);
         PreparedLaunch.Builder launch = PreparedLaunch.of(
                         context.kernels()
                                 .kernel(
                                         file,
                                         geometry.transposed() ? "conv_transpose_mend" : "conv_mend",
                                         KernelVariant.of(operands.dtype())),
-                        Grids.of(results))
+                        Grids.of(threads))
                 .value(operands.x())
                 .value(operands.w())
                 .value(epilogue.bias() ? operands.bias() : -1)

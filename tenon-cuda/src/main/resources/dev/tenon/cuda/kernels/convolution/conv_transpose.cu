@@ -4,23 +4,23 @@
 //   conv_transpose2d conv_transpose3d       a thread a result, at most so many spatial dims
 //   conv_transpose2d_8 conv_transpose3d_8  a thread 8 output channels of a position: x is read once for them
 //   conv_transpose                          a thread a result, at most 8 spatial dims
-//   conv_transpose_mend                     the same, of results that are NaN only: products with zeros in padding make NaN of infinite weights
+//   conv_transpose_mend                     all results of the output channels whose weights are not all finite; a block an output channel
 //
 // Launch: 256 threads, any number of blocks; neighbours along the last dim. No shared memory. Everything lies row-major as the operation has
 // it, or by other strides: x [b, groups channels, ...], w [groups channels, outputs, ...], y [b, groups outputs, ...].
 // Variants: TENON_T one of float, double, f16, bf16; sums in Compute<T>.
 #include "conv_direct.cuh"
 
-#define KERNEL(name, DIMS, R, TRANSPOSED, MEND)                                                                                               \
+#define ENTRY(name, ...)                                                                                                                \
     extern "C" __global__ void __launch_bounds__(256)                                                                                   \
         TENON_NAME(name)(const T* x, const T* w, const T* bias, const T* residual, T* y, ConvSizes sizes, i32 fn, A p0, A p1) {         \
-        convolve<DIMS, R, TRANSPOSED, MEND>(x, w, y, sizes, {bias, residual, fn, p0, p1});                                                    \
+        __VA_ARGS__(x, w, y, sizes, {bias, residual, fn, p0, p1});                                                                      \
     }                                                                                                                                   \
     TENON_ENTRY(name)
 
-KERNEL(conv_transpose2d, 2, 1, true, false)
-KERNEL(conv_transpose2d_8, 2, 8, true, false)
-KERNEL(conv_transpose3d, 3, 1, true, false)
-KERNEL(conv_transpose3d_8, 3, 8, true, false)
-KERNEL(conv_transpose, 0, 1, true, false)
-KERNEL(conv_transpose_mend, 0, 1, true, true)
+ENTRY(conv_transpose2d, convolve<2, 1, true>)
+ENTRY(conv_transpose2d_8, convolve<2, 8, true>)
+ENTRY(conv_transpose3d, convolve<3, 1, true>)
+ENTRY(conv_transpose3d_8, convolve<3, 8, true>)
+ENTRY(conv_transpose, convolve<0, 1, true>)
+ENTRY(conv_transpose_mend, convolve_unbounded<true>)
