@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A convolution by cuDNN, and what is left to do by our kernels, in place. The library has zeros where windows meet
- * padding, which make NaN of weights that are not finite, or, by some of its kernels, zeros; where such weights may be, a
- * kernel of ours makes the results of their output channels again.
+ * padding, which make NaN of weights that are not finite, or, by some of its kernels, zeros; where such weights may
+ * be, a kernel of ours makes the results of their output channels again.
  *
  * @param tier in words
  * @param mend null where weights are known to be finite, or there is no padding

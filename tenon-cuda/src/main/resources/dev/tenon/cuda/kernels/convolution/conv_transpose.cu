@@ -11,16 +11,16 @@
 // Variants: TENON_T one of float, double, f16, bf16; sums in Compute<T>.
 #include "conv_direct.cuh"
 
-#define ENTRY(name, ...)                                                                                                                \
+#define KERNEL(name, ...)                                                                                                                \
     extern "C" __global__ void __launch_bounds__(256)                                                                                   \
         TENON_NAME(name)(const T* x, const T* w, const T* bias, const T* residual, T* y, ConvSizes sizes, i32 fn, A p0, A p1) {         \
         __VA_ARGS__(x, w, y, sizes, {bias, residual, fn, p0, p1});                                                                      \
     }                                                                                                                                   \
     TENON_ENTRY(name)
 
-ENTRY(conv_transpose2d, convolve<2, 1, true>)
-ENTRY(conv_transpose2d_8, convolve<2, 8, true>)
-ENTRY(conv_transpose3d, convolve<3, 1, true>)
-ENTRY(conv_transpose3d_8, convolve<3, 8, true>)
-ENTRY(conv_transpose, convolve<0, 1, true>)
-ENTRY(conv_transpose_mend, convolve_unbounded<true>)
+KERNEL(conv_transpose2d, convolve<2, 1, true>)
+KERNEL(conv_transpose2d_8, convolve<2, 8, true>)
+KERNEL(conv_transpose3d, convolve<3, 1, true>)
+KERNEL(conv_transpose3d_8, convolve<3, 8, true>)
+KERNEL(conv_transpose, convolve<0, 1, true>)
+KERNEL(conv_transpose_mend, convolve_unbounded<true>)
