@@ -54,30 +54,15 @@ final class MendCases {
     }
 
     private static void run(KernelStage stage, DType type, boolean transposed, String entry) {
-        List<Long> strides = List.of((long) STRIDE, (long) STRIDE);
-        List<Long> padding = List.of(1L, 1L);
-        List<Long> dilations = List.of(1L, 1L);
-        Op op = transposed
-                ? new ConvTranspose(strides, padding, padding, dilations, List.of(0L, 0L), GROUPS, RELU)
-                : new Conv(strides, padding, padding, dilations, GROUPS, RELU);
         Random random = new Random(3);
-        long all = (long) GROUPS * CHANNELS;
-        NdArray x = normal(random, TensorType.of(type, IMAGES, all, INPUT[0], INPUT[1]));
+        NdArray x = normal(random, TensorType.of(type, IMAGES, (long) GROUPS * CHANNELS, INPUT[0], INPUT[1]));
         NdArray w = normal(
                 random,
                 transposed
-                        ? TensorType.of(type, all, OUTPUTS, KERNEL, KERNEL)
+                        ? TensorType.of(type, (long) GROUPS * CHANNELS, OUTPUTS, KERNEL, KERNEL)
                         : TensorType.of(type, (long) GROUPS * OUTPUTS, CHANNELS, KERNEL, KERNEL));
-        boolean[] odd = new boolean[GROUPS * OUTPUTS];
-        double[] others = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
-        for (int i = 0; i < others.length; i++) {
-            int at = random.nextInt(w.size());
-            w.set(at, others[i]);
-            int cells = KERNEL * KERNEL;
-            int group = at / (CHANNELS * OUTPUTS * cells);
-            odd[transposed ? group * OUTPUTS + at / cells % OUTPUTS : at / (CHANNELS * cells)] = true;
-        }
-        NdArray right = Interpreter.run(op, List.of(x, w)).getFirst();
+        boolean[] odd = spoilt(w, transposed, random);
+        NdArray right = Interpreter.run(convolution(transposed), List.of(x, w)).getFirst();
         double[] expected = right.toDoubles();
         double[] written = new double[expected.length];
         int positions = (int) right.shape().elements(2, 4);
@@ -89,12 +74,44 @@ final class MendCases {
             }
         }
         DeviceBuffer y = stage.upload(type, written, 0);
+        launch(stage, transposed, entry, right, x, w, y);
+        double[] made = stage.download(type, y, expected.length, 0);
+        TensorType results = new TensorType(type, right.shape());
+        Tolerance.of(type, (long) CHANNELS * KERNEL * KERNEL)
+                .check(entry, NdArray.of(results, expected), NdArray.of(results, made));
+    }
+
+    private static Op convolution(boolean transposed) {
+        List<Long> strides = List.of((long) STRIDE, (long) STRIDE);
+        List<Long> padding = List.of(1L, 1L);
+        List<Long> dilations = List.of(1L, 1L);
+        return transposed
+                ? new ConvTranspose(strides, padding, padding, dilations, List.of(0L, 0L), GROUPS, RELU)
+                : new Conv(strides, padding, padding, dilations, GROUPS, RELU);
+    }
+
+    /** Makes some weights infinite or NaN; returns which output channels have one. */
+    private static boolean[] spoilt(NdArray w, boolean transposed, Random random) {
+        boolean[] odd = new boolean[GROUPS * OUTPUTS];
+        for (double other : new double[] {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN}) {
+            int at = random.nextInt(w.size());
+            w.set(at, other);
+            int cells = KERNEL * KERNEL;
+            int group = at / (CHANNELS * OUTPUTS * cells);
+            odd[transposed ? group * OUTPUTS + at / cells % OUTPUTS : at / (CHANNELS * cells)] = true;
+        }
+        return odd;
+    }
+
+    private static void launch(
+            KernelStage stage, boolean transposed, String entry, NdArray right, NdArray x, NdArray w, DeviceBuffer y) {
+        DType type = x.dtype();
         KernelFile file = transposed ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
         Kernel kernel = stage.modules().kernel(file, entry, KernelVariant.of(type), 0);
         KernelArguments arguments = stage.arguments().clear();
-        arguments.add(stage.upload(type, x.toDoubles(), 0).address());
-        arguments.add(stage.upload(type, w.toDoubles(), 0).address());
-        arguments.add(0L).add(0L).add(y.address());
+        arguments.add(stage.upload(type, x.toDoubles(), 0));
+        arguments.add(stage.upload(type, w.toDoubles(), 0));
+        arguments.add(0L).add(0L).add(y);
         long[] words = sizes(right, transposed);
         arguments.addWords(words.length);
         for (int i = 0; i < words.length; i++) {
@@ -106,13 +123,7 @@ final class MendCases {
         } else {
             arguments.add(0f).add(0f);
         }
-        stage.stream().launch(kernel.function(), Grids.of((long) odd.length * Grids.THREADS), arguments);
-        double[] made = stage.download(type, y, expected.length, 0);
-        Tolerance.of(type, (long) CHANNELS * KERNEL * KERNEL)
-                .check(
-                        entry,
-                        NdArray.of(new TensorType(type, right.shape()), expected),
-                        NdArray.of(new TensorType(type, right.shape()), made));
+        stage.stream().launch(kernel.function(), Grids.of((long) GROUPS * OUTPUTS * Grids.THREADS), arguments);
     }
 
     /** The struct ConvSizes of conv_direct.cuh. */
