@@ -73,7 +73,7 @@ final class CompiledStage extends Shared {
                 .planned(
                         span,
                         this::inputs,
-                        program.steps(),
+                        program::steps,
                         stage.plan().memory().arenaBytes());
     }
 

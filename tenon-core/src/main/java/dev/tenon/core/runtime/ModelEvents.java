@@ -49,10 +49,12 @@ final class ModelEvents {
         }
     }
 
-    void planned(@Nullable Span span, Supplier<List<String>> inputs, List<StepReport> steps, long arenaBytes) {
+    void planned(
+            @Nullable Span span, Supplier<List<String>> inputs, Supplier<List<StepReport>> reports, long arenaBytes) {
         if (span == null) {
             return;
         }
+        List<StepReport> steps = reports.get();
         List<StepReport> hosted = steps.stream().filter(StepReport::onHost).toList();
         span.end(nanos -> new EngineEvent.Planned(model, inputs.get(), steps.size(), hosted.size(), arenaBytes, nanos));
         for (StepReport step : hosted) {
