@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repair, Operands at) implements GpuStep {
     private static final String NAME = "cudnn: ";
     private static final int LEAST_QUERIES = 65;
+    private static final int LEAST_KEYS_OF_ONE = 512; // a single query is read for as fast as memory goes
     private static final int LEAST_SIZE = 33;
     private static final int MOST_SIZE = 256;
     private static final int PARTS = 8; // of a head's rows, each a block that looks at them
@@ -71,7 +72,8 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
         if (problem.causal() && problem.queries() != problem.keys()) {
             return "queries do not begin with the keys";
         }
-        if (problem.queries() < LEAST_QUERIES || problem.size() < LEAST_SIZE) {
+        boolean single = problem.queries() == 1 && problem.keys() >= LEAST_KEYS_OF_ONE;
+        if ((problem.queries() < LEAST_QUERIES && !single) || problem.size() < LEAST_SIZE) {
             return problem.queries() + " queries and heads of " + problem.size()
                     + " elements; our kernels are faster below " + LEAST_QUERIES + " and " + LEAST_SIZE;
         }
