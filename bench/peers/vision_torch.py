@@ -2,7 +2,7 @@
 
 python3 vision_torch.py export FOLDER      resnet50, mobilenet_v3_large and convnext_tiny with a named batch, resnet50-sizes with named sides
 python3 vision_torch.py networks           f16 NHWC at 224 x 224, batches of 1, 8 and 64
-python3 vision_torch.py convolutions       the convolutions of dev.tenon.cli.bench.VisionTimes, f16 NHWC and TF32 in both layouts
+python3 vision_torch.py convolutions       the convolutions of "tenon bench ops", f16 NHWC and TF32 in both layouts
 """
 import os
 import statistics
@@ -71,7 +71,7 @@ def convolutions():
             x = torch.randn(batch, channels, side, side, device="cuda", dtype=dtype).contiguous(memory_format=memory)
             w = torch.randn(outputs, channels, kernel, kernel, device="cuda", dtype=dtype).contiguous(memory_format=memory)
             work = lambda: torch.nn.functional.conv2d(x, w, stride=stride, padding=kernel // 2)
-            print(f"PEER conv {list(form)} {'f16' if dtype == torch.half else 'TF32'} {'NHWC' if last else 'NCHW'}: "
+            print(f"PEER conv {' '.join(map(str, form))} {'f16' if dtype == torch.half else 'TF32'} {'NHWC' if last else 'NCHW'}: "
                   f"{graph_us(work, 20, 21):.1f} us", flush=True)
 
 

@@ -55,6 +55,7 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
         all.addAll(quantised());
         all.addAll(attention());
         all.addAll(recurrent());
+        all.addAll(ConvBenches.all());
         return all;
     }
 

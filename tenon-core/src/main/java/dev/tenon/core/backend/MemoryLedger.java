@@ -4,6 +4,7 @@ import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.report.MemoryReport;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * What a device holds, and the cap on it: bytes are entered before they are allocated, so a request past the cap
@@ -22,6 +23,10 @@ public final class MemoryLedger {
     private final String device;
     private final long limit;
     private final Map<Use, Long> held = new EnumMap<>(Use.class);
+    /** On the device, and no use's. */
+    private long kept;
+
+    private BooleanSupplier reclaim = () -> false;
 
     /** @param device as messages name it */
     public MemoryLedger(String device, long limit) {
@@ -33,19 +38,67 @@ public final class MemoryLedger {
     }
 
     /**
-     * Enters bytes that are about to be allocated.
+     * How memory that is kept for later is given back.
+     *
+     * @param reclaim gives all of it back, dropped here; returns whether there was any. Called without a lock
+     */
+    public synchronized void reclaimBy(BooleanSupplier reclaim) {
+        this.reclaim = reclaim;
+    }
+
+    /** Has kept memory given back. @return whether there was any */
+    public boolean reclaim() {
+        BooleanSupplier now;
+        synchronized (this) {
+            now = reclaim;
+        }
+        return now.getAsBoolean();
+    }
+
+    /**
+     * Enters bytes that are about to be allocated; kept memory is given back where the cap leaves no room for both.
      *
      * @throws OutOfMemoryException past the cap, naming what is held; nothing is entered then
      */
-    public synchronized void enter(Use use, long bytes, String purpose) {
-        long free = limit - report().total();
-        if (use != Use.HOST && bytes > free) {
-            throw new OutOfMemoryException(
-                    device + ": " + bytes + " bytes asked for " + purpose + ", the limit is " + limit + " and " + free
-                            + " are free; held: " + holders(),
-                    bytes);
+    public void enter(Use use, long bytes, String purpose) {
+        if (!entered(use, bytes)) {
+            reclaim();
+            if (!entered(use, bytes)) {
+                throw refused(bytes, purpose);
+            }
+        }
+    }
+
+    private synchronized boolean entered(Use use, long bytes) {
+        if (use != Use.HOST && bytes > limit - report().total() - kept) {
+            return false;
         }
         held.merge(use, bytes, Long::sum);
+        return true;
+    }
+
+    private synchronized OutOfMemoryException refused(long bytes, String purpose) {
+        return new OutOfMemoryException(
+                device + ": " + bytes + " bytes asked for " + purpose + ", the limit is " + limit + " and "
+                        + (limit - report().total() - kept) + " are free; held: " + holders(),
+                bytes);
+    }
+
+    /** What a use held is kept for later. */
+    public synchronized void keep(Use use, long bytes) {
+        release(use, bytes);
+        kept += bytes;
+    }
+
+    /** A use holds again what was kept. */
+    public synchronized void reuse(Use use, long bytes) {
+        kept -= bytes;
+        held.merge(use, bytes, Long::sum);
+    }
+
+    /** What was kept is given back. */
+    public synchronized void drop(long bytes) {
+        kept -= bytes;
     }
 
     public synchronized void release(Use use, long bytes) {

@@ -11,6 +11,7 @@ final class DeviceMemory implements TrialMemory.Loan {
     private final MemoryLedger ledger;
     private final MemoryLedger.Use use;
     private final DeviceBuffer buffer;
+    private boolean kept;
     private boolean closed;
 
     /** Allocates last, so that nothing that could fail comes between the memory and its owner. */
@@ -28,7 +29,7 @@ final class DeviceMemory implements TrialMemory.Loan {
             GpuContext context, MemoryLedger ledger, long bytes, MemoryLedger.Use use, String purpose) {
         ledger.enter(use, bytes, purpose);
         try {
-            return new DeviceMemory(ledger, use, context, bytes);
+            return allocated(context, ledger, bytes, use);
         } catch (OutOfMemoryException e) {
             ledger.release(use, bytes);
             throw new OutOfMemoryException(
@@ -37,6 +38,28 @@ final class DeviceMemory implements TrialMemory.Loan {
             ledger.release(use, bytes);
             throw e;
         }
+    }
+
+    private static DeviceMemory allocated(GpuContext context, MemoryLedger ledger, long bytes, MemoryLedger.Use use) {
+        try {
+            return new DeviceMemory(ledger, use, context, bytes);
+        } catch (OutOfMemoryException e) {
+            if (!ledger.reclaim()) {
+                throw e;
+            }
+            return new DeviceMemory(ledger, use, context, bytes);
+        }
+    }
+
+    /** From now on no use holds it, until {@link #reuse} or the end. */
+    synchronized void keep() {
+        ledger.keep(use, buffer.bytes());
+        kept = true;
+    }
+
+    synchronized void reuse() {
+        ledger.reuse(use, buffer.bytes());
+        kept = false;
     }
 
     @Override
@@ -55,7 +78,11 @@ final class DeviceMemory implements TrialMemory.Loan {
             long bytes = buffer.bytes();
             buffer.close();
             closed = true; // not before: a close that failed may be called again
-            ledger.release(use, bytes);
+            if (kept) {
+                ledger.drop(bytes);
+            } else {
+                ledger.release(use, bytes);
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ final class GpuDevice implements Device {
     private final HostBackend host;
     private final Activity activity;
     private final PassingStreams streams;
-    private final Residents residents = new Residents();
+    private final Residents residents;
 
     private GpuDevice(
             DeviceInfo info,
@@ -60,6 +60,7 @@ final class GpuDevice implements Device {
         this.ledger = ledger;
         this.host = host;
         this.streams = new PassingStreams(context);
+        this.residents = new Residents(new ResultMemory(context, ledger));
     }
 
     static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
@@ -228,19 +229,7 @@ final class GpuDevice implements Device {
 
     /** Memory for a tensor on the device. */
     DeviceMemory forResult(long bytes) {
-        residents.sweep();
-        try {
-            return allocate(bytes);
-        } catch (OutOfMemoryException e) {
-            if (residents.awaitLeaving()) {
-                return allocate(bytes);
-            }
-            throw e;
-        }
-    }
-
-    private DeviceMemory allocate(long bytes) {
-        return DeviceMemory.allocate(context, ledger, bytes, MemoryLedger.Use.ACTIVATIONS, "a tensor on the device");
+        return residents.take(bytes);
     }
 
     private GpuResident resident(DeviceMemory memory) {

@@ -28,6 +28,7 @@ public final class GpuResident implements Resident {
 
     private int holds;
     private boolean closed;
+    private boolean gone;
 
     GpuResident(String device, GpuContext context, DeviceMemory memory, Residents among, PassingStreams streams) {
         this.device = device;
@@ -165,8 +166,13 @@ public final class GpuResident implements Resident {
         if (!uses.done()) {
             return false;
         }
-        memory.close(); // idempotent, as all here
-        uses.close();
+        synchronized (this) {
+            if (!gone) { // once: the memory may be another tensor's by now
+                among.giveBack(memory);
+                gone = true;
+            }
+        }
+        uses.close(); // idempotent
         among.remove(this);
         return true;
     }

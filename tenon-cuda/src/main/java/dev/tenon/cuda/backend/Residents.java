@@ -1,5 +1,6 @@
 package dev.tenon.cuda.backend;
 
+import dev.tenon.core.error.OutOfMemoryException;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -14,8 +15,31 @@ import java.util.concurrent.locks.LockSupport;
 final class Residents {
     private static final long PAUSE_NANOS = 50_000;
 
+    private final ResultMemory memory;
     private final Set<GpuResident> all = ConcurrentHashMap.newKeySet();
     private final Queue<GpuResident> leaving = new ConcurrentLinkedQueue<>();
+
+    Residents(ResultMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Memory for a tensor; waits for such as are leaving where there is none. */
+    DeviceMemory take(long bytes) {
+        sweep();
+        try {
+            return memory.take(bytes);
+        } catch (OutOfMemoryException e) {
+            if (awaitLeaving()) {
+                return memory.take(bytes);
+            }
+            throw e;
+        }
+    }
+
+    /** Takes a tensor's memory back, which nothing enqueued needs any more. */
+    void giveBack(DeviceMemory of) {
+        memory.giveBack(of);
+    }
 
     void add(GpuResident one) {
         all.add(one);
@@ -30,12 +54,12 @@ final class Residents {
     }
 
     /** Frees what nothing works on any more. */
-    void sweep() {
+    private void sweep() {
         leaving.removeIf(GpuResident::freeUnused);
     }
 
     /** Waits until work on tensors that are closed has ended, and frees them. @return whether there were any */
-    boolean awaitLeaving() {
+    private boolean awaitLeaving() {
         List<GpuResident> now = List.copyOf(leaving);
         now.forEach(Residents::await);
         sweep();
@@ -51,6 +75,7 @@ final class Residents {
         open.forEach(GpuResident::close); // from now on nobody begins anything
         open.forEach(Residents::await);
         sweep();
+        memory.close();
     }
 
     private static void await(GpuResident one) {

@@ -1,5 +1,7 @@
 package dev.tenon.cuda.port;
 
+import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.OutOfMemoryException;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -54,6 +56,59 @@ public final class FakeGpu {
             String name = (String) arguments[0];
             return proxy(GpuFunction.class, (called, _) -> called.equals("name") ? name : null);
         });
+    }
+
+    /** Counts what is allocated of so much memory. Used by one thread. */
+    public static final class Memory {
+        private long most = Long.MAX_VALUE;
+        private long live;
+        private int allocations;
+        private boolean stuck;
+
+        public GpuContext context() {
+            return proxy(GpuContext.class, (method, arguments) -> switch (method) {
+                case "device" -> DEVICE;
+                case "allocate" -> allocate((long) arguments[0]);
+                default -> throw new AssertionError(method);
+            });
+        }
+
+        private DeviceBuffer allocate(long bytes) {
+            if (bytes > most - live) {
+                throw new OutOfMemoryException(bytes + " bytes", bytes);
+            }
+            live += bytes;
+            allocations++;
+            return proxy(DeviceBuffer.class, (method, _) -> switch (method) {
+                case "bytes" -> bytes;
+                case "close" -> {
+                    if (stuck) {
+                        throw new NativeException("free: stuck");
+                    }
+                    live -= bytes;
+                    yield null;
+                }
+                default -> throw new AssertionError(method);
+            });
+        }
+
+        /** From now on the device has so many bytes. */
+        public void holds(long bytes) {
+            most = bytes;
+        }
+
+        public void failToFree(boolean fail) {
+            stuck = fail;
+        }
+
+        /** Bytes that are allocated now. */
+        public long live() {
+            return live;
+        }
+
+        public int allocations() {
+            return allocations;
+        }
     }
 
     /** @param compile sees each source, and may wait or throw */
