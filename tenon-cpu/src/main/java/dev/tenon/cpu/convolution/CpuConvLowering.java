@@ -11,7 +11,7 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.DefinitionStep;
 import dev.tenon.cpu.window.Windows3;
 
-/** Convolutions. f32 goes through the matrix kernel or, depthwise, through rows; a direct form does every type. */
+/** Convolutions. f32 goes through the matrix kernel or, depthwise, planes or rows; a direct form does every type. */
 public final class CpuConvLowering {
     private CpuConvLowering() {}
 
@@ -38,9 +38,12 @@ public final class CpuConvLowering {
         if (node.output().dtype() != DType.F32) {
             return new DirectConvStep(shape, epilogue, node, context);
         }
-        return shape.channelsIn() == 1 && shape.channelsOut() == 1
-                ? new DepthwiseConvStep(shape, epilogue, node, context)
-                : new GemmConvStep(shape, epilogue, node, context);
+        if (shape.channelsIn() != 1 || shape.channelsOut() != 1) {
+            return new GemmConvStep(shape, epilogue, node, context);
+        }
+        return DepthwisePlaneStep.suits(shape, node)
+                ? new DepthwisePlaneStep(shape, epilogue, node, context)
+                : new DepthwiseConvStep(shape, epilogue, node, context);
     }
 
     public static CpuStep lower(ConvTranspose op, Node node, CpuLoweringContext context) {

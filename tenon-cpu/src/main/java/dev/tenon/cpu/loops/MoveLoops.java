@@ -29,6 +29,7 @@ public final class MoveLoops {
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
     private final Taps taps = new Taps(data, 0, 3, 1024, 3, 1, 1);
     private final Taps tapsOfSecond = new Taps(data, 0, 3, 2048, 3, 1, 2);
+    private final int[] planeTaps = {0, 4, 8, 64, 68, 72, 128, 132, 136};
     private final Matrix weights = new Matrix(data, C, 16);
     private final ByteScale scale = new ByteScale(0.5f, 3, 0, 255);
 
@@ -57,6 +58,14 @@ public final class MoveLoops {
             "window maxima, stride 2",
             _ -> VectorWindowLoops.maximaOfSecond(tapsOfSecond, data, B, N),
             _ -> scalar.maximum(tapsOfSecond, data, B, N));
+    final HotLoop planeSums = add(
+            "plane sums",
+            brief -> VectorWindowLoops.planeSums(data, planeTaps, data, C, 0.5f, B, brief ? 1 : N),
+            _ -> scalar.correlate(data, planeTaps, data, C, 0.5f, B, N));
+    final HotLoop planeMaxima = add(
+            "plane maxima",
+            brief -> VectorWindowLoops.planeMaxima(data, planeTaps, B, brief ? 1 : N),
+            _ -> scalar.maximum(data, planeTaps, B, N));
     final HotLoop multiplyAdd = add(
             "multiply and add",
             _ -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
@@ -96,6 +105,8 @@ public final class MoveLoops {
                 loops.sumsOfSecond,
                 loops.maxima,
                 loops.maximaOfSecond,
+                loops.planeSums,
+                loops.planeMaxima,
                 loops.multiplyAdd,
                 loops.quantize,
                 loops.dequantize,

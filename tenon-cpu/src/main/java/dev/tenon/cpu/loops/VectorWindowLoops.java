@@ -192,6 +192,67 @@ final class VectorWindowLoops extends WindowLoops {
     }
 
     @Override
+    public void correlate(
+            MemorySegment memory, int[] taps, MemorySegment w, long wOffset, float start, long yOffset, int n) {
+        if (MoveLoops.get().planeSums.ready() && Segments.isNative(memory) && Segments.isNative(w)) {
+            planeSums(memory, taps, w, wOffset, start, yOffset, n);
+        } else {
+            super.correlate(memory, taps, w, wOffset, start, yOffset, n);
+        }
+    }
+
+    static void planeSums(
+            MemorySegment memory, int[] taps, MemorySegment w, long wOffset, float start, long yOffset, int n) {
+        if (memory.getClass() != NATIVE || w.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += 4 * LANES) {
+            FloatVector a = FloatVector.broadcast(SPECIES, start);
+            FloatVector b = a;
+            FloatVector c = a;
+            FloatVector d = a;
+            long first = 4L * i;
+            for (int j = 0; j < taps.length; j++) {
+                long at = first + taps[j];
+                FloatVector weight = FloatVector.broadcast(SPECIES, w.get(Raw.F32, wOffset + 4L * j));
+                a = FloatVector.fromMemorySegment(SPECIES, memory, at, ORDER).fma(weight, a);
+                b = FloatVector.fromMemorySegment(SPECIES, memory, at + BYTES, ORDER)
+                        .fma(weight, b);
+                c = FloatVector.fromMemorySegment(SPECIES, memory, at + 2 * BYTES, ORDER)
+                        .fma(weight, c);
+                d = FloatVector.fromMemorySegment(SPECIES, memory, at + 3 * BYTES, ORDER)
+                        .fma(weight, d);
+            }
+            a.intoMemorySegment(memory, yOffset + first, ORDER);
+            b.intoMemorySegment(memory, yOffset + first + BYTES, ORDER);
+            c.intoMemorySegment(memory, yOffset + first + 2 * BYTES, ORDER);
+            d.intoMemorySegment(memory, yOffset + first + 3 * BYTES, ORDER);
+        }
+    }
+
+    @Override
+    public void maximum(MemorySegment memory, int[] taps, long yOffset, int n) {
+        if (MoveLoops.get().planeMaxima.ready() && Segments.isNative(memory)) {
+            planeMaxima(memory, taps, yOffset, n);
+        } else {
+            super.maximum(memory, taps, yOffset, n);
+        }
+    }
+
+    static void planeMaxima(MemorySegment memory, int[] taps, long yOffset, int n) {
+        if (memory.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector most = FloatVector.fromMemorySegment(SPECIES, memory, taps[0] + 4L * i, ORDER);
+            for (int j = 1; j < taps.length; j++) {
+                most = most.max(FloatVector.fromMemorySegment(SPECIES, memory, taps[j] + 4L * i, ORDER));
+            }
+            most.intoMemorySegment(memory, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    @Override
     public void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
         boolean fast = MoveLoops.get().multiplyAdd.ready() && Segments.isNative(x) && Segments.isNative(y);
         int i = fast ? products(x, xOffset, factor, y, yOffset, n) : 0;

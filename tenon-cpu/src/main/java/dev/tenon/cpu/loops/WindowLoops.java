@@ -7,6 +7,9 @@ import java.lang.foreign.MemorySegment;
  * Inner loops over rows of windows of f32, in plain Java. Offsets are in bytes, counts in elements.
  */
 public class WindowLoops {
+    /** Elements past the last that loops over planes may read and write: less than four vectors. */
+    public static final int SLACK = 64;
+
     private static final class Choice {
         static final WindowLoops CURRENT = Vectors.available() ? new VectorWindowLoops() : new WindowLoops();
     }
@@ -67,6 +70,36 @@ public class WindowLoops {
                 }
             }
             y.set(Raw.F32, yOffset + 4L * i, most);
+        }
+    }
+
+    /**
+     * y[i] = start + sum over j of w[j] x[i + taps[j]], for i below n and at most {@link #SLACK} beyond.
+     *
+     * @param memory x from the start on, y from {@code yOffset} on
+     * @param taps in bytes
+     */
+    public void correlate(
+            MemorySegment memory, int[] taps, MemorySegment w, long wOffset, float start, long yOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            memory.set(Raw.F32, yOffset + 4L * i, start);
+        }
+        for (int j = 0; j < taps.length; j++) {
+            multiplyAdd(memory, taps[j], w.get(Raw.F32, wOffset + 4L * j), memory, yOffset, n);
+        }
+    }
+
+    /** y[i] = the maximum over j of x[i + taps[j]]; NaN where there is one. Otherwise as the sums. */
+    public void maximum(MemorySegment memory, int[] taps, long yOffset, int n) {
+        for (int i = 0; i < n; i++) {
+            memory.set(Raw.F32, yOffset + 4L * i, memory.get(Raw.F32, taps[0] + 4L * i));
+        }
+        for (int j = 1; j < taps.length; j++) {
+            long at = taps[j];
+            for (int i = 0; i < n; i++) {
+                float most = Math.max(memory.get(Raw.F32, yOffset + 4L * i), memory.get(Raw.F32, at + 4L * i));
+                memory.set(Raw.F32, yOffset + 4L * i, most);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.DefinitionStep;
+import dev.tenon.cpu.window.PaddedPlane;
 import dev.tenon.cpu.window.Windows3;
 
 /** Reductions over sliding windows. */
@@ -28,15 +29,20 @@ public final class CpuPoolLowering {
                 op.padsBefore(),
                 op.padsAfter(),
                 op.dilations());
+        boolean planes = node.input(0).dtype() == DType.F32 && PaddedPlane.suits(windows);
         if (op.fn() == PoolFn.MAX) {
-            return node.input(0).dtype() == DType.F32
-                    ? new MaxPoolF32Step(windows, node, context)
-                    : new MaxPoolStep(windows, false, node, context);
+            return planes
+                    ? new MaxPoolPlaneStep(windows, node, context)
+                    : node.input(0).dtype() == DType.F32
+                            ? new MaxPoolF32Step(windows, node, context)
+                            : new MaxPoolStep(windows, false, node, context);
         }
         if (op.fn() == PoolFn.AVERAGE
                 && node.input(0).dtype() == DType.F32
                 && windows.width().output() > 1) {
-            return new AveragePoolF32Step(windows, op.countPadding(), node, context);
+            return planes
+                    ? new AveragePoolPlaneStep(windows, op.countPadding(), node, context)
+                    : new AveragePoolF32Step(windows, op.countPadding(), node, context);
         }
         return new SumPoolStep(op, windows, node, context);
     }

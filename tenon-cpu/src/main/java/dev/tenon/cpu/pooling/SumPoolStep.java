@@ -57,9 +57,15 @@ final class SumPoolStep extends PoolStep {
         int firstW = width.firstCell(startW);
         int count = width.lastCell(startW, width.input()) - firstW;
         double sum = 0;
+        int firstH = height.firstCell(startH);
+        boolean whole = count == width.input() && width.dilation() == 1 && height.dilation() == 1;
         for (int d = depth.firstCell(startD); d < lastD; d++) {
             long slab = plane + (long) (startD + d * depth.dilation()) * height.input() * width.input();
-            for (int h = height.firstCell(startH); h < lastH; h++) {
+            if (whole) { // rows that follow one another
+                sum += sumLine(source, slab + (long) (startH + firstH) * count, 1, Math.max(0, lastH - firstH) * count);
+                continue;
+            }
+            for (int h = firstH; h < lastH; h++) {
                 long line = slab + (long) (startH + h * height.dilation()) * width.input() + startW;
                 sum += sumLine(source, line + (long) firstW * width.dilation(), width.dilation(), count);
             }
