@@ -33,7 +33,7 @@ final class DepthwisePlaneStep extends WindowPlaneStep {
         long channel = number % shape.groups();
         long filter = channel * shape.windows().cells() * 4;
         float start = epilogue.start(frame, channel);
-        loops.correlate(memory, plane.taps(), weights.of(frame), filter, start, plane.resultsAt(), plane.length());
+        loops.correlate(memory, taps, weights.of(frame), filter, start, plane.resultsAt(), plane.length());
     }
 
     @Override

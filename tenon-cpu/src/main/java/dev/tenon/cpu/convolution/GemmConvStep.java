@@ -96,7 +96,7 @@ final class GemmConvStep extends LoopStep {
     }
 
     private long edgeOffset() {
-        return lineOffset() + Im2col.lineBytes(blocks.columns());
+        return lineOffset() + windows.lineBytes(blocks.columns());
     }
 
     @Override

@@ -6,8 +6,11 @@ import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.loops.VectorMoves;
 import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.loops.WindowLoops;
+import dev.tenon.cpu.window.PaddedPlane;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The right operand of a convolution as a matrix product: row (channel, cell) holds, for each position of the output,
@@ -16,6 +19,9 @@ import java.lang.foreign.MemorySegment;
  * <p>Immutable. Whatever needs a division is worked out once for all rows of a block: there are millions of rows.
  */
 final class Im2col {
+    /** Rows of positions up to so long are joined whole. */
+    private static final int SHORT = 64;
+
     private final Windows3 windows;
     private final boolean pointwise;
     private final int inH;
@@ -31,10 +37,13 @@ final class Im2col {
 
     private final int[] lastW;
     private final int[] offsetW;
+    /** Of two dims: the planes that the windows are taken from. */
+    private final @Nullable PaddedPlane padded;
 
     Im2col(Windows3 windows) {
         this.windows = windows;
         this.pointwise = windows.isPointwise();
+        this.padded = !pointwise && PaddedPlane.isFlat(windows) ? new PaddedPlane(windows, 0) : null;
         Windows3.Axis width = windows.width();
         this.inD = windows.depth().input();
         this.inH = windows.height().input();
@@ -52,9 +61,15 @@ final class Im2col {
         }
     }
 
-    /** Bytes of workspace for one row of {@code columns} columns, before it is spread over the panels. */
-    static long lineBytes(int columns) {
-        return 4L * Math.ceilDiv(columns, Gemm.NR) * Gemm.NR;
+    /** Bytes of workspace for one row of {@code columns} columns, before it is spread, and for what it is made of. */
+    long lineBytes(int columns) {
+        long line = 4L * (SHORT + Math.ceilDiv(columns, Gemm.NR) * Gemm.NR + SHORT + WindowLoops.SLACK);
+        return padded == null ? line : line + padded.bytes(lines(padded, Math.ceilDiv(columns, outW) + 1));
+    }
+
+    /** Of each phase, for so many rows of positions. */
+    private static int lines(PaddedPlane padded, int rows) {
+        return rows + padded.reach();
     }
 
     /**
@@ -100,6 +115,10 @@ final class Im2col {
             }
             return;
         }
+        if (padded != null) {
+            pack(padded, source, x, block, to, toByte, line, lineByte);
+            return;
+        }
         Windows3.Axis depth = windows.depth();
         Windows3.Axis height = windows.height();
         int position = (int) (block.firstColumn % outW);
@@ -129,6 +148,52 @@ final class Im2col {
                 }
             }
         }
+    }
+
+    private void pack(
+            PaddedPlane planes,
+            MemorySegment source,
+            long x,
+            Block block,
+            MemorySegment to,
+            long toByte,
+            MemorySegment line,
+            long lineByte) {
+        int columns = block.columns;
+        int position = (int) (block.firstColumn % outW);
+        int firstLine = (int) (block.firstColumn / outW);
+        int rows = Math.ceilDiv(position + columns, outW);
+        int lines = lines(planes, rows);
+        long start = lineByte + 4L * SHORT;
+        long planeByte = lineByte + 4L * (SHORT + Math.ceilDiv(columns, Gemm.NR) * Gemm.NR + SHORT + WindowLoops.SLACK);
+        planes.clear(line, planeByte, lines);
+        int cells = windows.cells();
+        long plane = x + block.firstRow / cells * windows.inputArea();
+        int cell = block.firstRow % cells;
+        for (int row = 0; row < block.rows; ) {
+            planes.load(source, plane, firstLine, lines, line, planeByte);
+            for (; cell < cells && row < block.rows; cell++, row++) {
+                join(line, planeByte + planes.tap(cell, lines), 4L * planes.pitch(), start, position, columns);
+                spread(line, start, columns, to, toByte + 4L * row * Gemm.NR, block.rows);
+            }
+            cell = 0;
+            plane += windows.inputArea();
+        }
+    }
+
+    /** Puts the positions of a cell, which lie in rows with a gap between them, one behind the other. */
+    private void join(MemorySegment memory, long from, long step, long to, int position, int columns) {
+        if (outW <= SHORT) { // whole rows: there is room for what is too much at both ends
+            int rows = Math.ceilDiv(position + columns, outW);
+            Raw.joinRows(memory, from, step, memory, to - 4L * position, 4L * outW, rows);
+            return;
+        }
+        int head = Math.min(columns, outW - position);
+        Raw.joinRows(memory, from + 4L * position, step, memory, to, 4L * head, 1);
+        int rows = (columns - head) / outW;
+        Raw.joinRows(memory, from + step, step, memory, to + 4L * head, 4L * outW, rows);
+        int rest = (columns - head) % outW;
+        Raw.joinRows(memory, from + (rows + 1) * step, step, memory, to + 4L * (columns - rest), 4L * rest, 1);
     }
 
     /** One row, a span of neighbouring positions at a time. */

@@ -40,6 +40,11 @@ public final class MoveLoops {
                     MemorySegment.copy(data, 4L * Gemm.NR * i, data, B + 1024L * i, 4L * Gemm.NR);
                 }
             });
+    final HotLoop rows = add("rows", _ -> VectorMoves.rows(data, 0, 60, data, B, 52, 16), _ -> {
+        for (int i = 0; i < 16; i++) {
+            Raw.scalarCopy(data, 60L * i, data, B + 52L * i, 52);
+        }
+    });
     final HotLoop transpose = add(
             "transpose",
             _ -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
@@ -100,6 +105,7 @@ public final class MoveLoops {
         return List.of(
                 loops.copy,
                 loops.spread,
+                loops.rows,
                 loops.transpose,
                 loops.sums,
                 loops.sumsOfSecond,

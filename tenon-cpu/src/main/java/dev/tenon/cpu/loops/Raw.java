@@ -43,6 +43,22 @@ public final class Raw {
         }
     }
 
+    /**
+     * Puts rows one behind the other. May write {@link WindowLoops#SLACK} elements past the last, and read as many.
+     *
+     * @param bytes of a row
+     */
+    public static void joinRows(
+            MemorySegment from, long fromByte, long fromStep, MemorySegment to, long toByte, long bytes, int rows) {
+        if (Vectors.available() && MoveLoops.get().rows.ready() && Segments.isNative(from) && Segments.isNative(to)) {
+            VectorMoves.rows(from, fromByte, fromStep, to, toByte, bytes, rows);
+        } else {
+            for (int row = 0; row < rows; row++) {
+                copy(from, fromByte + row * fromStep, to, toByte + row * bytes, bytes);
+            }
+        }
+    }
+
     /** The same without vectors. */
     static void scalarCopy(MemorySegment from, long fromByte, MemorySegment to, long toByte, long bytes) {
         if (bytes > LARGE_FOR_SCALAR) {

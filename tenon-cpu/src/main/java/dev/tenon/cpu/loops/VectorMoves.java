@@ -77,6 +77,24 @@ public final class VectorMoves {
     }
 
     /**
+     * Copies rows by whole vectors, one after the other: what lies past a row's end is the next row's, or beyond the
+     * last one nobody's.
+     */
+    static void rows(
+            MemorySegment from, long fromByte, long fromStep, MemorySegment to, long toByte, long bytes, int rows) {
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int row = 0; row < rows; row++) {
+            long source = fromByte + row * fromStep;
+            long target = toByte + row * bytes;
+            for (long i = 0; i < bytes; i += BYTES) {
+                ByteVector.fromMemorySegment(SPECIES, from, source + i, ORDER).intoMemorySegment(to, target + i, ORDER);
+            }
+        }
+    }
+
+    /**
      * Turns a block of 4-byte elements around: element (row, column) goes from
      * {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; rows and
      * columns are multiples of four. Steps are in bytes.

@@ -37,7 +37,7 @@ final class AveragePoolPlaneStep extends WindowPlaneStep {
 
     @Override
     protected void collect(CpuFrame frame, long number, MemorySegment memory) {
-        loops.correlate(memory, plane.taps(), ones, 0, 0, plane.resultsAt(), plane.length());
+        loops.correlate(memory, taps, ones, 0, 0, plane.resultsAt(), plane.length());
     }
 
     @Override

@@ -15,7 +15,7 @@ final class MaxPoolPlaneStep extends WindowPlaneStep {
 
     @Override
     protected void collect(CpuFrame frame, long number, MemorySegment memory) {
-        loops.maximum(memory, plane.taps(), plane.resultsAt(), plane.length());
+        loops.maximum(memory, taps, plane.resultsAt(), plane.length());
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.WindowLoops;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.IntStream;
 
 /**
  * A plane with its padding around it, for strides with every so many rows and columns apart: each cell of the windows
@@ -17,9 +18,9 @@ public final class PaddedPlane {
 
     private final Windows3.Axis height;
     private final Windows3.Axis width;
+    private final int cells;
     private final int lines;
     private final int pitch;
-    private final int[] taps;
     private final boolean[] used;
     private final float padding;
     private final Loops loops = Loops.current();
@@ -29,30 +30,28 @@ public final class PaddedPlane {
         this.height = windows.height();
         this.width = windows.width();
         this.padding = padding;
+        this.cells = windows.cells();
         this.lines = lines(height);
         this.pitch = lines(width);
-        this.taps = new int[windows.cells()];
         this.used = new boolean[height.stride() * width.stride()];
-        for (int i = 0; i < taps.length; i++) {
-            int down = i / width.kernel() * height.dilation();
-            int across = i % width.kernel() * width.dilation();
-            int phase = down % height.stride() * width.stride() + across % width.stride();
-            used[phase] = true;
-            int place = down / height.stride() * pitch + across / width.stride();
-            taps[i] = 4 * (phase * lines * pitch + place);
+        for (int i = 0; i < cells; i++) {
+            used[phase(i)] = true;
         }
     }
 
-    /** Whether windows have two dims, and their planes fit. */
-    public static boolean suits(Windows3 windows) {
+    /** Whether windows have two dims. */
+    public static boolean isFlat(Windows3 windows) {
         Windows3.Axis depth = windows.depth();
         return depth.input() == 1
                 && depth.output() == 1
                 && depth.kernel() == 1
                 && windows.outputArea() > 0
-                && windows.inputArea() > 0
-                && windows.cells() > 1
-                && bytes(windows) <= MOST_BYTES;
+                && windows.inputArea() > 0;
+    }
+
+    /** Whether windows have two dims and several cells, and their planes fit the cache. */
+    public static boolean suits(Windows3 windows) {
+        return isFlat(windows) && windows.cells() > 1 && bytes(windows) <= MOST_BYTES;
     }
 
     private static long bytes(Windows3 windows) {
@@ -68,6 +67,39 @@ public final class PaddedPlane {
         return SizeMath.toInt("window", axis.output() + (long) (axis.kernel() - 1) * axis.dilation() / axis.stride());
     }
 
+    private int phase(int cell) {
+        int down = cell / width.kernel() * height.dilation();
+        int across = cell % width.kernel() * width.dilation();
+        return down % height.stride() * width.stride() + across % width.stride();
+    }
+
+    /** Where a cell lies for the first position of planes with so many lines a phase, in bytes. */
+    public long tap(int cell, int count) {
+        int down = cell / width.kernel() * height.dilation() / height.stride();
+        int across = cell % width.kernel() * width.dilation() / width.stride();
+        return 4L * ((phase(cell) * (long) count + down) * pitch + across);
+    }
+
+    /** {@link #tap} of each cell of whole planes. */
+    public int[] taps() {
+        return IntStream.range(0, cells).map(cell -> (int) tap(cell, lines)).toArray();
+    }
+
+    /** Lines of a phase that the cells of a position's window reach beyond its own. */
+    public int reach() {
+        return lines - height.output();
+    }
+
+    /** From a line to the next, in elements. */
+    public int pitch() {
+        return pitch;
+    }
+
+    /** Bytes of so many lines of each phase, with what loops may touch beyond. */
+    public long bytes(int count) {
+        return 4 * (SizeMath.product("window", used.length, count, pitch) + WindowLoops.SLACK);
+    }
+
     /** Bytes of both planes. */
     public long bytes() {
         return resultsAt() + 4L * (lines * (long) pitch + WindowLoops.SLACK);
@@ -75,12 +107,7 @@ public final class PaddedPlane {
 
     /** Where results lie, in bytes. */
     public long resultsAt() {
-        return 4L * (used.length * (long) lines * pitch + WindowLoops.SLACK);
-    }
-
-    /** Where each cell lies for the first position, in bytes. */
-    public int[] taps() {
-        return taps;
+        return bytes(lines);
     }
 
     /** Results with those between the rows. */
@@ -90,38 +117,55 @@ public final class PaddedPlane {
 
     /** Prepares memory for planes, once for any number of them. */
     public void clear(MemorySegment memory) {
-        loops.fill(memory, 0, padding, (int) (resultsAt() / 4));
+        clear(memory, 0, lines);
+    }
+
+    /** Prepares memory for so many lines of each phase. */
+    public void clear(MemorySegment memory, long at, int count) {
+        loops.fill(memory, at, padding, (int) (bytes(count) / 4));
     }
 
     /** Copies a plane to where its cells are looked for. */
     public void load(MemorySegment source, long from, MemorySegment memory) {
+        load(source, from, 0, lines, memory, 0);
+    }
+
+    /**
+     * Copies the part of a plane that the windows of some rows of positions lie on.
+     *
+     * @param from the plane's first element
+     * @param first the first row of positions
+     * @param count lines of each phase: rows of positions, and {@link #reach}
+     * @param at where the lines begin, in bytes; cleared
+     */
+    public void load(MemorySegment source, long from, int first, int count, MemorySegment memory, long at) {
         for (int phase = 0; phase < used.length; phase++) {
             if (!used[phase]) {
                 continue;
             }
             int down = phase / width.stride() - height.before();
             int across = phase % width.stride() - width.before();
-            int first = across >= 0 ? 0 : Math.ceilDiv(-across, width.stride());
-            int count = Math.min(pitch, Math.ceilDiv(width.input() - across, width.stride())) - first;
-            for (int line = 0; line < lines && count > 0; line++) {
-                int row = line * height.stride() + down;
+            int left = across >= 0 ? 0 : Math.ceilDiv(-across, width.stride());
+            int columns = Math.min(pitch, Math.ceilDiv(width.input() - across, width.stride())) - left;
+            for (int line = 0; line < count && columns > 0; line++) {
+                long row = (long) (first + line) * height.stride() + down;
                 if (row >= 0 && row < height.input()) {
-                    long at = from + (long) row * width.input() + (long) first * width.stride() + across;
-                    long to = (long) (phase * lines + line) * pitch + first;
-                    row(source, at * 4, memory, to * 4, count);
+                    long element = from + row * width.input() + (long) left * width.stride() + across;
+                    long to = (phase * (long) count + line) * pitch + left;
+                    row(source, element * 4, memory, at + to * 4, columns);
                 }
             }
         }
     }
 
-    private void row(MemorySegment source, long at, MemorySegment memory, long to, int count) {
+    private void row(MemorySegment source, long from, MemorySegment memory, long to, int count) {
         if (width.stride() == 1) {
-            Raw.copy(source, at, memory, to, 4L * count);
+            Raw.copy(source, from, memory, to, 4L * count);
             return;
         }
         long step = 4L * width.stride();
         for (int i = 0; i < count; i++) {
-            memory.set(Raw.F32, to + 4L * i, source.get(Raw.F32, at + i * step));
+            memory.set(Raw.F32, to + 4L * i, source.get(Raw.F32, from + i * step));
         }
     }
 

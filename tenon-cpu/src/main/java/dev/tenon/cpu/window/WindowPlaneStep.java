@@ -10,6 +10,9 @@ import java.lang.foreign.MemorySegment;
 /** Windows over the planes of f32, a plane at a time, each in {@link PaddedPlane}. */
 public abstract class WindowPlaneStep extends LoopStep {
     protected final PaddedPlane plane;
+    /** {@link PaddedPlane#taps}. */
+    protected final int[] taps;
+
     protected final WindowLoops loops = WindowLoops.current();
     private final Windows3 windows;
     private final int input;
@@ -23,6 +26,7 @@ public abstract class WindowPlaneStep extends LoopStep {
                 windows.inputArea() / 2 + windows.outputArea() * (2 + windows.cells()) / 8);
         this.windows = windows;
         this.plane = new PaddedPlane(windows, padding);
+        this.taps = plane.taps();
         this.input = context.slot(node.input(0));
         this.output = context.slot(node.output());
     }
