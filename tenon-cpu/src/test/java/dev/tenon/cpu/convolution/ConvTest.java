@@ -130,6 +130,25 @@ class ConvTest {
         RandomOps.check(op, 70 * 9, List.of(x, w, random.floats(DType.F32, -1, 1, 75)));
     }
 
+    /** Rows that are joined whole and in parts, blocks that begin in the middle of one, planes that are too large. */
+    @ParameterizedTest
+    @CsvSource({"58, 1, 1", "64, 1, 2", "65, 1, 1", "66, 2, 1", "130, 2, 2", "301, 3, 1", "40, 4, 3"})
+    void wideRows(long width, long stride, long dilation) {
+        Seeded random = new Seeded(width);
+        List<Long> strides = List.of(stride, stride);
+        List<Long> dilations = List.of(dilation, dilation);
+        for (long groups : new long[] {1, 6}) {
+            Conv op = new Conv(strides, List.of(1L, 2L), List.of(2L, 1L), dilations, groups, Epilogue.NONE.withBias());
+            NdArray x = random.floats(DType.F32, -1, 1, 2, 6, 23, width);
+            NdArray w = random.floats(DType.F32, -1, 1, groups == 1 ? 9 : 6, 6 / groups, 3, 5);
+            NdArray bias = random.floats(DType.F32, -1, 1, groups == 1 ? 9 : 6);
+            RandomOps.check(op, 6 * 15, List.of(x, w, bias));
+        }
+        Conv large = new Conv(strides, List.of(1L, 1L), List.of(1L, 1L), dilations, 2, Epilogue.NONE);
+        NdArray planes = random.floats(DType.F32, -1, 1, 1, 2, 200, width);
+        RandomOps.check(large, 9, List.of(planes, random.floats(DType.F32, -1, 1, 2, 1, 3, 3)));
+    }
+
     @Test
     void emptyConvolutions() {
         Conv op = new Conv(ones(2), List.of(0L, 0L), List.of(0L, 0L), ones(2), 1, Epilogue.NONE.withBias());
