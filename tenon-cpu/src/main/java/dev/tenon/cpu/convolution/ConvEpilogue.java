@@ -29,6 +29,10 @@ final class ConvEpilogue {
         this.residualFirst = epilogue.residualFirst();
     }
 
+    boolean biased() {
+        return bias >= 0;
+    }
+
     /** The f32 that the sums of a channel start from. */
     float start(CpuFrame frame, long channel) {
         return bias < 0 ? 0 : frame.at(bias).get(Raw.F32, channel * 4);

@@ -121,6 +121,10 @@ final class GemmConvStep extends LoopStep {
         long x = product * shape.channelsIn() * shape.windows().inputArea();
         long y = (product * shape.channelsOut() + firstChannel) * area + firstColumn;
         long channel = product % shape.groups() * shape.channelsOut() + firstChannel;
+        boolean biased = mending == null && epilogue.biased();
+        for (int row = 0; biased && row < channels; row++) {
+            loops.fill(target, (y + row * area) * 4, epilogue.start(frame, channel + row), columns);
+        }
         int first = 0;
         do { // once for no depth too: the sums are then zero
             int rows = Math.min(DEPTH, depth - first);
@@ -131,7 +135,7 @@ final class GemmConvStep extends LoopStep {
                     new Matrix(filters, (channel * depth + first) * 4, 4L * depth),
                     new Matrix(workspace, 0, 4L * Gemm.NR * rows),
                     new Matrix(target, y * 4, area * 4),
-                    first == 0 ? Start.ZERO : Start.RESULT,
+                    first == 0 && !biased ? Start.ZERO : Start.RESULT,
                     new Place(workspace, edgeOffset()));
             first += DEPTH;
         } while (first < depth);
@@ -139,7 +143,11 @@ final class GemmConvStep extends LoopStep {
             if (mending != null) {
                 mending.mend(source, x, filters, (channel + row) * depth, target, y + row * area, firstColumn, columns);
             }
-            epilogue.apply(frame, loops, channel + row, target, y + row * area, columns);
+            if (biased) {
+                epilogue.finish(frame, loops, target, y + row * area, columns);
+            } else {
+                epilogue.apply(frame, loops, channel + row, target, y + row * area, columns);
+            }
         }
     }
 }
