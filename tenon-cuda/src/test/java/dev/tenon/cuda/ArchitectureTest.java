@@ -14,6 +14,7 @@ class ArchitectureTest {
                         "port",
                         "store",
                         "timing",
+                        "schedule",
                         "driver",
                         "kernel",
                         "compile",

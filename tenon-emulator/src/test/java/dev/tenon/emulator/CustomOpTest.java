@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Custom operations through the runtime: recorded, of named sizes, between others; and what their errors say. */
 class CustomOpTest {
     private static final HalfAndWhole WHOLE = new HalfAndWhole(0.25f, true);
-    private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.GRAPH);
+    private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.graph());
 
     @BeforeAll
     static void device() {

@@ -33,7 +33,7 @@ class PlanLifeTest {
         FaultModel model = FaultModel.named("dense");
         FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
         CompileOptions one =
-                CompileOptions.defaults().withExecution(Execution.GRAPH).withMaxPlans(1);
+                CompileOptions.defaults().withExecution(Execution.graph()).withMaxPlans(1);
         try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
                 CompiledModel compiled = engine.compile(model.graph(), Weights.none(), one);
                 Session session = compiled.newSession();

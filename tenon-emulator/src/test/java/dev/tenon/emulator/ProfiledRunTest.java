@@ -30,7 +30,7 @@ class ProfiledRunTest {
     void everyStepIsToldInItsOrderAndNothingIsHeld(String name) {
         FaultModel model = FaultModel.named(name);
         FaultyGpu gpu = new FaultyGpu(new EmulatorPlatform());
-        CompileOptions recorded = CompileOptions.defaults().withExecution(Execution.GRAPH);
+        CompileOptions recorded = CompileOptions.defaults().withExecution(Execution.graph());
         try (Engine engine = Engine.open(gpu.backend(), 0, EngineOptions.defaults());
                 CompiledModel compiled = engine.compile(model.graph(), Weights.none(), recorded);
                 Session session = compiled.newSession()) {

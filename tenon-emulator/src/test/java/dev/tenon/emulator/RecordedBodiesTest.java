@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
  * steps.
  */
 class RecordedBodiesTest {
-    private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.GRAPH);
+    private static final CompileOptions RECORDED = CompileOptions.defaults().withExecution(Execution.graph());
     private static final TensorType STATE = TensorType.of(DType.F32, 2);
 
     @BeforeAll

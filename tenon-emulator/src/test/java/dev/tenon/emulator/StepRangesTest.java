@@ -47,7 +47,7 @@ class StepRangesTest {
                 Value x = g.input("x", TensorType.of(DType.F32, 4, 8));
                 g.output("y", g.softmax(g.matmul(x, g.constant(Tensor.of(new float[64], 8, 8))), -1));
             });
-            CompileOptions recorded = CompileOptions.defaults().withExecution(Execution.GRAPH);
+            CompileOptions recorded = CompileOptions.defaults().withExecution(Execution.graph());
             try (Engine engine = Engine.open(Target.parse("emulator"));
                     CompiledModel model = engine.compile(graph, recorded);
                     Session session = model.newSession()) {

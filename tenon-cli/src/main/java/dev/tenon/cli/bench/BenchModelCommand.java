@@ -194,7 +194,7 @@ final class BenchModelCommand implements Callable<Integer> {
         if (runtime.device().backend().equals("cpu")) {
             params.put("threads", threads);
         } else {
-            params.put("mode", CompileSettings.word(settings.mode));
+            params.put("mode", settings.mode.toString());
             params.put("precision", CompileSettings.word(settings.precision));
             params.put("copies", copies);
         }

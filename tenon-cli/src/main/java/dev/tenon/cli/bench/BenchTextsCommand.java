@@ -193,7 +193,7 @@ final class BenchTextsCommand implements Callable<Integer> {
         object.put("texts", texts);
         object.put("words", file != null ? String.valueOf(file.getFileName()) : words.toString());
         object.put("weights", CompileSettings.word(settings.weights));
-        object.put("mode", CompileSettings.word(settings.mode));
+        object.put("mode", settings.mode.toString());
         object.put("load_s", loading);
         object.put("pass_s", seconds);
         object.put("plans", plans);

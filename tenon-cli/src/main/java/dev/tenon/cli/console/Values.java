@@ -4,6 +4,7 @@ import dev.tenon.collective.inprocess.InProcessGroup;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Execution;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.Architecture;
@@ -116,6 +117,18 @@ public final class Values {
             throw wrong(
                     value,
                     "one of " + Stream.of(Pooling.values()).map(Pooling::word).toList());
+        }
+    }
+
+    /** An execution: stream, graph, multi:N or graph:N. */
+    public static final class Mode implements ITypeConverter<Execution> {
+        @Override
+        public Execution convert(String value) {
+            try {
+                return Execution.parse(value.toLowerCase(Locale.ROOT));
+            } catch (InputException _) {
+                throw wrong(value, "stream, graph, multi:N or graph:N with N from 1 to " + Execution.MOST_STREAMS);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.tenon.cli.model;
 
+import dev.tenon.cli.console.Values;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Execution;
@@ -12,12 +13,12 @@ import picocli.CommandLine.Option;
 public final class CompileSettings {
     @Option(
             names = "--mode",
-            paramLabel = "stream|graph",
+            paramLabel = "stream|graph|multi:N|graph:N",
             defaultValue = "stream",
-            description =
-                    "On a GPU: enqueue each step at every run (stream), or record a plan's work once and replay it"
-                            + " (graph).")
-    public Execution mode = Execution.STREAM;
+            converter = Values.Mode.class,
+            description = "On a GPU: enqueue each step at every run (stream), record a plan's work once and replay it"
+                    + " (graph), or spread steps over N streams (multi:N), recorded in one graph (graph:N).")
+    public Execution mode = Execution.stream();
 
     @Option(
             names = "--precision",

@@ -46,7 +46,7 @@ public record CompileOptions(
                 1L << 30,
                 new Numerics(Precision.FAST, AdditionOrder.FIXED),
                 WeightType.UNCHANGED,
-                Execution.STREAM);
+                Execution.stream());
     }
 
     public CompileOptions withCompiler(CompilerOptions options) {

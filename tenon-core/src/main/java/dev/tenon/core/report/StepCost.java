@@ -23,8 +23,8 @@ import java.util.Set;
  *     which memory bounds
  */
 public record StepCost(long bytes, long operations) {
-    /** Of a node with concrete types; saturates where a number is past 2^63. */
-    static StepCost of(Node node) {
+    /** Returns the cost of a node with concrete types; saturates where a number is past 2^63. */
+    public static StepCost of(Node node) {
         long bytes = 0;
         Set<Value> read = new HashSet<>(node.inputs());
         for (Value value : read) {

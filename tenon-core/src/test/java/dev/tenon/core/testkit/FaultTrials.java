@@ -57,7 +57,12 @@ public final class FaultTrials {
         public static List<Mode> all() {
             return List.of(
                     new Mode("stream", STRICT, false),
-                    new Mode("recorded", STRICT.withExecution(Execution.GRAPH).withMaxPlans(1), false),
+                    new Mode("recorded", STRICT.withExecution(Execution.graph()).withMaxPlans(1), false),
+                    new Mode(
+                            "recorded on two streams",
+                            STRICT.withExecution(Execution.multiStream(2).asGraph())
+                                    .withMaxPlans(1),
+                            false),
                     new Mode("on the device", STRICT, true),
                     new Mode(
                             "ahead of time",

@@ -19,19 +19,19 @@ import dev.tenon.cuda.testkit.RequiredGpus;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Case JV-03: a JVM may end while runs are under way. */
 class ExitTest {
     private static final int CHILDREN = 5;
 
     @ParameterizedTest
-    @EnumSource
+    @ValueSource(strings = {"stream", "graph", "multi:3", "graph:3"})
     void anExitDuringRunsIsAnExit(Execution execution) throws Exception {
         RequiredGpus.device(0);
         for (int child = 0; child < CHILDREN; child++) {
             ChildJvm.Result result =
-                    ChildJvm.run(Running.class, Map.of(), execution.name(), Integer.toString(37 * child));
+                    ChildJvm.run(Running.class, Map.of(), execution.toString(), Integer.toString(37 * child));
             assertThat(result.crashed()).as(result.out()).isFalse();
             assertThat(result.code()).as(result.out()).isEqualTo(7);
         }
@@ -72,7 +72,7 @@ class ExitTest {
             BackendModel model = new BackendModel();
             Engine runtime = Engine.open(Target.cuda(0));
             CompileOptions options =
-                    CompileOptions.defaults().withPrecision(Precision.STRICT).withExecution(Execution.valueOf(args[0]));
+                    CompileOptions.defaults().withPrecision(Precision.STRICT).withExecution(Execution.parse(args[0]));
             CompiledModel compiled = runtime.compile(model.graph(), Weights.none(), options);
             try (Session first = compiled.newSession()) {
                 model.check(first.run(model.inputs(33, 0)), 33, 0);

@@ -46,7 +46,7 @@ class WithoutCompilerTest {
                     "compiler: " + GpuPlatforms.named("cuda").compiler().name());
             BackendModel model = new BackendModel();
             try (Engine runtime = Engine.open(Target.cuda(0))) {
-                for (Execution execution : Execution.values()) {
+                for (Execution execution : BackendChecks.EXECUTIONS) {
                     CompileOptions options = CompileOptions.defaults()
                             .withPrecision(Precision.STRICT)
                             .withExecution(execution);

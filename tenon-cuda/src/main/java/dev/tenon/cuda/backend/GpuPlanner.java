@@ -14,7 +14,6 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
@@ -29,7 +28,9 @@ import dev.tenon.cuda.lower.GpuLowering;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -103,14 +104,22 @@ final class GpuPlanner implements GpuLoweringContext {
             steps[lowering] = lower(nodes[lowering]);
         }
         giveCode();
+        IoLayout io = new IoLayout(Signature.of(plan.graph()));
+        List<GpuStep> all = List.of(steps);
         return new GpuProgram(
-                new IoLayout(Signature.of(plan.graph())),
+                io,
                 places.stream().map(place -> place.placement).toArray(Placement[]::new),
                 places.stream().mapToLong(this::address).toArray(),
-                new GpuProgram.Work(List.of(nodes), List.of(steps)),
+                new GpuProgram.Work(List.of(nodes), all, Stretch.of(all, uses(io), options.execution())),
                 plan.memory().arenaBytes(),
-                options.execution() == Execution.GRAPH,
                 resources);
+    }
+
+    /** What each step does to memory, where there are streams to choose from. */
+    private List<StepUse> uses(IoLayout io) {
+        return options.execution().streams() == 1
+                ? List.of()
+                : Arrays.stream(nodes).map(node -> StepUses.of(node, slots, io)).toList();
     }
 
     /** Of a constant that some step reads; 0 for all else. */

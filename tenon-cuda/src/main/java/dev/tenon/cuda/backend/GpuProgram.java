@@ -11,17 +11,26 @@ import dev.tenon.core.report.StepReport;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.schedule.StreamSchedule;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToLongFunction;
 
 /** A plan as a list of steps over numbered slots. Immutable; shared by the sessions of its model. */
 final class GpuProgram implements Program {
-    /** The steps, and the node of each. */
-    record Work(List<Node> nodes, List<GpuStep> steps) {
-        private long most(ToLongFunction<GpuStep> bytes) {
-            return steps.stream().mapToLong(bytes).max().orElse(0);
+    /**
+     * The steps, the node of each, and how they are cut into stretches.
+     *
+     * @param stretches cover the steps in order
+     */
+    record Work(List<Node> nodes, List<GpuStep> steps, List<Stretch> stretches) {}
+
+    /** What a stream's steps use at most. */
+    private record LaneNeeds(long workspaceBytes, long counterBytes, boolean cublas) {
+        static LaneNeeds of(List<GpuStep> steps) {
+            return new LaneNeeds(
+                    steps.stream().mapToLong(GpuStep::workspaceBytes).max().orElse(0),
+                    steps.stream().mapToLong(GpuStep::counterBytes).max().orElse(0),
+                    steps.stream().anyMatch(GpuStep::callsCublas));
         }
     }
 
@@ -33,8 +42,7 @@ final class GpuProgram implements Program {
     private final long arenaBytes;
     private final List<Stretch> stretches;
     private final boolean recorded;
-    private final long workspaceBytes;
-    private final long counterBytes;
+    private final List<LaneNeeds> lanes;
     private final ProgramResources resources;
 
     /**
@@ -42,7 +50,6 @@ final class GpuProgram implements Program {
      *
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
-     * @param record whether to record what can be
      * @param resources closed by the program
      */
     GpuProgram(
@@ -51,7 +58,6 @@ final class GpuProgram implements Program {
             long[] constants,
             Work work,
             long arenaBytes,
-            boolean record,
             ProgramResources resources) {
         this.io = io;
         this.placements = placements;
@@ -59,11 +65,30 @@ final class GpuProgram implements Program {
         this.nodes = work.nodes().toArray(Node[]::new);
         this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
-        this.stretches = record ? stretches(steps) : List.of();
+        this.stretches = work.stretches();
         this.recorded = stretches.stream().anyMatch(Stretch::recorded);
-        this.workspaceBytes = work.most(GpuStep::workspaceBytes);
-        this.counterBytes = work.most(GpuStep::counterBytes);
+        this.lanes = lanes(work);
         this.resources = resources;
+    }
+
+    /** The first stream may run every step: a run that is observed goes step by step. */
+    private static List<LaneNeeds> lanes(Work work) {
+        List<List<GpuStep>> onLane = new ArrayList<>();
+        for (Stretch stretch : work.stretches()) {
+            int[] streams = stretch.streamOfSteps();
+            for (int i = 0; i < streams.length; i++) {
+                while (onLane.size() <= streams[i]) {
+                    onLane.add(new ArrayList<>());
+                }
+                onLane.get(streams[i]).add(work.steps().get(stretch.from() + i));
+            }
+        }
+        List<LaneNeeds> needs = new ArrayList<>();
+        needs.add(LaneNeeds.of(work.steps()));
+        for (int lane = 1; lane < onLane.size(); lane++) {
+            needs.add(LaneNeeds.of(onLane.get(lane)));
+        }
+        return List.copyOf(needs);
     }
 
     /** What it holds until it is closed. */
@@ -79,17 +104,27 @@ final class GpuProgram implements Program {
         return arenaBytes;
     }
 
-    long kernelWorkspaceBytes() {
-        return workspaceBytes;
+    /** How many streams it runs on, 1 or more. */
+    int lanes() {
+        return lanes.size();
     }
 
-    long counterBytes() {
-        return counterBytes;
+    /** How many events its streams wait for in one stretch at most. */
+    int marks() {
+        return stretches.stream().mapToInt(Stretch::marks).max().orElse(0);
     }
 
-    /** Whether a step calls cuBLAS. */
-    boolean callsCublas() {
-        return Arrays.stream(steps).anyMatch(GpuStep::callsCublas);
+    long kernelWorkspaceBytes(int lane) {
+        return lanes.get(lane).workspaceBytes;
+    }
+
+    long counterBytes(int lane) {
+        return lanes.get(lane).counterBytes;
+    }
+
+    /** Whether a step on the stream calls cuBLAS. */
+    boolean callsCublas(int lane) {
+        return lanes.get(lane).cublas;
     }
 
     /** Whether some of the work is to be recorded and can be. */
@@ -97,32 +132,9 @@ final class GpuProgram implements Program {
         return recorded;
     }
 
-    /** What is recorded and what is not, in order; nothing where nothing is to be recorded. */
+    /** All steps in order, cut where recording begins or ends. */
     List<Stretch> stretches() {
         return stretches;
-    }
-
-    /**
-     * Steps one behind the other that are alike in whether they can be recorded.
-     *
-     * @param end the step behind the last
-     * @param recorded whether they are: a single step is launched as fast by itself, unless it is all that there is
-     */
-    record Stretch(int from, int end, boolean recorded) {}
-
-    private static List<Stretch> stretches(GpuStep[] steps) {
-        List<Stretch> stretches = new ArrayList<>();
-        int from = 0;
-        while (from < steps.length) {
-            boolean recordable = steps[from].recordable();
-            int end = from + 1;
-            while (end < steps.length && steps[end].recordable() == recordable) {
-                end++;
-            }
-            stretches.add(new Stretch(from, end, recordable && (end - from > 1 || steps.length == 1)));
-            from = end;
-        }
-        return List.copyOf(stretches);
     }
 
     /** The device address of every slot. */
@@ -140,16 +152,31 @@ final class GpuProgram implements Program {
     }
 
     /** Enqueues every step. */
-    void enqueue(GpuFrame frame) {
-        for (int i = 0; i < steps.length; i++) {
-            enqueue(i, frame);
+    void enqueue(LaneFrames frames) {
+        for (Stretch stretch : stretches) {
+            enqueue(frames, stretch);
         }
     }
 
-    /** Enqueues the steps of a stretch. */
-    void enqueue(GpuFrame frame, Stretch stretch) {
-        for (int i = stretch.from(); i < stretch.end(); i++) {
-            enqueue(i, frame);
+    /** Enqueues the steps of a stretch, in order or by its schedule. */
+    void enqueue(LaneFrames frames, Stretch stretch) {
+        StreamSchedule schedule = stretch.schedule();
+        if (schedule == null) {
+            for (int i = stretch.from(); i < stretch.end(); i++) {
+                enqueue(i, frames.first());
+            }
+            return;
+        }
+        frames.record(schedule.mark(StreamSchedule.START), 0);
+        for (StreamSchedule.Entry entry : schedule.entries()) {
+            for (int earlier : entry.waits()) {
+                frames.await(schedule.mark(earlier), entry.stream());
+            }
+            enqueue(stretch.from() + entry.step(), frames.lane(entry.stream()));
+            frames.record(schedule.mark(entry.step()), entry.stream());
+        }
+        for (int last : schedule.joins()) {
+            frames.await(schedule.mark(last), 0);
         }
     }
 
@@ -201,7 +228,10 @@ final class GpuProgram implements Program {
 
     @Override
     public long workspaceBytes() {
-        return io.bytes() + workspaceBytes + counterBytes;
+        return io.bytes()
+                + lanes.stream()
+                        .mapToLong(lane -> lane.workspaceBytes + lane.counterBytes)
+                        .sum();
     }
 
     @Override

@@ -5,14 +5,11 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.RunObserver;
 import dev.tenon.core.error.ClosedException;
-import dev.tenon.core.error.TenonException;
 import dev.tenon.core.tensor.Tensor;
-import dev.tenon.cuda.blas.BlasHandle;
 import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
-import dev.tenon.cuda.port.KernelArguments;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +18,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's stream and memory, as large as its largest plan needs, and for each plan its addresses and its recorded
+ * A session's streams and memory, as large as its largest plan needs, and for each plan its addresses and its recorded
  * work. A run returns when the device has done it, so nothing that it used is in use afterwards. Used by one thread at
  * a time.
  */
@@ -31,15 +28,11 @@ final class GpuSession implements Device.State {
 
     private final GpuDevice device;
     private final GpuContext context;
-    private final GpuStream stream;
-    private final Arena arena = Arena.ofShared();
-    private final KernelArguments arguments;
     private final GrowingMemory io;
     private final GrowingMemory activations;
-    private final GrowingMemory workspace;
-    private final GrowingMemory counters;
+    private final Lanes lanes;
+    private final GpuStream stream;
     private final Transfers transfers;
-    private @Nullable BlasHandle blas;
     private @Nullable RunObserver observer;
     private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
     /**
@@ -57,7 +50,7 @@ final class GpuSession implements Device.State {
 
     /** A program's addresses here, its work once it is recorded, and the memory of its host steps. */
     private static final class Prepared implements AutoCloseable {
-        final GpuFrame frame;
+        final LaneFrames frames;
         final HostSteps host;
         /** Runs step by step by the algorithms that products run by now. */
         int runs;
@@ -68,8 +61,8 @@ final class GpuSession implements Device.State {
         @Nullable
         RecordedWork recorded;
 
-        Prepared(GpuFrame frame, HostSteps host) {
-            this.frame = frame;
+        Prepared(LaneFrames frames, HostSteps host) {
+            this.frames = frames;
             this.host = host;
         }
 
@@ -95,15 +88,8 @@ final class GpuSession implements Device.State {
         MemoryLedger ledger = device.ledger();
         io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        workspace = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the workspace of a session");
-        counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
-        try {
-            arguments = new KernelArguments(arena);
-            stream = context.newStream(); // last: nothing that could fail comes after it
-        } catch (RuntimeException | Error e) {
-            arena.close();
-            throw e;
-        }
+        lanes = new Lanes(device); // nothing that could fail comes after it
+        stream = lanes.stream();
         transfers = new Transfers(device, stream, io);
     }
 
@@ -154,7 +140,7 @@ final class GpuSession implements Device.State {
         try (RunTimeline timeline = new RunTimeline(context, stream)) {
             transfers.in(program.io(), inputs);
             timeline.mark();
-            program.enqueue(ready.frame, timeline);
+            program.enqueue(ready.frames.first(), timeline);
             Tensor[] outputs = transfers.out(program, stay);
             timeline.mark();
             stream.synchronize();
@@ -186,40 +172,35 @@ final class GpuSession implements Device.State {
         if (known != null) {
             return known;
         }
-        if (io.bytes() < program.io().bytes()
-                || activations.bytes() < program.arenaBytes()
-                || workspace.bytes() < program.kernelWorkspaceBytes()
-                || counters.bytes() < program.counterBytes()) {
+        if (io.bytes() < program.io().bytes() || activations.bytes() < program.arenaBytes() || !lanes.hold(program)) {
             dropAll();
         }
         dirty |= io.grow(program.io().bytes());
         activations.grow(program.arenaBytes());
-        workspace.grow(program.kernelWorkspaceBytes());
-        dirty |= counters.grow(program.counterBytes());
-        if (program.callsCublas()) {
-            handle().start();
-        }
+        dirty |= lanes.grow(program);
         HostSteps host = new HostSteps(device.host(), device.ledger());
-        GpuFrame frame = new GpuFrame(
-                stream,
-                arguments,
-                new GpuFrame.Addresses(
-                        program.addresses(io.address(), activations.address()),
-                        workspace.address(),
-                        counters.address(),
-                        io.address()),
-                handle(),
-                Stream.concat(
-                                Stream.of(io, activations)
-                                        .filter(memory -> memory.bytes() > 0)
-                                        .map(GrowingMemory::buffer),
-                                program.resources().buffers().stream())
-                        .toList(),
-                host);
-        Prepared made = new Prepared(frame, host);
+        Prepared made = new Prepared(frames(program, host), host);
         program.resources().usedBy(this);
         prepared.put(program.resources(), made);
         return made;
+    }
+
+    private LaneFrames frames(GpuProgram program, HostSteps host) {
+        long[] values = program.addresses(io.address(), activations.address());
+        List<DeviceBuffer> buffers = Stream.concat(
+                        Stream.of(io, activations)
+                                .filter(memory -> memory.bytes() > 0)
+                                .map(GrowingMemory::buffer),
+                        program.resources().buffers().stream())
+                .toList();
+        List<GpuFrame> frames = new ArrayList<>();
+        for (int i = 0; i < program.lanes(); i++) {
+            Lane lane = lanes.lane(i);
+            GpuFrame.Addresses addresses =
+                    new GpuFrame.Addresses(values, lane.workspaceAddress(), lane.countersAddress(), io.address());
+            frames.add(new GpuFrame(lane.stream(), lane.arguments(), addresses, lane.blas(), buffers, host));
+        }
+        return new LaneFrames(frames, lanes.events(program.marks()));
     }
 
     /**
@@ -228,20 +209,9 @@ final class GpuSession implements Device.State {
     private void clean() {
         if (dirty) {
             stream.fill(io.buffer(), 0, IoLayout.FAULT_BYTES, (byte) 0);
-            if (counters.bytes() > 0) {
-                stream.fill(counters.buffer(), 0, counters.bytes(), (byte) 0);
-            }
+            lanes.clean();
             dirty = false;
         }
-    }
-
-    private BlasHandle handle() {
-        BlasHandle known = blas;
-        if (known == null) {
-            known = device.blas().newHandle(stream);
-            blas = known;
-        }
-        return known;
     }
 
     /**
@@ -259,7 +229,7 @@ final class GpuSession implements Device.State {
         if (ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
             recorded(program, ready).replay();
         } else {
-            program.enqueue(ready.frame);
+            program.enqueue(ready.frames);
             ready.runs++;
         }
     }
@@ -270,7 +240,7 @@ final class GpuSession implements Device.State {
             return known;
         }
         ready.forget(); // of a recording that failed
-        RecordedWork made = new RecordedWork(program, ready.frame);
+        RecordedWork made = new RecordedWork(program, ready.frames);
         ready.recorded = made; // held from the first stretch on, so that a failure leaks nothing
         made.record(device.blas().recording());
         return made;
@@ -278,11 +248,7 @@ final class GpuSession implements Device.State {
 
     /** After a failure: what was enqueued is done, or the device is lost, before memory is given back. */
     private void drain() {
-        try {
-            stream.synchronize();
-        } catch (TenonException _) {
-            // the failure that led here says more
-        }
+        lanes.drain();
     }
 
     /** Lets go of all addresses here, as they are about to change. */
@@ -318,7 +284,7 @@ final class GpuSession implements Device.State {
 
     @Override
     public long bytes() {
-        return io.bytes() + activations.bytes() + workspace.bytes() + counters.bytes();
+        return io.bytes() + activations.bytes() + lanes.bytes();
     }
 
     @Override
@@ -331,22 +297,10 @@ final class GpuSession implements Device.State {
         Closing closing = new Closing();
         closing.step(this::dropAll);
         closing.step(this::closeDropped);
-        closing.step(() -> {
-            if (blas != null) {
-                blas.close();
-                blas = null;
-            }
-        });
         closing.step(transfers::close);
-        for (GrowingMemory memory : List.of(io, activations, workspace, counters)) {
-            closing.step(memory::close);
-        }
-        closing.step(stream::close);
-        closing.step(() -> {
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
-        });
+        closing.step(io::close);
+        closing.step(activations::close);
+        closing.step(lanes::close);
         closing.end();
     }
 }

@@ -1,7 +1,6 @@
 package dev.tenon.cuda.backend;
 
 import dev.tenon.core.backend.Closing;
-import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuStream;
@@ -11,20 +10,20 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program's work recorded stretch by stretch: host steps stay between the stretches and are done anew at each replay.
+ * A program's work recorded stretch by stretch, all streams of one in one graph: host steps stay between the stretches and are done anew at each replay.
  * Used by one thread at a time.
  */
 final class RecordedWork implements AutoCloseable {
     private final GpuProgram program;
-    private final GpuFrame frame;
+    private final LaneFrames frames;
     /** By stretch of the program; null for one that is not recorded. */
     private final List<@Nullable ExecutableGraph> graphs = new ArrayList<>();
     /** What the next graph is made of, until it is made. */
     private @Nullable CapturedGraph captured;
 
-    RecordedWork(GpuProgram program, GpuFrame frame) {
+    RecordedWork(GpuProgram program, LaneFrames frames) {
         this.program = program;
-        this.frame = frame;
+        this.frames = frames;
     }
 
     /** Whether every stretch is there; not where recording one has failed. */
@@ -38,18 +37,18 @@ final class RecordedWork implements AutoCloseable {
      * @param recording held meanwhile
      */
     void record(Lock recording) {
-        for (GpuProgram.Stretch stretch : program.stretches()) {
+        for (Stretch stretch : program.stretches()) {
             graphs.add(stretch.recorded() ? record(stretch, recording) : null);
         }
     }
 
-    private ExecutableGraph record(GpuProgram.Stretch stretch, Lock recording) {
-        GpuStream stream = frame.stream();
+    private ExecutableGraph record(Stretch stretch, Lock recording) {
+        GpuStream stream = frames.stream();
         recording.lock();
         try {
             stream.beginCapture();
             try {
-                program.enqueue(frame, stretch);
+                program.enqueue(frames, stretch);
             } catch (RuntimeException | Error e) {
                 Closing.after(e, stream::abortCapture);
                 throw e;
@@ -73,12 +72,12 @@ final class RecordedWork implements AutoCloseable {
         for (int i = 0; i < graphs.size(); i++) {
             ExecutableGraph graph = graphs.get(i);
             if (graph == null) {
-                program.enqueue(frame, program.stretches().get(i));
+                program.enqueue(frames, program.stretches().get(i));
                 continue;
             }
             long range = StepRanges.beginReplay();
             try {
-                frame.stream().launch(graph);
+                frames.stream().launch(graph);
             } finally {
                 StepRanges.end(range);
             }

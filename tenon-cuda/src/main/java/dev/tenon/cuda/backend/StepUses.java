@@ -1,0 +1,57 @@
+package dev.tenon.cuda.backend;
+
+import dev.tenon.core.backend.Slots;
+import dev.tenon.core.compiler.memory.Placement;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.report.StepCost;
+import dev.tenon.cuda.schedule.StepUse;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the steps of a plan do to a session's memory, and what they cost by prediction. */
+final class StepUses {
+    /** Microseconds from the start of one small kernel to that of the next. */
+    private static final double LAUNCH = 2.5;
+
+    /** What a card moves and computes in a microsecond: the order of magnitude is all that a schedule needs. */
+    private static final double BYTES = 2e6;
+
+    private static final double OPERATIONS = 5e7;
+    private static final int IO = 0;
+    private static final int ARENA = 1;
+
+    private StepUses() {}
+
+    /** The use of a node's step: exactly its values, but for constants, which nothing writes. */
+    static StepUse of(Node node, Slots slots, IoLayout io) {
+        StepCost cost = StepCost.of(node);
+        return new StepUse(
+                LAUNCH + Math.max(cost.bytes() / BYTES, cost.operations() / OPERATIONS),
+                spans(node.inputs(), slots, io),
+                spans(node.outputs(), slots, io));
+    }
+
+    private static List<StepUse.Span> spans(List<Value> values, Slots slots, IoLayout io) {
+        List<StepUse.Span> spans = new ArrayList<>();
+        for (Value value : values) {
+            switch (slots.placements().get(slots.of(value))) {
+                case Placement.Input(int index) ->
+                    spans.add(span(
+                            IO, io.inputOffset(index), io.inputs().get(index).bytes()));
+                case Placement.Output(int index) ->
+                    spans.add(span(
+                            IO, io.outputOffset(index), io.outputs().get(index).bytes()));
+                case Placement.Arena(long offset, long bytes) -> spans.add(span(ARENA, offset, bytes));
+                case Placement.Constant() -> {
+                    // read only
+                }
+            }
+        }
+        return spans;
+    }
+
+    private static StepUse.Span span(int memory, long offset, long bytes) {
+        return new StepUse.Span(memory, offset, offset + bytes);
+    }
+}
