@@ -2,8 +2,10 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.CaptureException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 final class Capture {
     private final EmulatedStream origin;
     private final Thread thread = Thread.currentThread();
-    private final List<Work> nodes = new ArrayList<>();
+    private final List<RecordedGraph.Node> nodes = new ArrayList<>();
+    /** By stream, its number in the graph; the first's is 0. */
+    private final Map<EmulatedStream, Integer> numbers = new HashMap<>();
+
     private final Set<EmulatedStream> joined = new HashSet<>();
     private final Set<EmulatedStream> unmerged = new HashSet<>();
     private @Nullable String broken;
@@ -31,7 +36,7 @@ final class Capture {
     }
 
     synchronized void add(EmulatedStream stream, Work work) {
-        nodes.add(work);
+        nodes.add(node(stream, work));
         if (stream != origin) {
             unmerged.add(stream);
         }
@@ -54,7 +59,12 @@ final class Capture {
         if (recorder != null && recorder != stream) {
             unmerged.remove(recorder);
         }
-        nodes.add(new Work.Wait(event, 0));
+        nodes.add(node(stream, new Work.Wait(event, 0)));
+    }
+
+    private RecordedGraph.Node node(EmulatedStream stream, Work work) {
+        return new RecordedGraph.Node(
+                stream == origin ? 0 : numbers.computeIfAbsent(stream, _ -> numbers.size() + 1), work);
     }
 
     /** The capture is of no use any more. */
@@ -66,7 +76,7 @@ final class Capture {
     }
 
     /** @throws CaptureException when it is broken, or some joined stream was not waited for */
-    synchronized List<Work> end() {
+    synchronized List<RecordedGraph.Node> end() {
         close();
         if (broken != null) {
             throw new CaptureException("emulator: the capture was broken by " + broken);

@@ -15,6 +15,7 @@ final class EmulatedDevice {
     private final EmulatorOptions options;
     private final DeviceProperties properties;
     private final long pool;
+    private final @Nullable OrderCheck order;
     private final AtomicLong used = new AtomicLong();
     private volatile @Nullable String fault;
     private int contexts = 1;
@@ -23,6 +24,10 @@ final class EmulatedDevice {
         this.library = library;
         this.options = options;
         this.properties = properties;
+        if (options.ordered()) {
+            library.checkOrder();
+        }
+        order = options.ordered() ? new OrderCheck() : null;
         pool = library.openPool(
                 options.workers(),
                 options.watchdog().toMillis(),
@@ -46,6 +51,25 @@ final class EmulatedDevice {
 
     EmulatorLibrary library() {
         return library;
+    }
+
+    /** The check of order between streams; null where there is none. */
+    @Nullable
+    OrderCheck order() {
+        return order;
+    }
+
+    /** A clock for a stream; null where the order is not checked. */
+    @Nullable
+    OrderClock newClock() {
+        return order == null ? null : order.newClock();
+    }
+
+    /** The host has waited for all that is in a clock. */
+    void hostWaited(@Nullable OrderClock clock) {
+        if (order != null && clock != null) {
+            order.waited(clock.copy());
+        }
     }
 
     DeviceProperties properties() {

@@ -12,6 +12,9 @@ final class EmulatedEvent implements GpuEvent {
     private long recorded;
     private long passed;
     private long passedAt;
+    /** What the stream had done when it passed last; null where the order is not checked. */
+    private long @Nullable [] clock;
+
     private @Nullable Capture capture;
     private @Nullable EmulatedStream recorder;
 
@@ -48,15 +51,30 @@ final class EmulatedEvent implements GpuEvent {
         return capture != null && capture.open() ? capture : null;
     }
 
-    synchronized void pass(long number) {
+    synchronized void pass(long number, @Nullable OrderClock by) {
+        if (by != null) {
+            clock = by.copy();
+        }
         passed = Math.max(passed, number);
         passedAt = System.nanoTime();
         notifyAll();
     }
 
-    synchronized void awaitPassed(long number) throws InterruptedException {
+    /** @param follower what comes after the event from then on */
+    synchronized void awaitPassed(long number, @Nullable OrderClock follower) throws InterruptedException {
         while (passed < number) {
             wait();
+        }
+        if (follower != null && clock != null) {
+            follower.join(clock);
+        }
+    }
+
+    /** The host knows that it has passed. */
+    private synchronized void hostWaited() {
+        OrderCheck order = context.shared().order();
+        if (order != null && clock != null) {
+            order.waited(clock);
         }
     }
 
@@ -65,14 +83,19 @@ final class EmulatedEvent implements GpuEvent {
         refuseInCapture("event query");
         context.shared().check();
         synchronized (this) {
-            return passed >= recorded;
+            if (passed < recorded) {
+                return false;
+            }
+            hostWaited();
+            return true;
         }
     }
 
     @Override
     public void synchronize() {
         refuseInCapture("event synchronize");
-        Uninterrupted.run(() -> awaitPassed(last()));
+        Uninterrupted.run(() -> awaitPassed(last(), null));
+        hostWaited();
         context.shared().check();
     }
 

@@ -196,7 +196,7 @@ final class EmulatedStream implements GpuStream {
         }
         capture = null;
         context.captureEnded(recording);
-        return new RecordedGraph(recording.end());
+        return new RecordedGraph(context.shared(), recording.end());
     }
 
     @Override
@@ -224,7 +224,8 @@ final class EmulatedStream implements GpuStream {
         if (recording != null) {
             throw recording.breakWith("a launch of a graph");
         }
-        queue.add(new Work.Replay(ReplayableGraph.of(graph).work()));
+        ReplayableGraph own = ReplayableGraph.of(graph);
+        queue.add(new Work.Replay(own, own.work()));
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Map;
  * How the emulator runs.
  *
  * @param checked whether every access of a kernel is checked: slower by 2 to 4 times
+ * @param ordered whether checked kernels' accesses must be ordered between streams by events: slower still
  * @param workers threads that run blocks
  * @param memoryBytes device memory in all
  * @param devices how many devices there are
@@ -15,7 +16,13 @@ import java.util.Map;
  * @param patience longest wait in loops while nothing else happens
  */
 public record EmulatorOptions(
-        boolean checked, int workers, long memoryBytes, int devices, Duration watchdog, Duration patience) {
+        boolean checked,
+        boolean ordered,
+        int workers,
+        long memoryBytes,
+        int devices,
+        Duration watchdog,
+        Duration patience) {
     private static final int MOST_WORKERS = 64;
     private static final int MOST_DEVICES = 64;
 
@@ -27,15 +34,16 @@ public record EmulatorOptions(
     }
 
     /**
-     * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_WORKERS},
-     * {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES}; else checked, all cores, a quarter of the
-     * host's memory, one device.
+     * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_ORDERED}
+     * (0 or 1), {@code TENON_EMULATOR_WORKERS}, {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES};
+     * else checked, not ordered, all cores, a quarter of the host's memory, one device.
      *
      * @throws InputException for a value that is no number or out of bounds, by the variable's name
      */
     public static EmulatorOptions of(Map<String, String> environment) {
         return new EmulatorOptions(
                 number(environment, "TENON_EMULATOR_CHECKED", 1, 0, 1) != 0,
+                number(environment, "TENON_EMULATOR_ORDERED", 0, 0, 1) != 0,
                 (int) number(
                         environment,
                         "TENON_EMULATOR_WORKERS",
@@ -53,24 +61,28 @@ public record EmulatorOptions(
     }
 
     public EmulatorOptions withChecked(boolean on) {
-        return new EmulatorOptions(on, workers, memoryBytes, devices, watchdog, patience);
+        return new EmulatorOptions(on, ordered, workers, memoryBytes, devices, watchdog, patience);
+    }
+
+    public EmulatorOptions withOrdered(boolean on) {
+        return new EmulatorOptions(checked, on, workers, memoryBytes, devices, watchdog, patience);
     }
 
     public EmulatorOptions withMemoryBytes(long bytes) {
-        return new EmulatorOptions(checked, workers, bytes, devices, watchdog, patience);
+        return new EmulatorOptions(checked, ordered, workers, bytes, devices, watchdog, patience);
     }
 
     public EmulatorOptions withWorkers(int count) {
-        return new EmulatorOptions(checked, count, memoryBytes, devices, watchdog, patience);
+        return new EmulatorOptions(checked, ordered, count, memoryBytes, devices, watchdog, patience);
     }
 
     public EmulatorOptions withDevices(int count) {
-        return new EmulatorOptions(checked, workers, memoryBytes, count, watchdog, patience);
+        return new EmulatorOptions(checked, ordered, workers, memoryBytes, count, watchdog, patience);
     }
 
     /** How long endless loops and endless waits may take before they are errors. */
     public EmulatorOptions withPatience(Duration loops, Duration waits) {
-        return new EmulatorOptions(checked, workers, memoryBytes, devices, loops, waits);
+        return new EmulatorOptions(checked, ordered, workers, memoryBytes, devices, loops, waits);
     }
 
     private static long number(Map<String, String> environment, String name, long otherwise, long least, long most) {

@@ -5,16 +5,25 @@ import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.port.GpuDriver;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.KernelCompiler;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The emulator as the environment configures it. Thread-safe. */
 public final class EmulatorPlatform implements GpuPlatform {
     private record Parts(GpuDriver driver, KernelCompiler compiler) {}
 
+    private final Supplier<EmulatorOptions> configured;
     private @Nullable Parts parts;
 
     /** Looks at nothing yet. */
-    public EmulatorPlatform() {}
+    public EmulatorPlatform() {
+        this(EmulatorOptions::standard);
+    }
+
+    /** As options say, whatever the environment does. */
+    EmulatorPlatform(Supplier<EmulatorOptions> configured) {
+        this.configured = configured;
+    }
 
     @Override
     public String name() {
@@ -36,7 +45,7 @@ public final class EmulatorPlatform implements GpuPlatform {
     private synchronized Parts parts() {
         Parts known = parts;
         if (known == null) {
-            EmulatorOptions options = EmulatorOptions.standard();
+            EmulatorOptions options = configured.get();
             EmulatorDriver driver = new EmulatorDriver(options);
             known = new Parts(
                     driver,

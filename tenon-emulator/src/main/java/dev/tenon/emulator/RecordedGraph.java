@@ -5,11 +5,18 @@ import dev.tenon.cuda.port.ExecutableGraph;
 import java.util.List;
 
 /** Recorded work, in an order that keeps its dependencies. */
-record RecordedGraph(List<Work> work) implements CapturedGraph {
+record RecordedGraph(EmulatedDevice device, List<RecordedGraph.Node> work) implements CapturedGraph {
+    /**
+     * A piece of work.
+     *
+     * @param stream the number of the stream it was recorded on; 0 is the one that began the capture
+     */
+    record Node(int stream, Work work) {}
+
     @Override
     public int nodes() {
         return (int) work.stream()
-                .filter(node -> !(node instanceof Work.Mark || node instanceof Work.Wait))
+                .filter(node -> !(node.work instanceof Work.Mark || node.work instanceof Work.Wait))
                 .count();
     }
 
@@ -20,7 +27,7 @@ record RecordedGraph(List<Work> work) implements CapturedGraph {
 
     @Override
     public ExecutableGraph instantiate() {
-        return new ReplayableGraph(work);
+        return new ReplayableGraph(device, work);
     }
 
     @Override

@@ -12,6 +12,9 @@ final class WorkQueue {
             "emulator: the Java heap was exhausted while a stream worked; raise it with -Xmx";
 
     private final EmulatedDevice device;
+    /** Null where the order between streams is not checked; used by the thread, and by others while nothing runs. */
+    private final @Nullable OrderClock clock;
+
     private final Queue<Work> waiting = new ArrayDeque<>();
     private @Nullable Thread thread;
     private boolean busy;
@@ -19,6 +22,7 @@ final class WorkQueue {
 
     WorkQueue(EmulatedDevice device) {
         this.device = device;
+        this.clock = device.newClock();
     }
 
     synchronized void add(Work work) {
@@ -28,12 +32,20 @@ final class WorkQueue {
         if (thread == null) { // before the work is added: without a thread it would be waited for for ever
             thread = Thread.ofPlatform().daemon().name("tenon-emulator-stream").start(this::loop);
         }
+        OrderCheck order = device.order();
+        if (order != null) {
+            waiting.add(new Work.AfterHost(order.host()));
+        }
         waiting.add(work);
         notifyAll();
     }
 
     synchronized boolean idle() {
-        return waiting.isEmpty() && !busy;
+        if (!waiting.isEmpty() || busy) {
+            return false;
+        }
+        device.hostWaited(clock);
+        return true;
     }
 
     /**
@@ -98,7 +110,10 @@ final class WorkQueue {
         try {
             // a lost device does no more work, but its events still pass for those that wait
             if (device.healthy() || work instanceof Work.Mark) {
-                work.run(device);
+                if (clock != null) {
+                    clock.advance();
+                }
+                work.run(device, clock);
             }
         } catch (RuntimeException e) {
             device.lose("emulator: " + e.getMessage());

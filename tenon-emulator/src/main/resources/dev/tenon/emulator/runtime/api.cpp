@@ -47,6 +47,15 @@ void* tenon_module_entry(void* module, uint32_t number, Description* description
     return const_cast<TenonEntry*>(entry);
 }
 
+// Checks the order between streams from now on; 0 when the host has no room for that.
+int32_t tenon_order_begin() { return begin_order() ? 1 : 0; }
+
+// Notes an access of work that is no kernel; 0, or the stream + 1 of the work that it races with.
+int32_t tenon_order_note(uint64_t address, uint64_t bytes, int32_t writes, const Order* order) {
+    uint64_t race = bytes == 0 ? 0 : note_order(address, bytes, writes != 0 ? Access::Write : Access::Read, *order);
+    return race == 0 ? 0 : static_cast<int32_t>(other_stream(race)) + 1;
+}
+
 // 0, or 1 and `fault` filled.
 int32_t tenon_launch(void* pool, const Launch* launch, void** arguments, Fault* fault) {
     return static_cast<Pool*>(pool)->run(*launch, arguments, fault) ? 0 : 1;

@@ -58,7 +58,11 @@ void check_elsewhere(uint64_t address, uint64_t bytes, Access access, const void
         }
         return;
     }
-    if (device_memory.holds(address, bytes) || worker->job->launch.module->holds(address, bytes, writes(access))) {
+    if (device_memory.holds(address, bytes)) {
+        check_order(address, bytes, access, caller);
+        return;
+    }
+    if (worker->job->launch.module->holds(address, bytes, writes(access))) {
         return;
     }
     illegal(address, bytes, name(access), caller);
@@ -89,4 +93,5 @@ void check_global(const void* address, uint32_t bytes, const char* what, const v
     if (!device_memory.holds(from, bytes) && !current_worker->job->launch.module->holds(from, bytes, false)) {
         illegal(from, bytes, what, caller);
     }
+    check_order(from, bytes, Access::Read, caller);
 }

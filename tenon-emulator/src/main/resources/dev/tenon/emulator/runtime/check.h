@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "memory.h"
+#include "order.h"
 #include "shared.h"
 
 // For what is not a plain access to device memory: shared memory, the stack, globals. `bytes` > 0.
@@ -19,6 +20,9 @@ inline void check(const void* p, uint64_t bytes, Access access, const void* call
     uint64_t at = address - device_memory.base;
     if (at < device_memory.size) [[likely]] {
         if ((at & (granule - 1)) + bytes <= device_memory.valid[at >> granule_bits]) [[likely]] {
+            if (order_checked) [[unlikely]] {
+                check_order(address, bytes, access, caller);
+            }
             return;
         }
     }

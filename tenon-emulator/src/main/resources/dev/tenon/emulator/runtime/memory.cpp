@@ -9,6 +9,8 @@
 #include <map>
 #include <mutex>
 
+#include "order.h"
+
 DeviceMemory device_memory;
 
 namespace {
@@ -86,6 +88,11 @@ uint64_t place(uint64_t reserved) {
 }
 }  // namespace
 
+bool reserve_device() {
+    std::lock_guard lock(mutex);
+    return device_memory.size != 0 || reserve();
+}
+
 uint64_t allocate_device(uint64_t bytes, bool poison) {
     std::lock_guard lock(mutex);
     if ((device_memory.size == 0 && !reserve()) || bytes > device_memory.size) {
@@ -97,6 +104,7 @@ uint64_t allocate_device(uint64_t bytes, bool poison) {
     if (address == 0 || mprotect(memory, reserved, PROT_READ | PROT_WRITE) != 0) {
         return 0;
     }
+    forget_order(address, reserved);
     pieces[address] = {bytes, reserved, true};
     next_free = address + reserved;
     mark(address, bytes, true);

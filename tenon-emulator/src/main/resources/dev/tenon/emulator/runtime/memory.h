@@ -33,6 +33,9 @@ struct DeviceMemory {
 
 extern DeviceMemory device_memory;
 
+// Takes the range of addresses, if that is not done; false when the host has none.
+bool reserve_device();
+
 // 0 when the host has no more. Filled with 0xff when `poison`.
 uint64_t allocate_device(uint64_t bytes, bool poison);
 void free_device(uint64_t address);

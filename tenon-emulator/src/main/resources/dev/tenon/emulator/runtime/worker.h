@@ -7,6 +7,7 @@
 #include "block.h"
 #include "fault.h"
 #include "module.h"
+#include "order.h"
 
 struct Pool;
 
@@ -16,6 +17,7 @@ struct Launch {
     uint32_t grid[3], block[3];
     uint32_t shared_bytes;
     uint32_t cooperative;
+    const Order* order;  // null where the order between streams is not checked
 };
 
 struct Job {

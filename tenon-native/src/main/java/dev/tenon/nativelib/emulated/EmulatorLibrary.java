@@ -35,6 +35,8 @@ public final class EmulatorLibrary {
     private final MethodHandle unload;
     private final MethodHandle entry;
     private final MethodHandle launch;
+    private final MethodHandle orderBegin;
+    private final MethodHandle orderNote;
 
     /**
      * Loads the object.
@@ -51,6 +53,8 @@ public final class EmulatorLibrary {
         unload = bind("tenon_module_unload", FunctionDescriptor.ofVoid(JAVA_LONG));
         entry = bind("tenon_module_entry", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS));
         launch = bind("tenon_launch", status(JAVA_LONG, ADDRESS, ADDRESS, ADDRESS));
+        orderBegin = bind("tenon_order_begin", status());
+        orderNote = bind("tenon_order_note", status(JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS));
     }
 
     private static FunctionDescriptor status(MemoryLayout... arguments) {
@@ -150,6 +154,7 @@ public final class EmulatorLibrary {
      * @param grid blocks along x, y, z
      * @param block threads along x, y, z
      * @param arguments the bytes of all arguments, one behind the other
+     * @param order what it comes after, for the check of order between streams; null for no check
      * @return null when all went well
      */
     public @Nullable KernelFault launch(
@@ -160,9 +165,10 @@ public final class EmulatorLibrary {
             int[] block,
             int sharedBytes,
             boolean cooperative,
-            MemorySegment arguments) {
+            MemorySegment arguments,
+            @Nullable StreamOrder order) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment what = arena.allocate(48, 8);
+            MemorySegment what = arena.allocate(56, 8);
             what.set(JAVA_LONG, 0, point.address());
             what.set(JAVA_LONG, 8, object.handle());
             for (int i = 0; i < 3; i++) {
@@ -171,10 +177,40 @@ public final class EmulatorLibrary {
             }
             what.set(JAVA_INT, 40, sharedBytes);
             what.set(JAVA_INT, 44, cooperative ? 1 : 0);
+            what.set(JAVA_LONG, 48, order == null ? 0 : order.write(arena).address());
             MemorySegment pointers = spread(point, arguments, arena);
             MemorySegment fault = FaultLayout.allocate(arena);
             int status = (int) launch.invokeExact(pool, what, pointers, fault);
             return status == 0 ? null : FaultLayout.read(fault);
+        } catch (Throwable e) {
+            throw Downcalls.rethrow(e);
+        }
+    }
+
+    /**
+     * Checks the order between streams from now on, for launches that have one.
+     *
+     * @throws NativeException when the host has no room for the records
+     */
+    public void checkOrder() {
+        try {
+            if ((int) orderBegin.invokeExact() == 0) {
+                throw new NativeException(
+                        "emulator: the host has no addresses left for the check of order between streams");
+            }
+        } catch (Throwable e) {
+            throw Downcalls.rethrow(e);
+        }
+    }
+
+    /**
+     * Notes an access of work that is no kernel.
+     *
+     * @return the stream whose work it races with; -1 for none
+     */
+    public int noteOrder(long address, long bytes, boolean writes, StreamOrder order) {
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) orderNote.invokeExact(address, bytes, writes ? 1 : 0, order.write(arena)) - 1;
         } catch (Throwable e) {
             throw Downcalls.rethrow(e);
         }

@@ -66,6 +66,6 @@ TENON_DEVICE unsigned int atomicDec(unsigned int* p, unsigned int limit) {
 // The first report stays: step + 1, 4 bytes unused, the value.
 TENON_DEVICE void report_fault(void* faults, int step, long long value) {
     if (atomicCAS(static_cast<unsigned int*>(faults), 0u, static_cast<unsigned int>(step) + 1u) == 0u) {
-        static_cast<long long*>(faults)[1] = value;
+        atomicExch(static_cast<unsigned long long*>(faults) + 1, static_cast<unsigned long long>(value));
     }
 }
