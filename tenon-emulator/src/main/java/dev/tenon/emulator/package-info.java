@@ -14,8 +14,11 @@
  * <p>Checked kernels are compiled with the thread sanitizer's hooks. An access passes if it lies in live device memory,
  * the thread's stack, the module's globals, or shared memory, of which {@code shared.cpp} knows for each byte who
  * accessed it since which barrier. A fault ends the launch, not the process: the context is lost as on a GPU, and the
- * message names kernel, block, thread and source line. Streams are Java threads with a queue, so that a missing event
- * shows; a capture is a list of the same work.
+ * message names kernel, block, thread and source line.
+ *
+ * <p>Streams are Java threads with a queue; a capture is a list of the same work. Where the order between streams is
+ * checked, each stream has a vector clock ({@code OrderClock}), events carry it, and {@code order.cpp} knows for each 64
+ * bytes of device memory which work wrote and read them last.
  */
 @NullMarked
 package dev.tenon.emulator;

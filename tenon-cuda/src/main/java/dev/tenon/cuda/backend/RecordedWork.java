@@ -10,8 +10,8 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program's work recorded stretch by stretch, all streams of one in one graph: host steps stay between the stretches and are done anew at each replay.
- * Used by one thread at a time.
+ * A program's work recorded stretch by stretch, all streams of a stretch in one graph: host steps stay between the
+ * stretches and are done anew at each replay. Used by one thread at a time.
  */
 final class RecordedWork implements AutoCloseable {
     private final GpuProgram program;

@@ -1,4 +1,4 @@
-package dev.tenon.core.compiler;
+package dev.tenon.core.testkit;
 
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
