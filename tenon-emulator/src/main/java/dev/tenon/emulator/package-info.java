@@ -17,8 +17,8 @@
  * message names kernel, block, thread and source line.
  *
  * <p>Streams are Java threads with a queue; a capture is a list of the same work. Where the order between streams is
- * checked, each stream has a vector clock ({@code OrderClock}), events carry it, and {@code order.cpp} knows for each 64
- * bytes of device memory which work wrote and read them last.
+ * checked, each stream has a vector clock ({@code OrderClock}), events carry it, and {@code order.cpp} knows for each
+ * 64 bytes of device memory which work wrote and read them last.
  */
 @NullMarked
 package dev.tenon.emulator;
