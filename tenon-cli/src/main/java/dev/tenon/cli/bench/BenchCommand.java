@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
             BenchTextsCommand.class,
             BenchSoftmaxCommand.class,
             BenchOpsCommand.class,
+            BenchModesCommand.class,
             BenchAllReduceCommand.class
         })
 public final class BenchCommand implements Runnable {
@@ -26,6 +27,6 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: model, stream, texts, softmax, ops or allreduce");
+                spec.commandLine(), "say what to measure: model, stream, texts, softmax, ops, modes or allreduce");
     }
 }
