@@ -68,6 +68,7 @@ public final class Compiler {
 
     private final CompilerOptions options;
     private final PassContext context;
+    private final MemoryPlanner.Sharing sharing;
 
     /** @param claims whether the backend runs a node whole, rather than the pieces that stand for it */
     public Compiler(CompilerOptions options, Predicate<Node> claims) {
@@ -76,7 +77,14 @@ public final class Compiler {
 
     /** @param half keeps f32 weights in 16 bits; null for as they are */
     public Compiler(CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half) {
+        this(options, claims, half, MemoryPlanner.Sharing.IN_ORDER);
+    }
+
+    /** @param sharing which values may share memory, where the options allow that at all */
+    public Compiler(
+            CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half, MemoryPlanner.Sharing sharing) {
         this.options = options;
+        this.sharing = options.shareMemory() ? sharing : MemoryPlanner.Sharing.NONE;
         this.context = new PassContext(claims, half);
     }
 
@@ -165,9 +173,7 @@ public final class Compiler {
             current = run(OPTIMISATIONS, current);
         }
         current = run(REQUIRED_LAST, current);
-        return new Plan(
-                current,
-                options.shareMemory() ? MemoryPlanner.plan(current) : MemoryPlanner.planWithoutSharing(current));
+        return new Plan(current, MemoryPlanner.plan(current, sharing));
     }
 
     private Graph run(List<Pass> passes, Graph graph) {

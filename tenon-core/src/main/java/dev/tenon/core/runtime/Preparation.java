@@ -3,6 +3,7 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
+import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.error.Require;
@@ -34,7 +35,10 @@ public final class Preparation {
         this.compiler = new Compiler(
                 options.compiler(),
                 backend.claimsAny() ? node -> backend.claims(node, options.precision()) : PassContext.CLAIMS_NOTHING,
-                halfStore(options.weightType()));
+                halfStore(options.weightType()),
+                options.execution().streams() > 1
+                        ? MemoryPlanner.Sharing.IN_ANY_ORDER
+                        : MemoryPlanner.Sharing.IN_ORDER);
         this.options = options;
         this.graph = graph;
         this.weights = weights;

@@ -16,6 +16,7 @@ import dev.tenon.core.ir.op.movement.BitCast;
 import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -33,12 +34,16 @@ public final class MemoryPlanner {
         final long bytes;
         final int start;
         int end;
+        /** The steps that use it, where steps may run at the same time. */
+        final BitSet users;
+
         long offset = -1;
 
-        Block(long bytes, int start, int end) {
+        Block(long bytes, int start, int end, BitSet users) {
             this.bytes = bytes;
             this.start = start;
             this.end = end;
+            this.users = users;
         }
 
         int largestFirst(Block other) {
@@ -47,42 +52,68 @@ public final class MemoryPlanner {
             return order != 0 ? order : Integer.compare(end, other.end);
         }
 
-        boolean meets(Block other) {
+        boolean meets(Block other, @Nullable Lives lives) {
+            if (lives != null) {
+                return !lives.ended(users, other.start) && !lives.ended(other.users, start);
+            }
             return start <= other.end && other.start <= end;
         }
     }
 
+    /** Which values may share memory. */
+    public enum Sharing {
+        /** None but views. */
+        NONE,
+        /** Those that are not alive at the same time when steps run one by one in the graph's order. */
+        IN_ORDER,
+        /** Those of which one is dead before the other begins in every order that the steps' dependencies allow. */
+        IN_ANY_ORDER
+    }
+
     private final Graph graph;
     private final boolean share;
+    /** Null where steps run in order. */
+    private final @Nullable Lives lives;
+
     private final Numbering numbering;
     /** By the number of a value: that of the value whose memory it shows. */
     private final int[] roots;
     /** By the number of such a value: the last step that needs it. */
     private final int[] lastUse;
+    /** By the number of such a value: the steps that use it; empty where steps run in order. */
+    private final BitSet[] users;
 
     private final @Nullable Placement[] fixed;
     private final @Nullable Block[] blocks;
     private final List<Block> distinct = new ArrayList<>();
     private long unplanned;
 
-    private MemoryPlanner(Graph graph, boolean share) {
+    private MemoryPlanner(Graph graph, Sharing sharing) {
         this.graph = graph;
-        this.share = share;
+        this.share = sharing != Sharing.NONE;
+        this.lives = sharing == Sharing.IN_ANY_ORDER && Lives.suits(graph) ? Lives.of(graph) : null;
         this.numbering = graph.numbering();
         int count = numbering.values().size();
         this.roots = new int[count];
         this.lastUse = new int[count];
+        this.users = new BitSet[count];
+        Arrays.setAll(users, _ -> new BitSet(0));
         this.fixed = new @Nullable Placement[count];
         this.blocks = new @Nullable Block[count];
     }
 
     public static MemoryPlan plan(Graph graph) {
-        return new MemoryPlanner(graph, true).plan();
+        return plan(graph, Sharing.IN_ORDER);
+    }
+
+    /** A plan for steps that run one by one, or at the same time where their dependencies allow it. */
+    public static MemoryPlan plan(Graph graph, Sharing sharing) {
+        return new MemoryPlanner(graph, sharing).plan();
     }
 
     /** A plan in which nothing but views shares memory: the reference that tests hold {@link #plan(Graph)} against. */
     public static MemoryPlan planWithoutSharing(Graph graph) {
-        return new MemoryPlanner(graph, false).plan();
+        return plan(graph, Sharing.NONE);
     }
 
     /** Whether an operation's result is its input's memory, as it is. */
@@ -138,14 +169,21 @@ public final class MemoryPlanner {
         for (int step = 0; step < graph.nodes().size(); step++) {
             Node node = graph.nodes().get(step);
             for (int i = 0; i < node.inputs().size(); i++) {
-                lastUse[roots[numbering.operand(step, i)]] = step;
+                use(roots[numbering.operand(step, i)], step);
             }
             boolean view = isView(node.op());
             for (int i = 0; i < node.outputs().size(); i++) {
                 int root = view ? roots[numbering.operand(step, 0)] : number;
                 roots[number++] = root;
-                lastUse[root] = step; // a result that nobody reads still owns memory while its step runs
+                use(root, step); // a result that nobody reads still owns memory while its step runs
             }
+        }
+    }
+
+    private void use(int root, int step) {
+        lastUse[root] = step;
+        if (lives != null) {
+            users[root].set(step);
         }
     }
 
@@ -196,10 +234,11 @@ public final class MemoryPlanner {
         unplanned = SizeMath.sum("memory plan", unplanned, bytes);
         Block block = share && node.outputs().size() == 1 ? overwritable(node, step) : null;
         if (block == null) {
-            block = new Block(bytes, step, lastUse[number]);
+            block = new Block(bytes, step, lastUse[number], users[number]);
             distinct.add(block);
         } else {
             block.end = lastUse[number];
+            block.users.or(users[number]);
         }
         blocks[number] = block;
     }
@@ -214,6 +253,7 @@ public final class MemoryPlanner {
             Block block = blocks[root(input)];
             if (block != null
                     && block.end == step
+                    && (lives == null || lives.othersEnded(block.users, step))
                     && input.shape().equals(output.shape())
                     && input.dtype().bits() == output.dtype().bits()
                     && onlyPlainUses(node, block, output)) {
@@ -247,7 +287,7 @@ public final class MemoryPlanner {
             long offset = 0;
             for (int i = 0; i < count; i++) {
                 Block other = placed[i];
-                if (share && !other.meets(block)) {
+                if (share && !other.meets(block, lives)) {
                     continue;
                 }
                 if (SizeMath.sum("memory plan", offset, block.bytes) <= other.offset) {

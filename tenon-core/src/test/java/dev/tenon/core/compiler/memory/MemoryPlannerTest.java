@@ -13,10 +13,13 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.testkit.RandomGraphs;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class MemoryPlannerTest {
@@ -29,6 +32,57 @@ final class MemoryPlannerTest {
             assertThat(plan.memory().arenaBytes())
                     .isLessThanOrEqualTo(plan.memory().unplannedBytes());
         }
+    }
+
+    @Test
+    void stepsThatMayRunTogetherShareNothing() {
+        for (long seed = 0; seed < 300; seed++) {
+            Graph graph = PassesTest.plan(
+                            RandomGraphs.graph(seed), CompilerOptions.defaults().withOptimise(seed % 2 == 0))
+                    .graph();
+            MemoryPlan plan = MemoryPlanner.plan(graph, MemoryPlanner.Sharing.IN_ANY_ORDER);
+            checkNoLiveValueIsOverwritten(new Plan(graph, plan));
+            assertThat(plan.arenaBytes()).isBetween(MemoryPlanner.plan(graph).arenaBytes() / 2, plan.unplannedBytes());
+            for (int late = 0; late < graph.nodes().size(); late++) {
+                for (int early = 0; early < late; early++) {
+                    if (!dependsOn(graph, late, early)) {
+                        checkApart(plan, graph.nodes().get(early), graph.nodes().get(late));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Neither writes what the other reads or writes. */
+    private static void checkApart(MemoryPlan plan, Node one, Node other) {
+        for (Node writer : List.of(one, other)) {
+            if (MemoryPlanner.isView(writer.op())) {
+                continue;
+            }
+            Node reader = writer.equals(one) ? other : one;
+            for (Value written : writer.outputs()) {
+                for (Value used : Stream.concat(reader.inputs().stream(), reader.outputs().stream())
+                        .toList()) {
+                    if (plan.of(written) instanceof Placement.Arena a && plan.of(used) instanceof Placement.Arena b) {
+                        assertThat(overlap(a, b)).as("%s and %s", written, used).isFalse();
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean dependsOn(Graph graph, int late, int early) {
+        Set<Node> before = new HashSet<>();
+        Node wanted = graph.nodes().get(early);
+        List<Node> open = new ArrayList<>(List.of(graph.nodes().get(late)));
+        while (!open.isEmpty()) {
+            for (Value input : open.removeLast().inputs()) {
+                if (input.origin() instanceof Value.Origin.Result(Node node, int _) && before.add(node)) {
+                    open.add(node);
+                }
+            }
+        }
+        return before.contains(wanted);
     }
 
     /** Replays the plan, keeping for every byte range the value that was written there last. */
