@@ -47,6 +47,14 @@ public interface Program extends AutoCloseable {
      */
     List<StepReport> steps();
 
+    /**
+     * In words, whether what an earlier process had saved of the plan was loaded, and why not; empty where nothing was
+     * looked for.
+     */
+    default String saved() {
+        return "";
+    }
+
     /** Bytes of workspace that a context needs beside the plan's arena. */
     long workspaceBytes();
 

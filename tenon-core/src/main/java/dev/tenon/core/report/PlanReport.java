@@ -13,6 +13,8 @@ import java.util.List;
  * @param unplannedBytes what that memory would be if no two values shared any
  * @param workspaceBytes what steps work in beside it
  * @param millis what making it took: passes, the memory plan, steps and the constants that they prepare
+ * @param saved whether a plan that an earlier process had saved was loaded, and why not; empty for a plan that was not
+ *     made ahead of time, and on devices that save none
  * @param continues whether values of this run decide about a further plan
  */
 public record PlanReport(
@@ -23,8 +25,10 @@ public record PlanReport(
         long unplannedBytes,
         long workspaceBytes,
         double millis,
+        String saved,
         boolean continues) {
     public PlanReport {
+        Require.nonNull(saved, "saved");
         inputs = List.copyOf(Require.elements(inputs, "inputs"));
         steps = List.copyOf(Require.elements(steps, "steps"));
         values = List.copyOf(Require.elements(values, "values"));

@@ -12,7 +12,6 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
-import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.report.EngineEvent;
 import dev.tenon.core.report.EngineListener;
 import dev.tenon.core.report.ModelReport;
@@ -30,7 +29,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 
 /**
  * A graph ready to run on one device. Owns the weights there, shared by all its sessions, and the plans for the shapes
@@ -139,13 +137,13 @@ public final class CompiledModel implements AutoCloseable {
                 graph.outputs().keySet().stream().filter(wanted::contains).toList());
     }
 
+    /** Several at a time: most of what a plan takes is compiling kernels and asking libraries. */
     private void planAhead() {
-        for (ToLongFunction<ShapeProfile.Range> size :
-                List.<ToLongFunction<ShapeProfile.Range>>of(ShapeProfile.Range::usual, ShapeProfile.Range::max)) {
-            Map<String, Long> dims = new HashMap<>();
-            options.profile().ranges().forEach((name, range) -> dims.put(name, size.applyAsLong(range)));
-            plan(base, dims);
+        List<Runnable> plans = new ArrayList<>();
+        for (Map<String, Long> dims : options.profile().shapes()) {
+            plans.add(() -> plan(base, dims));
         }
+        PlansAhead.make(plans);
     }
 
     private void plan(Variant variant, Map<String, Long> dims) {

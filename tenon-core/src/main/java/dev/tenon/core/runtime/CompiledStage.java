@@ -236,6 +236,7 @@ final class CompiledStage extends Shared {
                 stage.plan().memory().unplannedBytes(),
                 program.workspaceBytes(),
                 millis,
+                program.saved(),
                 stage.rest() != null));
         loops.forEach(loop -> reports.addAll(loop.reports()));
         following.values().forEach(next -> reports.addAll(next.reports()));

@@ -5,6 +5,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.tensor.Tensor;
 import java.util.Map;
 import java.util.Set;
@@ -29,9 +31,12 @@ final class Rehearsal {
         }
         Graph graph = GraphBuilder.build("rehearsal", g -> {
             Value x = g.input("x", DType.F32, Dim.named("rows"), Dim.of(2));
-            g.output("y", g.reshape(x, -1)); // a copy: no backend compiles a kernel for it
+            g.output("y", g.reshape(x, -1)); // a copy: every backend has code for it
         });
-        try (CompiledModel model = runtime.compile(graph);
+        // ahead of time: its plans are saved, so that only the first process asks a compiler
+        CompileOptions options =
+                CompileOptions.defaults().withAheadOfTime(ShapeProfile.none().withSizes(Map.of("rows", 1L)));
+        try (CompiledModel model = runtime.compile(graph, options);
                 Session session = model.newSession()) {
             for (int rows = 1; rows <= 2; rows++) {
                 session.run(Map.of("x", Tensor.of(new float[2 * rows], rows, 2)))

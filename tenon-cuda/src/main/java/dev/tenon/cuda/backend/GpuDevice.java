@@ -41,6 +41,7 @@ final class GpuDevice implements Device {
     private final Activity activity;
     private final PassingStreams streams;
     private final Residents residents;
+    private final SavedPlans savedPlans;
 
     private GpuDevice(
             DeviceInfo info,
@@ -61,6 +62,7 @@ final class GpuDevice implements Device {
         this.host = host;
         this.streams = new PassingStreams(context);
         this.residents = new Residents(new ResultMemory(context, ledger));
+        this.savedPlans = new SavedPlans(modules, info);
     }
 
     static GpuDevice open(GpuPlatform platform, int ordinal, EngineOptions options) {
@@ -208,6 +210,11 @@ final class GpuDevice implements Device {
 
     KernelModules modules() {
         return modules;
+    }
+
+    /** What the next process finds of plans that are made ahead of time. */
+    SavedPlans savedPlans() {
+        return savedPlans;
     }
 
     Blas blas() {

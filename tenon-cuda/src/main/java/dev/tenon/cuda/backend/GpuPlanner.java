@@ -13,6 +13,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.AdditionOrder;
+import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
@@ -99,11 +100,19 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     private GpuProgram program() {
+        SavedPlans.Saved saved =
+                options.mode() == CompileMode.AOT ? device.savedPlans().find(plan, options) : null;
+        if (saved != null) {
+            device.savedPlans().load(saved);
+        }
         for (lowering = 0; lowering < steps.length; lowering++) {
             stepKernels.add(new StepKernels(device.modules()));
             steps[lowering] = lower(nodes[lowering]);
         }
         giveCode();
+        if (saved != null && !saved.found()) {
+            device.savedPlans().save(saved, stepKernels);
+        }
         IoLayout io = new IoLayout(Signature.of(plan.graph()));
         List<GpuStep> all = List.of(steps);
         return new GpuProgram(
@@ -112,6 +121,7 @@ final class GpuPlanner implements GpuLoweringContext {
                 places.stream().mapToLong(this::address).toArray(),
                 new GpuProgram.Work(List.of(nodes), all, Stretch.of(all, uses(io), options.execution())),
                 plan.memory().arenaBytes(),
+                saved == null ? "" : saved.text(),
                 resources);
     }
 
@@ -193,7 +203,8 @@ final class GpuPlanner implements GpuLoweringContext {
     public int transposedSlot(Value matrix) {
         return transposedSlots.computeIfAbsent(matrix, _ -> {
             ConstantData data = matrix.constant();
-            if (data != null && !resources.holds(data, true)) {
+            // what is saved of a plan is all that it needs, though another plan has it by now
+            if (data != null && (options.mode() == CompileMode.AOT || !resources.holds(data, true))) {
                 Transposition _ = new Transposition(kernels(), matrix.type()); // its code is loaded with the step's
             }
             places.add(new Place(new Placement.Constant(), data, true));

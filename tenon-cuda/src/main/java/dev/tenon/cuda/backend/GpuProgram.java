@@ -40,6 +40,7 @@ final class GpuProgram implements Program {
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final long arenaBytes;
+    private final String saved;
     private final List<Stretch> stretches;
     private final boolean recorded;
     private final List<LaneNeeds> lanes;
@@ -50,6 +51,7 @@ final class GpuProgram implements Program {
      *
      * @param placements by slot
      * @param constants by slot, the device address of a constant that is read
+     * @param saved whether a saved plan was loaded, in words; empty where none was looked for
      * @param resources closed by the program
      */
     GpuProgram(
@@ -58,6 +60,7 @@ final class GpuProgram implements Program {
             long[] constants,
             Work work,
             long arenaBytes,
+            String saved,
             ProgramResources resources) {
         this.io = io;
         this.placements = placements;
@@ -65,6 +68,7 @@ final class GpuProgram implements Program {
         this.nodes = work.nodes().toArray(Node[]::new);
         this.steps = work.steps().toArray(GpuStep[]::new);
         this.arenaBytes = arenaBytes;
+        this.saved = saved;
         this.stretches = work.stretches();
         this.recorded = stretches.stream().anyMatch(Stretch::recorded);
         this.lanes = lanes(work);
@@ -241,6 +245,11 @@ final class GpuProgram implements Program {
             reports.add(StepReport.of(nodes[i], steps[i].tier(), steps[i].passedOver()));
         }
         return reports;
+    }
+
+    @Override
+    public String saved() {
+        return saved;
     }
 
     /** Gives back uploads that no other plan reads, host steps, and what sessions keep: addresses and recorded work. */

@@ -2,21 +2,31 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.backend.Closing;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuFunction;
 import dev.tenon.cuda.port.GpuModule;
+import dev.tenon.cuda.port.ImageRejected;
 import dev.tenon.cuda.port.KernelCompiler;
+import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.cuda.timing.StartUp;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kernels of one context, each file's variant compiled and loaded on its first use and kept until close.
  * Thread-safe; a module is made once, other threads that want it wait, those that want another do not.
  */
 public final class KernelModules implements Kernels, AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(KernelModules.class.getName());
+
     private final GpuContext context;
     private final KernelCompiler compiler;
     private final Architecture architecture;
@@ -61,15 +71,48 @@ public final class KernelModules implements Kernels, AutoCloseable {
     public GpuModule module(KernelFile file, KernelVariant variant) {
         return modules.get(
                 key(file, variant),
-                () -> StartUp.loading(() -> compiler.load(
-                        context,
-                        file.source(variant),
-                        variant.isSpecific() ? architecture.withSpecific() : architecture)));
+                () -> StartUp.loading(() -> compiler.load(context, file.source(variant), target(variant))));
     }
 
     /** Whether a file's variant is loaded. */
     boolean has(KernelFile file, KernelVariant variant) {
-        return modules.has(key(file, variant));
+        return has(key(file, variant));
+    }
+
+    /** Whether a module is loaded. */
+    public boolean has(String module) {
+        return modules.has(module);
+    }
+
+    /**
+     * Loads compiled images of modules by name, several at a time. One that the driver refuses is passed over: it is
+     * compiled when it is asked for.
+     */
+    public void load(Map<String, ModuleImage> images) {
+        Map<String, Runnable> tasks = new LinkedHashMap<>();
+        images.forEach((module, image) -> tasks.put(module, () -> modules.get(module, () -> loaded(image))));
+        Map<String, Throwable> refused = ParallelLoads.run(context, tasks);
+        refused.forEach((module, why) -> LOG.log(Level.DEBUG, "saved module " + module + " is passed over: " + why));
+    }
+
+    private GpuModule loaded(ModuleImage image) {
+        return StartUp.loading(() -> {
+            try {
+                return context.load(image);
+            } catch (ImageRejected e) {
+                throw new UnsupportedException(e.getMessage(), e);
+            }
+        });
+    }
+
+    /** Where the compiled image of a file's variant lies, which is loaded; null where it lies in no file. */
+    @Nullable
+    Path file(KernelFile file, KernelVariant variant) {
+        return compiler.compile(file.source(variant), target(variant)).file();
+    }
+
+    private Architecture target(KernelVariant variant) {
+        return variant.isSpecific() ? architecture.withSpecific() : architecture;
     }
 
     /** What tells modules apart. */

@@ -2,6 +2,7 @@ package dev.tenon.cuda.kernel;
 
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.cuda.port.GpuContext;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,6 +53,18 @@ public final class StepKernels implements Kernels {
             }
         }
         return new Loaded(modules, ParallelLoads.run(modules.context(), missing));
+    }
+
+    /** Adds, by module, where the compiled images of the step's kernels lie; leaves out those that lie in no file. */
+    public void files(Map<String, Path> files) {
+        for (Kernel kernel : noted) {
+            if (!files.containsKey(kernel.module())) {
+                Path file = modules.file(kernel.file(), kernel.variant());
+                if (file != null) {
+                    files.put(kernel.module(), file);
+                }
+            }
+        }
     }
 
     /** What there is after a load. */
