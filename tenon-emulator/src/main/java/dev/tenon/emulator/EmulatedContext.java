@@ -2,6 +2,7 @@ package dev.tenon.emulator;
 
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.NativeException;
+import dev.tenon.core.options.StreamPriority;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
@@ -61,7 +62,7 @@ final class EmulatedContext implements GpuContext {
     }
 
     @Override
-    public GpuStream newStream() {
+    public GpuStream newStream(StreamPriority priority) {
         return hold(() -> new EmulatedStream(this));
     }
 

@@ -37,6 +37,7 @@ final class GpuDevice implements Device {
     private final Blas blas;
     private final Dnn dnn;
     private final MemoryLedger ledger;
+    private final EngineOptions options;
     private final HostBackend host;
     private final Activity activity;
     private final PassingStreams streams;
@@ -50,7 +51,7 @@ final class GpuDevice implements Device {
             Blas blas,
             Dnn dnn,
             MemoryLedger ledger,
-            HostBackend host,
+            EngineOptions options,
             Activity activity) {
         this.info = info;
         this.activity = activity;
@@ -59,7 +60,8 @@ final class GpuDevice implements Device {
         this.blas = blas;
         this.dnn = dnn;
         this.ledger = ledger;
-        this.host = host;
+        this.options = options;
+        this.host = new HostBackend(options);
         this.streams = new PassingStreams(context);
         this.residents = new Residents(new ResultMemory(context, ledger));
         this.savedPlans = new SavedPlans(modules, info);
@@ -120,7 +122,7 @@ final class GpuDevice implements Device {
                         : Blas.none(without),
                 platform.takesLibraries() ? Dnn.of(context, options.libraryWorkspace()) : Dnn.none(without),
                 ledger,
-                new HostBackend(options),
+                options,
                 activity);
     }
 
@@ -202,6 +204,11 @@ final class GpuDevice implements Device {
         } catch (OutOfMemoryException e) {
             return null;
         }
+    }
+
+    /** What it was opened with. */
+    EngineOptions options() {
+        return options;
     }
 
     GpuContext context() {

@@ -34,6 +34,7 @@ final class GpuSession implements Device.State {
     private final GpuStream stream;
     private final Transfers transfers;
     private @Nullable RunObserver observer;
+    private final Recordings<Prepared> recordings;
     private final Map<ProgramResources, Prepared> prepared = new ConcurrentHashMap<>();
     /**
      * What belongs to programs that are closed or to addresses that are gone, and is not closed yet. Guarded by
@@ -91,6 +92,7 @@ final class GpuSession implements Device.State {
         lanes = new Lanes(device); // nothing that could fail comes after it
         stream = lanes.stream();
         transfers = new Transfers(device, stream, io);
+        recordings = new Recordings<>(device.options().recordedBytes());
     }
 
     /**
@@ -227,7 +229,9 @@ final class GpuSession implements Device.State {
             ready.generation = generation;
         }
         if (ready.runs >= RUNS_BEFORE_RECORDING && program.recorded()) {
-            recorded(program, ready).replay();
+            RecordedWork work = recorded(program, ready);
+            recordings.use(ready);
+            work.replay();
         } else {
             program.enqueue(ready.frames);
             ready.runs++;
@@ -243,6 +247,11 @@ final class GpuSession implements Device.State {
         RecordedWork made = new RecordedWork(program, ready.frames);
         ready.recorded = made; // held from the first stretch on, so that a failure leaks nothing
         made.record(device.blas().recording());
+        synchronized (dropped) { // none is closed by another thread meanwhile; and none is under way
+            Closing closing = new Closing();
+            recordings.add(ready, made.bytes()).forEach(other -> closing.step(other::forget));
+            closing.end();
+        }
         return made;
     }
 
@@ -268,6 +277,7 @@ final class GpuSession implements Device.State {
         synchronized (dropped) {
             Prepared gone = prepared.remove(program);
             if (gone != null) {
+                recordings.remove(gone);
                 dropped.add(gone);
             }
             closeDropped();

@@ -31,7 +31,7 @@ final class Lane implements AutoCloseable {
         counters = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the counters of a session");
         try {
             arguments = new KernelArguments(arena);
-            stream = context.newStream(); // last: nothing that could fail comes after it
+            stream = context.newStream(device.options().priority()); // last: nothing that could fail comes after it
         } catch (RuntimeException | Error e) {
             arena.close();
             throw e;

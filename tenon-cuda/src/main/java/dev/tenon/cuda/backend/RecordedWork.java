@@ -14,10 +14,15 @@ import org.jspecify.annotations.Nullable;
  * stretches and are done anew at each replay. Used by one thread at a time.
  */
 final class RecordedWork implements AutoCloseable {
+    private static final long NODE_BYTES = 4096;
+
     private final GpuProgram program;
     private final LaneFrames frames;
     /** By stretch of the program; null for one that is not recorded. */
     private final List<@Nullable ExecutableGraph> graphs = new ArrayList<>();
+    /** Nodes of all graphs. */
+    private long nodes;
+
     /** What the next graph is made of, until it is made. */
     private @Nullable CapturedGraph captured;
 
@@ -57,6 +62,7 @@ final class RecordedWork implements AutoCloseable {
         } finally {
             recording.unlock();
         }
+        nodes += captured.nodes();
         ExecutableGraph graph = captured.instantiate();
         try {
             closeCaptured();
@@ -65,6 +71,11 @@ final class RecordedWork implements AutoCloseable {
             throw e;
         }
         return graph;
+    }
+
+    /** What it takes of the host and the device together, by an estimate: the driver does not tell. */
+    long bytes() {
+        return NODE_BYTES * nodes;
     }
 
     /** Enqueues all the work. */

@@ -3,6 +3,7 @@ package dev.tenon.cuda.driver;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.options.StreamPriority;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuContext;
@@ -134,12 +135,27 @@ final class CudaContext implements GpuContext {
     }
 
     @Override
-    public GpuStream newStream() {
+    public GpuStream newStream(StreamPriority priority) {
         return made(
                 "cuStreamCreate",
-                out -> CuStream.cuStreamCreate(out.address(), CuConstants.STREAM_NON_BLOCKING),
+                out -> switch (priority) {
+                    case NORMAL -> CuStream.cuStreamCreate(out.address(), CuConstants.STREAM_NON_BLOCKING);
+                    case HIGH ->
+                        CuStream.cuStreamCreateWithPriority(
+                                out.address(), CuConstants.STREAM_NON_BLOCKING, greatestPriority());
+                },
                 handle -> new CudaStream(this, handle),
                 CuStream::cuStreamDestroy);
+    }
+
+    /** The smaller the number, the sooner a stream is served. */
+    private int greatestPriority() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment greatest = arena.allocate(ValueLayout.JAVA_INT);
+            primary.check(
+                    CuContext.cuCtxGetStreamPriorityRange(0, greatest.address()), "cuCtxGetStreamPriorityRange()");
+            return greatest.get(ValueLayout.JAVA_INT, 0);
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.port;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.options.StreamPriority;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -47,8 +48,13 @@ public interface GpuContext extends AutoCloseable {
         thread.start();
     }
 
+    /** A stream of normal priority that does not wait for the legacy default stream. */
+    default GpuStream newStream() {
+        return newStream(StreamPriority.NORMAL);
+    }
+
     /** A stream that does not wait for the legacy default stream. */
-    GpuStream newStream();
+    GpuStream newStream(StreamPriority priority);
 
     /** @param timing whether {@link GpuEvent#microsecondsSince} will be asked */
     GpuEvent newEvent(boolean timing);

@@ -67,6 +67,17 @@ public final class CuContext {
         }
     }
 
+    public static int cuCtxGetStreamPriorityRange(long least, long greatest) {
+        class Function {
+            static final MethodHandle HANDLE = CuLibrary.bind("cuCtxGetStreamPriorityRange", 12000, status(LONG, LONG));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(least, greatest);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
     public static int cuCtxEnablePeerAccess(long peer, int flags) {
         class Function {
             static final MethodHandle HANDLE = CuLibrary.bind("cuCtxEnablePeerAccess", 12000, status(LONG, INT));

@@ -22,6 +22,18 @@ public final class CuStream {
         }
     }
 
+    public static int cuStreamCreateWithPriority(long stream, int flags, int priority) {
+        class Function {
+            static final MethodHandle HANDLE =
+                    CuLibrary.bind("cuStreamCreateWithPriority", 12000, status(LONG, INT, INT));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(stream, flags, priority);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
+
     public static int cuStreamDestroy(long stream) {
         class Function {
             static final MethodHandle HANDLE = CuLibrary.bind("cuStreamDestroy", 12000, status(LONG));
