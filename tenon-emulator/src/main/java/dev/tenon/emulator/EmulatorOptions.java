@@ -1,5 +1,6 @@
 package dev.tenon.emulator;
 
+import dev.tenon.core.backend.HostLimits;
 import dev.tenon.core.error.InputException;
 import java.time.Duration;
 import java.util.Map;
@@ -36,7 +37,7 @@ public record EmulatorOptions(
     /**
      * What the environment says: {@code TENON_EMULATOR_CHECKED} (0 or 1), {@code TENON_EMULATOR_ORDERED}
      * (0 or 1), {@code TENON_EMULATOR_WORKERS}, {@code TENON_EMULATOR_MEMORY} (bytes), {@code TENON_EMULATOR_DEVICES};
-     * else checked, not ordered, all cores, a quarter of the host's memory, one device.
+     * else checked, not ordered, all cores, a quarter of the memory that this process may take, one device.
      *
      * @throws InputException for a value that is no number or out of bounds, by the variable's name
      */
@@ -50,7 +51,7 @@ public record EmulatorOptions(
                         Math.min(MOST_WORKERS, Runtime.getRuntime().availableProcessors()),
                         1,
                         MOST_WORKERS),
-                number(environment, "TENON_EMULATOR_MEMORY", MachineMemory.bytes() / 4, 0, Long.MAX_VALUE),
+                number(environment, "TENON_EMULATOR_MEMORY", HostLimits.memoryBytes() / 4, 0, Long.MAX_VALUE),
                 (int) number(environment, "TENON_EMULATOR_DEVICES", 1, 1, MOST_DEVICES),
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(5));

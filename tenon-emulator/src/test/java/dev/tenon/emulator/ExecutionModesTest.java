@@ -48,7 +48,7 @@ class ExecutionModesTest {
             .toList();
 
     /** Shared and dying values, a residual on the input, a result that nobody reads. */
-    private static final Graph SHARED = GraphBuilder.build("shared", g -> {
+    static final Graph SHARED = GraphBuilder.build("shared", g -> {
         Value x = g.input("x", DType.F32, Dim.of(2), Dim.of(2));
         Value a = g.unary(UnaryFn.RELU, x);
         g.output("a", a);

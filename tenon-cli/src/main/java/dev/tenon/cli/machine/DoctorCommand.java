@@ -4,6 +4,8 @@ import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
 import dev.tenon.cli.model.DefaultModel;
+import dev.tenon.core.backend.HostLimits;
+import dev.tenon.core.error.Text;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.cuda.compile.KernelCache;
@@ -38,7 +40,7 @@ public final class DoctorCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        List<Check> checks = new ArrayList<>(List.of(java(), memory(), vectors(), model()));
+        List<Check> checks = new ArrayList<>(List.of(java(), memory(), limits(), vectors(), model()));
         for (DeviceInfo device : Target.devices()) {
             checks.add(new Check(
                     device.backend() + ":" + device.ordinal(),
@@ -110,6 +112,22 @@ public final class DoctorCommand implements Callable<Integer> {
                                 + Units.bytes(os.getFreeMemorySize()) + " free",
                         "")
                 : new Check("machine", true, found, "");
+    }
+
+    /** What a container or the environment leaves of the machine; the driver itself obeys the variables. */
+    private static Check limits() {
+        List<String> limits = new ArrayList<>();
+        long group = HostLimits.groupBytes();
+        if (group < Long.MAX_VALUE) {
+            limits.add("a control group's limit of " + Units.bytes(group) + " of memory");
+        }
+        for (String variable : List.of("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")) {
+            String value = System.getenv(variable);
+            if (value != null) {
+                limits.add(variable + "=" + Text.name(value));
+            }
+        }
+        return new Check("limits", true, limits.isEmpty() ? "none found" : String.join(", ", limits), "");
     }
 
     private static Check vectors() {

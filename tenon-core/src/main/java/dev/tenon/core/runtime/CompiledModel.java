@@ -121,6 +121,11 @@ public final class CompiledModel implements AutoCloseable {
         }
     }
 
+    /** What it was made of, which no device holds. */
+    Preparation preparation() {
+        return preparation;
+    }
+
     private Variant variant(Selection selection) {
         Prepared prepared =
                 selection.overridden.isEmpty() ? base.prepared : preparation.preparedOverriding(selection.overridden);
@@ -143,7 +148,7 @@ public final class CompiledModel implements AutoCloseable {
         for (Map<String, Long> dims : options.profile().shapes()) {
             plans.add(() -> plan(base, dims));
         }
-        PlansAhead.make(plans);
+        ParallelPlans.make(plans);
     }
 
     private void plan(Variant variant, Map<String, Long> dims) {

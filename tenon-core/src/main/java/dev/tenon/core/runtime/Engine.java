@@ -18,6 +18,8 @@ import dev.tenon.core.report.MemoryReport;
 import dev.tenon.core.tensor.LeakWatch;
 import dev.tenon.core.tensor.Tensor;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,6 +40,7 @@ public final class Engine implements AutoCloseable {
     /** The caller's once the engine is open: it is not told of the rehearsal's runs. */
     private volatile EngineListener listener = EngineListener.NONE;
 
+    private final EngineOptions options;
     private final Set<CompiledModel> models = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
     /** Guarded by {@link #models}. */
@@ -49,6 +52,7 @@ public final class Engine implements AutoCloseable {
     private Engine(Target target, Backend backend, EngineOptions options) {
         this.target = target;
         this.backend = backend;
+        this.options = options;
         this.watch = LeakWatch.over(this, "Engine(" + target + ")");
         try {
             this.device = backend.open(target.ordinal(), options);
@@ -231,6 +235,57 @@ public final class Engine implements AutoCloseable {
             throw e;
         }
         return model;
+    }
+
+    /**
+     * An engine that has taken the place of another.
+     *
+     * @param models the new model of each one that the other engine had open
+     */
+    public record Reopened(Engine engine, Map<CompiledModel, CompiledModel> models) {
+        public Reopened {
+            Require.nonNull(engine, "engine");
+            models = Map.copyOf(Require.entries(models, "models"));
+        }
+
+        /**
+         * Returns the model that has taken the place of one of the engine before.
+         *
+         * @throws InputException for a model that was not open when the engine was reopened
+         */
+        public CompiledModel of(CompiledModel before) {
+            CompiledModel model = models.get(Require.nonNull(before, "before"));
+            if (model == null) {
+                throw new InputException("the model was not open when its engine was reopened");
+            }
+            return model;
+        }
+    }
+
+    /**
+     * Closes this engine, opens its device anew with the same options, and compiles anew every model that is open:
+     * after a {@link dev.tenon.core.error.DeviceLostException}, where the driver lets a process go on. Weights come
+     * from where they were at first, such as their mapped file. Sessions and tensors of this engine are gone.
+     *
+     * @throws ClosedException when this engine is closed
+     * @throws dev.tenon.core.error.UnsupportedException when the device does not open any more; this engine is closed
+     *     then
+     */
+    public Reopened reopen() {
+        requireOpen();
+        List<CompiledModel> before = List.copyOf(models);
+        close();
+        Engine engine = open(target, backend, options);
+        try {
+            Map<CompiledModel, CompiledModel> again = new HashMap<>();
+            for (CompiledModel model : before) {
+                again.put(model, engine.compile(model.preparation()));
+            }
+            return new Reopened(engine, again);
+        } catch (RuntimeException | Error e) {
+            Closing.after(e, engine::close);
+            throw e;
+        }
     }
 
     void forget(CompiledModel model) {

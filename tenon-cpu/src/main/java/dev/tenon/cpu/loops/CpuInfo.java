@@ -1,12 +1,11 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.core.backend.HostLimits;
 import dev.tenon.core.report.DeviceInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /** What the operating system says about the processor. */
@@ -16,7 +15,7 @@ public final class CpuInfo {
     /** @param vectors a phrase about them */
     public static DeviceInfo read(String vectors) {
         int cores = Runtime.getRuntime().availableProcessors();
-        return new DeviceInfo("cpu", 0, model(), cores + " cores, " + vectors, memoryBytes());
+        return new DeviceInfo("cpu", 0, model(), cores + " cores, " + vectors, HostLimits.memoryBytes());
     }
 
     /** The model as Linux names it, elsewhere the architecture as Java does. */
@@ -26,19 +25,6 @@ public final class CpuInfo {
                 .map(line -> line.substring(line.indexOf(':') + 1).strip())
                 .findFirst()
                 .orElse(System.getProperty("os.arch", "unknown"));
-    }
-
-    private static long memoryBytes() {
-        ToLongFunction<String> kilobytes = line -> Arrays.stream(line.split("\\D+"))
-                .filter(part -> !part.isEmpty())
-                .mapToLong(Long::parseLong)
-                .findFirst()
-                .orElse(0);
-        return lines("/proc/meminfo")
-                .filter(line -> line.startsWith("MemTotal:"))
-                .mapToLong(line -> kilobytes.applyAsLong(line) * 1024)
-                .findFirst()
-                .orElse(Runtime.getRuntime().maxMemory());
     }
 
     private static Stream<String> lines(String path) {

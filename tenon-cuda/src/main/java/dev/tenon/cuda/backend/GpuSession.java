@@ -30,7 +30,7 @@ final class GpuSession implements Device.State {
     private final GpuContext context;
     private final GrowingMemory io;
     private final GrowingMemory activations;
-    private final Lanes lanes;
+    private final SessionLanes lanes;
     private final GpuStream stream;
     private final Transfers transfers;
     private @Nullable RunObserver observer;
@@ -89,7 +89,7 @@ final class GpuSession implements Device.State {
         MemoryLedger ledger = device.ledger();
         io = new GrowingMemory(context, ledger, MemoryLedger.Use.WORKSPACE, "the inputs and outputs of a session");
         activations = new GrowingMemory(context, ledger, MemoryLedger.Use.ACTIVATIONS, "the activations of a session");
-        lanes = new Lanes(device); // nothing that could fail comes after it
+        lanes = new SessionLanes(device); // nothing that could fail comes after it
         stream = lanes.stream();
         transfers = new Transfers(device, stream, io);
         recordings = new Recordings<>(device.options().recordedBytes());

@@ -8,17 +8,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Plans that are made at the same time, as many as there are cores. Threads live as long as the call. */
-final class PlansAhead {
+final class ParallelPlans {
     private final Queue<Runnable> waiting;
     private @Nullable Throwable failure;
 
-    private PlansAhead(List<Runnable> plans) {
+    private ParallelPlans(List<Runnable> plans) {
         this.waiting = new ConcurrentLinkedQueue<>(plans);
     }
 
     /** Makes all of them; after the first that fails no other is begun, and the call throws what that one threw. */
     static void make(List<Runnable> plans) {
-        PlansAhead ahead = new PlansAhead(plans);
+        ParallelPlans ahead = new ParallelPlans(plans);
         int helpers = Math.min(plans.size(), Runtime.getRuntime().availableProcessors()) - 1;
         List<Thread> threads = new ArrayList<>();
         try {

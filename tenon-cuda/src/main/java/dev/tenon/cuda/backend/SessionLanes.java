@@ -11,12 +11,12 @@ import java.util.List;
  * The streams of a session, as many as its programs have asked for, and the events between them. Used by one thread at
  * a time.
  */
-final class Lanes implements AutoCloseable {
+final class SessionLanes implements AutoCloseable {
     private final GpuDevice device;
     private final List<Lane> lanes = new ArrayList<>();
     private final List<GpuEvent> events = new ArrayList<>();
 
-    Lanes(GpuDevice device) {
+    SessionLanes(GpuDevice device) {
         this.device = device;
         lanes.add(new Lane(device));
     }
