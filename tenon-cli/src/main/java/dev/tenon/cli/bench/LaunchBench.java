@@ -17,7 +17,6 @@ import java.lang.foreign.Arena;
 final class LaunchBench implements AutoCloseable {
     private static final long BYTES = 256;
 
-    private final GpuContext context;
     private final KernelModules modules;
     private final CopyKernel kernel;
     private final MeasureOptions measuring;
@@ -29,7 +28,6 @@ final class LaunchBench implements AutoCloseable {
     private final PinnedBuffer host;
 
     LaunchBench(GpuContext context, KernelCompiler compiler, MeasureOptions measuring) {
-        this.context = context;
         this.modules = new KernelModules(context, compiler);
         this.kernel = new CopyKernel(modules);
         this.measuring = measuring;

@@ -73,7 +73,7 @@ final class SavedPlans {
         Map<String, String> facts = facts(plan, options);
         String name = name(plan, options);
         Map<String, String> files = new LinkedHashMap<>();
-        String refusal = facts.get("build").isEmpty()
+        String refusal = BuildId.get().isEmpty()
                 ? "builds of Tenon cannot be told apart here"
                 : read(name, new LinkedHashMap<>(facts), files);
         return new Saved(name, facts, refusal.isEmpty() ? files : Map.of(), refusal);
@@ -91,7 +91,7 @@ final class SavedPlans {
 
     private Map<String, String> facts(Plan plan, CompileOptions options) {
         Map<String, String> facts = new LinkedHashMap<>();
-        facts.put("build", BuildId.find());
+        facts.put("build", BuildId.get());
         facts.put("device", device.name() + ", " + device.detail());
         facts.put("options", options(options));
         facts.put("graph", new Hash().add(GraphText.print(plan.graph())).hex());
@@ -145,7 +145,7 @@ final class SavedPlans {
 
     /** Keeps what a plan needs; does nothing where some image has no file. */
     void save(Saved saved, List<StepKernels> kernels) {
-        if (saved.facts.get("build").isEmpty()) {
+        if (BuildId.get().isEmpty()) {
             return;
         }
         Map<String, Path> files = new LinkedHashMap<>();

@@ -100,7 +100,7 @@ public final class KernelModules implements Kernels, AutoCloseable {
             try {
                 return context.load(image);
             } catch (ImageRejected e) {
-                throw new UnsupportedException(e.getMessage(), e);
+                throw new UnsupportedException(String.valueOf(e.getMessage()), e);
             }
         });
     }

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.store;
 
+import dev.tenon.core.lazy.Lazy;
 import dev.tenon.cuda.port.Hash;
 import java.io.IOException;
 import java.net.URISyntaxException;
@@ -13,6 +14,13 @@ import java.util.stream.Stream;
 public final class BuildId {
     private static final String KERNELS = "dev/tenon/cuda/kernels";
 
+    private static final Lazy<String> FOUND = new Lazy<>() {
+        @Override
+        protected String make() {
+            return find();
+        }
+    };
+
     private BuildId() {}
 
     /**
@@ -20,7 +28,11 @@ public final class BuildId {
      *
      * @return empty where the files cannot be told, as in a run-time image
      */
-    public static String find() {
+    public static String get() {
+        return FOUND.get();
+    }
+
+    private static String find() {
         CodeSource source = BuildId.class.getProtectionDomain().getCodeSource();
         if (source == null || source.getLocation() == null) {
             return "";

@@ -65,6 +65,9 @@ public final class FakeGpu {
         private int allocations;
         private boolean stuck;
 
+        /** All of it is free. */
+        public Memory() {}
+
         public GpuContext context() {
             return proxy(GpuContext.class, (method, arguments) -> switch (method) {
                 case "device" -> DEVICE;
