@@ -36,6 +36,7 @@ class ArchitectureTest {
                         "lower.random",
                         "lower.state",
                         "lower.custom",
+                        "lower.resident",
                         "lower",
                         "platform",
                         "backend",

@@ -26,6 +26,8 @@ import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.resident.ResidentLowering;
+import dev.tenon.cuda.lower.resident.ResidentStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
@@ -65,6 +67,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
+    private ResidentLowering resident;
     private int lowering;
     private String compilerRefused = "";
 
@@ -80,6 +83,8 @@ final class GpuPlanner implements GpuLoweringContext {
         }
         this.nodes = plan.work().toArray(Node[]::new);
         this.steps = new GpuStep[nodes.length];
+        this.resident = ResidentLowering.of(
+                plan, device.modules().context().device(), options.precision());
     }
 
     /**
@@ -102,7 +107,11 @@ final class GpuPlanner implements GpuLoweringContext {
             stepKernels.add(new StepKernels(device.modules()));
             steps[lowering] = lower(nodes[lowering]);
         }
-        giveCode();
+        if (!giveCode()) {
+            resident = ResidentLowering.none();
+            stepKernels.clear();
+            return program();
+        }
         return new GpuProgram(
                 new IoLayout(Signature.of(plan.graph())),
                 places.stream().map(place -> place.placement).toArray(Placement[]::new),
@@ -121,15 +130,21 @@ final class GpuPlanner implements GpuLoweringContext {
     /**
      * Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead,
      * or becomes a step of the host.
+     *
+     * @return whether all steps have code; false where steps are to be made anew, without resident launches
      */
-    private void giveCode() {
+    private boolean giveCode() {
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         for (lowering = 0; lowering < steps.length; lowering++) {
             String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
+            if (!refused.isEmpty() && steps[lowering] instanceof ResidentStep) {
+                return false;
+            }
             if (!refused.isEmpty()) {
                 steps[lowering] = withoutCompiler(nodes[lowering], refused);
             }
         }
+        return true;
     }
 
     private GpuStep withoutCompiler(Node node, String refused) {
@@ -156,8 +171,12 @@ final class GpuPlanner implements GpuLoweringContext {
 
     private GpuStep lower(Node node) {
         try {
+            GpuStep together = resident.step(lowering, this);
+            if (together != null) {
+                return together;
+            }
             return switch (GpuLowering.lower(node, this)) {
-                case GpuStep step -> step;
+                case GpuStep step -> resident.explained(lowering, step);
                 case NoKernel none -> onHost(node, none.reason());
             };
         } catch (TenonException e) {
