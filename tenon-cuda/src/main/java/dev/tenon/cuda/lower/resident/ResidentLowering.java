@@ -21,10 +21,16 @@ import org.jspecify.annotations.Nullable;
 public final class ResidentLowering {
     private static final boolean ON = Switches.on("TENON_RESIDENT", true);
 
-    /** Of a launch of its own within a recorded plan, in microseconds: measured on an H200 with small operands. */
-    private static final double LAUNCH = 4.2;
+    /**
+     * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products of
+     * f32 split k, and take a second launch for that.
+     */
+    private static final double STEP = 4.1;
 
-    private static final double OWN_RATE = 60e6;
+    private static final double F32_STEP = 5.5;
+
+    /** Multiplications and additions of large products in a microsecond, beyond that. */
+    private static final double RATE = 130e6;
 
     private record Choice(ResidentSegment segment, ResidentPlan plan) {}
 
@@ -78,7 +84,7 @@ public final class ResidentLowering {
                     ? (double) phase.sizes().rows() * phase.sizes().n() * phase.sizes().k()
                     : 0;
         }
-        return segment.members().size() * LAUNCH + products / OWN_RATE;
+        return segment.members().size() * (segment.dtype() == DType.F32 ? F32_STEP : STEP) + products / RATE;
     }
 
     /** What does a node's work in or by a resident launch; null where a step of its own does. */

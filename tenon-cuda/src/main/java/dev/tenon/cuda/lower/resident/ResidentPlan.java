@@ -48,17 +48,14 @@ record ResidentPlan(
     /** Of a launch and of a phase, measured on an H200: a meeting and the loads that wait for one another. */
     private static final double LAUNCH = 5;
 
-    private static final double PHASE = 2.6;
+    private static final double PHASE = 2.5;
     private static final double NORM = 0.7;
     private static final double ATTENTION = 1.4;
 
     /** Bytes that a multiprocessor gets from L2 in a microsecond, and all from memory. */
-    private static final double L2_RATE = 24e3;
+    private static final double L2_RATE = 20e3;
 
     private static final double MEMORY_RATE = 2.4e6;
-
-    /** Rows by columns by k of a tile that a multiprocessor does in a microsecond. */
-    private static final double PRODUCT_RATE = 320e3;
 
     /**
      * How a product is spread.
@@ -121,7 +118,7 @@ record ResidentPlan(
                             ? layout.weights
                                     + (long) spread.round * COLUMNS * layout.rowBytes(phase.sizes().k())
                             : 0);
-            time += time(phase, parts, tiles, layout);
+            time += time(phase, parts, layout);
         }
         return new ResidentPlan(
                 tiles * parts,
@@ -162,7 +159,7 @@ record ResidentPlan(
         return best;
     }
 
-    private static double time(ResidentPhase phase, int parts, int tiles, Layout layout) {
+    private static double time(ResidentPhase phase, int parts, Layout layout) {
         double own = switch (phase.source()) {
             case PLAIN -> 0;
             case NORM -> NORM;
@@ -175,7 +172,7 @@ record ResidentPlan(
         double weights = (double) phase.sizes().n() * phase.sizes().k() * layout.bytes;
         double fetch = elements * layout.bytes / L2_RATE;
         double fromMemory = weights / MEMORY_RATE * (layout.fitsCache ? 0 : 1);
-        return PHASE + own + Math.max(Math.max(0, fetch - 1), fromMemory) + elements * TILE / PRODUCT_RATE / 16;
+        return PHASE + own + Math.max(fetch, fromMemory);
     }
 
     /** Where things lie in a block's shared memory. */

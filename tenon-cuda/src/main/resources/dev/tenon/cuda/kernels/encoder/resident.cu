@@ -17,6 +17,8 @@ constexpr int HEAD = TENON_HEAD;
 __device__ __forceinline__ void make_rows(const Phase& p, const Phase& shared, const Block& block) {
     if (p.source == ROWS_ATTENTION) return attend_rows<HEAD>(shared, block);
     int lane = threadIdx.x % 32, wide = wide_row(p.k);
+    int busy = p.least > 0 ? p.parts : p.more;  // parts that have column tiles share the rows that are stored
+    int sharing = busy < TILE ? busy : TILE;
 #pragma unroll 1
     for (int row = threadIdx.x / 32; row < TILE; row += WARPS) {
         int whole = block.tile * TILE + row;
@@ -28,7 +30,7 @@ __device__ __forceinline__ void make_rows(const Phase& p, const Phase& shared, c
             fetch_row(p, whole, to);
             copy_async_commit();
             if (p.source == ROWS_NORM) {
-                bool stores = p.normed != nullptr && row % (p.parts < TILE ? p.parts : TILE) == block.part;
+                bool stores = p.normed != nullptr && row % sharing == block.part;
                 copy_async_wait<0>();
                 __syncwarp();
                 norm_row(p.k, p.factor, to, block.affine, block.affine + p.k, stores ? p.normed + static_cast<i64>(whole) * p.k : nullptr, false);
