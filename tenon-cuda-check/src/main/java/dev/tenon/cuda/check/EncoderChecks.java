@@ -19,6 +19,7 @@ import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 
 /** Small encoders, as exporters spell them out, in one resident launch and in steps of their own. */
@@ -72,21 +73,19 @@ final class EncoderChecks {
         Graph graph = graph(encoder);
         for (Execution execution : Execution.values()) {
             try (CompiledModel model = engine.compile(
-                            graph,
-                            Weights.none(),
-                            CompileOptions.defaults().withExecution(execution));
+                            graph, Weights.none(), CompileOptions.defaults().withExecution(execution));
                     Session session = model.newSession()) {
                 for (int run = 0; run < 3; run++) {
                     Map<String, NdArray> given = inputs(graph, run);
                     if (run == 1) {
-                        given.get("x").set(0, Double.NaN);
+                        Objects.requireNonNull(given.get("x")).set(0, Double.NaN);
                     }
                     Map<String, Tensor> tensors = new LinkedHashMap<>();
                     given.forEach((name, array) -> tensors.put(name, tensor(array)));
-                    Tensor actual = session.run(tensors).get("y");
+                    Tensor actual = Objects.requireNonNull(session.run(tensors).get("y"));
                     compare(
                             encoder + ", " + execution + ", run " + run,
-                            Interpreter.run(graph, given).get("y"),
+                            Objects.requireNonNull(Interpreter.run(graph, given).get("y")),
                             NdArray.read(actual.type(), actual.segment()),
                             encoder.dtype);
                 }
@@ -119,7 +118,8 @@ final class EncoderChecks {
         }
         double bound = dtype == DType.BF16 ? 3e-2 : 4e-3;
         if (Math.sqrt(error) > bound * Math.sqrt(size)) {
-            throw new AssertionError(what + ": the error is " + Math.sqrt(error / size) + " of the result's length; at most " + bound);
+            throw new AssertionError(
+                    what + ": the error is " + Math.sqrt(error / size) + " of the result's length; at most " + bound);
         }
     }
 
@@ -178,7 +178,8 @@ final class EncoderChecks {
                 case NOTHING -> g.scalar(encoder.dtype, 0);
                 case KEYS -> g.input("mask", TensorType.of(encoder.dtype, encoder.batch, 1, 1, tokens));
                 case QUERIES -> g.input("mask", TensorType.of(encoder.dtype, 1, 1, tokens, tokens));
-                case HEADS -> g.input("mask", TensorType.of(encoder.dtype, encoder.batch, encoder.heads, tokens, tokens));
+                case HEADS ->
+                    g.input("mask", TensorType.of(encoder.dtype, encoder.batch, encoder.heads, tokens, tokens));
             };
         }
 

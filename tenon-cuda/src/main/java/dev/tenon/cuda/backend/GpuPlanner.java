@@ -83,8 +83,7 @@ final class GpuPlanner implements GpuLoweringContext {
         }
         this.nodes = plan.work().toArray(Node[]::new);
         this.steps = new GpuStep[nodes.length];
-        this.resident = ResidentLowering.of(
-                plan, device.modules().context().device(), options.precision());
+        this.resident = ResidentLowering.of(plan, device.modules().context().device(), options.precision());
     }
 
     /**

@@ -39,14 +39,15 @@ public final class SpelledAttention implements Pass {
      *
      * @param masks what is added to the scaled product
      */
-    private record Scores(
-            Node product, double scale, List<Value> masks) {}
+    private record Scores(Node product, double scale, List<Value> masks) {}
 
     /** What a value is a multiple of. */
     private record Scaled(Value value, double factor) {
         static Scaled of(Value value) {
             Node node = Match.producer(value);
-            if (node == null || !(node.op() instanceof Binary(BinaryFn fn)) || !value.dtype().isFloat()) {
+            if (node == null
+                    || !(node.op() instanceof Binary(BinaryFn fn))
+                    || !value.dtype().isFloat()) {
                 return new Scaled(value, 1);
             }
             Double second = Match.splat(node.input(1));

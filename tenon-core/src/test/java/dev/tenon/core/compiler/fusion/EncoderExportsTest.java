@@ -103,8 +103,7 @@ class EncoderExportsTest {
                 .forEach(input -> inputs.put(
                         input.name(), random.array(input.dtype(), input.shape().sizes())));
         double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
-        double[] actual =
-                Interpreter.run(plan(graph).graph(), inputs).get("y").toDoubles();
+        double[] actual = Interpreter.run(plan(graph).graph(), inputs).get("y").toDoubles();
         assertThat(actual).containsExactly(expected, within(export.dtype == DType.F16 ? 3e-2 : 2e-5));
     }
 
@@ -163,9 +162,8 @@ class EncoderExportsTest {
             // (1 - mask) * lowest, as exports have it
             Value seen = g.input("mask", TensorType.of(export.dtype, BATCH, 1, 1, TOKENS));
             Value mask = g.mul(g.add(g.neg(seen), 1), -100);
-            Value bias = export.relativeBias
-                    ? g.input("bias", TensorType.of(export.dtype, 1, HEADS, TOKENS, TOKENS))
-                    : null;
+            Value bias =
+                    export.relativeBias ? g.input("bias", TensorType.of(export.dtype, 1, HEADS, TOKENS, TOKENS)) : null;
             Value y = norm(x);
             for (int i = 0; i < layers; i++) {
                 y = norm(g.add(linear(attention(y, mask, bias), HIDDEN, HIDDEN), y));

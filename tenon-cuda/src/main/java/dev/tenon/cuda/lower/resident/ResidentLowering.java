@@ -81,7 +81,9 @@ public final class ResidentLowering {
         double products = 0;
         for (ResidentPhase phase : segment.phases()) {
             products += phase.kind() == ResidentPhase.Kind.PRODUCT
-                    ? (double) phase.sizes().rows() * phase.sizes().n() * phase.sizes().k()
+                    ? (double) phase.sizes().rows()
+                            * phase.sizes().n()
+                            * phase.sizes().k()
                     : 0;
         }
         return segment.members().size() * (segment.dtype() == DType.F32 ? F32_STEP : STEP) + products / RATE;

@@ -94,14 +94,7 @@ final class ResidentNodes {
             return null;
         }
         Operands at = new Operands(
-                root(node.input(0)),
-                null,
-                null,
-                null,
-                node.output(),
-                root(node.input(1)),
-                root(node.input(2)),
-                null);
+                root(node.input(0)), null, null, null, node.output(), root(node.input(1)), root(node.input(2)), null);
         Sizes sizes = new Sizes(x.elements() / k, k, k, 0, 0, false);
         return new ResidentPhase(Kind.NORM, Rows.PLAIN, at, sizes, null, op.epsilon(), 0);
     }

@@ -21,16 +21,28 @@ record ResidentPhase(
         int maskDims) {
     /** What is made; the numbers are those of resident.cuh. */
     enum Kind {
-        PRODUCT,
-        ATTENTION,
-        NORM
+        PRODUCT(0),
+        ATTENTION(1),
+        NORM(2);
+
+        final int code;
+
+        Kind(int code) {
+            this.code = code;
+        }
     }
 
     /** What a product's rows are; the numbers are those of resident.cuh. */
     enum Rows {
-        PLAIN,
-        NORM,
-        ATTENTION
+        PLAIN(0),
+        NORM(1),
+        ATTENTION(2);
+
+        final int code;
+
+        Rows(int code) {
+            this.code = code;
+        }
     }
 
     /**

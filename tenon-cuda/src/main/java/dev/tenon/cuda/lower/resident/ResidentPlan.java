@@ -105,7 +105,7 @@ record ResidentPlan(
                 .mapToLong(phase -> phase.sizes().n() / COLUMNS)
                 .max()
                 .orElse(1);
-        int parts = (int) Math.clamp(Math.ceilDiv(most, (long) FEW_TILES), 1, device.multiprocessors() / tiles);
+        int parts = Math.clamp(Math.ceilDiv(most, (long) FEW_TILES), 1, device.multiprocessors() / tiles);
         List<Spread> spreads = new ArrayList<>();
         long shared = layout.weights;
         double time = LAUNCH * Math.ceilDiv(segment.phases().size(), MOST_PHASES);
@@ -116,7 +116,9 @@ record ResidentPlan(
                     shared,
                     phase.kind() == Kind.PRODUCT
                             ? layout.weights
-                                    + (long) spread.round * COLUMNS * layout.rowBytes(phase.sizes().k())
+                                    + (long) spread.round
+                                            * COLUMNS
+                                            * layout.rowBytes(phase.sizes().k())
                             : 0);
             time += time(phase, parts, layout);
         }
@@ -168,7 +170,8 @@ record ResidentPlan(
         if (phase.kind() != Kind.PRODUCT) {
             return PHASE + own;
         }
-        double elements = (double) Math.ceilDiv(phase.sizes().n(), (long) parts) * phase.sizes().k();
+        double elements = (double) Math.ceilDiv(phase.sizes().n(), (long) parts)
+                * phase.sizes().k();
         double weights = (double) phase.sizes().n() * phase.sizes().k() * layout.bytes;
         double fetch = elements * layout.bytes / L2_RATE;
         double fromMemory = weights / MEMORY_RATE * (layout.fitsCache ? 0 : 1);

@@ -33,8 +33,9 @@ final class ResidentSegments {
         this.plan = plan;
         this.work = plan.work();
         for (Node node : work) {
-            node.inputs().forEach(input -> readers.computeIfAbsent(ResidentNodes.root(input), _ -> new LinkedHashSet<>())
-                    .add(node));
+            node.inputs()
+                    .forEach(input -> readers.computeIfAbsent(ResidentNodes.root(input), _ -> new LinkedHashSet<>())
+                            .add(node));
         }
     }
 
@@ -64,13 +65,12 @@ final class ResidentSegments {
             Node node = work.get(i);
             ResidentPhase phase = ResidentNodes.phase(node);
             boolean fits = phase != null
-                    && phase.sizes().rows() == first.sizes().rows()
-                    && node.output().dtype() == work.get(from).output().dtype()
-                    && (head == 0 || phase.sizes().head() == 0 || phase.sizes().head() == head);
+                    && isAlike(phase, first, head)
+                    && node.output().dtype() == work.get(from).output().dtype();
             if (fits || widens(node, made)) {
                 members.add(i);
                 made.addAll(node.outputs());
-                head = fits ? Math.max(head, phase.sizes().head()) : head;
+                head = phase == null ? head : Math.max(head, phase.sizes().head());
                 others = 0;
             } else if (node.inputs().stream().anyMatch(input -> made.contains(ResidentNodes.root(input)))) {
                 break;
@@ -79,6 +79,12 @@ final class ResidentSegments {
             }
         }
         return members;
+    }
+
+    /** Whether a phase has as many rows as the first one, and heads as there were before. */
+    private static boolean isAlike(ResidentPhase phase, ResidentPhase first, int head) {
+        return phase.sizes().rows() == first.sizes().rows()
+                && (head == 0 || phase.sizes().head() == 0 || phase.sizes().head() == head);
     }
 
     /** Whether a node makes f32 of a norm that nothing else reads. */
@@ -167,7 +173,8 @@ final class ResidentSegments {
         }
         boolean few = last.kind() == Kind.ATTENTION
                 && last.sizes().keys() <= FEW_KEYS
-                && (last.sizes().keys() == FEW_KEYS || last.sizes().rows() == last.sizes().keys())
+                && (last.sizes().keys() == FEW_KEYS
+                        || last.sizes().rows() == last.sizes().keys())
                 && isOnlyFor(rows, node);
         return few ? own.reading(Rows.ATTENTION, last, null) : null;
     }
@@ -182,8 +189,8 @@ final class ResidentSegments {
         for (Node node : nodes) {
             node.inputs().stream()
                     .map(ResidentNodes::root)
-                    .filter(input -> !(input.origin() instanceof Value.Origin.Result(Node made, int _)
-                            && nodes.contains(made)))
+                    .filter(input ->
+                            !(input.origin() instanceof Value.Origin.Result(Node made, int _) && nodes.contains(made)))
                     .forEach(read::add);
             node.outputs().stream()
                     .filter(output -> !segment.inside().contains(output))

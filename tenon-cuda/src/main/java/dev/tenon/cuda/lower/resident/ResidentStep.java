@@ -39,7 +39,8 @@ public final class ResidentStep implements GpuStep {
         this.shape = LaunchShape.of(plan.blocks(), ResidentPlan.WARPS * 32)
                 .withSharedBytes(plan.sharedBytes())
                 .withCooperative();
-        this.tier = "resident: " + segment.members().size() + " steps in " + segment.phases().size() + " phases"
+        this.tier = "resident: " + segment.members().size() + " steps in "
+                + segment.phases().size() + " phases"
                 + (launches.size() > 1 ? ", " + launches.size() + " launches" : "") + ", " + plan.blocks()
                 + " blocks";
     }
@@ -60,7 +61,11 @@ public final class ResidentStep implements GpuStep {
             ResidentWords words = new ResidentWords();
             for (int i = from; i < end; i++) {
                 words.add(
-                        phases.get(i), plan.spreads().get(i), plan.parts(), nextProduct(phases, from, i + 1, end), memory);
+                        phases.get(i),
+                        plan.spreads().get(i),
+                        plan.parts(),
+                        nextProduct(phases, from, i + 1, end),
+                        memory);
             }
             launches.add(new Launch(words, end - from, nextProduct(phases, from, from, end)));
         }

@@ -48,7 +48,7 @@ final class ResidentWords {
         int base = words.size();
         Operands at = phase.at();
         Sizes sizes = phase.sizes();
-        words.add(pair(phase.kind().ordinal(), phase.source().ordinal()));
+        words.add(pair(phase.kind().code, phase.source().code));
         List<@Nullable Value> values = new ArrayList<>();
         values.add(at.x());
         values.add(null);
@@ -76,7 +76,8 @@ final class ResidentWords {
         words.add(pair(spread.least(), spread.more()));
         words.add(pair(spread.ways(), spread.round()));
         words.add(pair(activation == null ? 0 : activation.fn().code(), next));
-        words.add(pair(bits(activation == null ? 0 : activation.alpha()), bits(activation == null ? 0 : activation.beta())));
+        words.add(pair(
+                bits(activation == null ? 0 : activation.alpha()), bits(activation == null ? 0 : activation.beta())));
         words.add(pair(bits(phase.factor()), phase.kind() == Kind.NORM ? (sizes.wide() ? 1 : 0) : sizes.keys()));
     }
 
@@ -88,10 +89,12 @@ final class ResidentWords {
             slab.word(i, i < words.size() ? words.get(i) : 0L);
         }
         for (Address address : addresses) {
-            slab.word(address.word, switch (address.place) {
-                case Place.Slot(int slot) -> frame.at(slot);
-                case Place.Workspace(long offset) -> frame.workspace() + offset;
-            });
+            slab.word(
+                    address.word,
+                    switch (address.place) {
+                        case Place.Slot(int slot) -> frame.at(slot);
+                        case Place.Workspace(long offset) -> frame.workspace() + offset;
+                    });
         }
         return slab;
     }
