@@ -115,7 +115,7 @@ final class ResidentNodes {
                 op.mask() ? root(node.input(1)) : null,
                 null,
                 null);
-        Sizes sizes = new Sizes(y.size(0) * keys, y.size(2), head, keys, head, false);
+        Sizes sizes = new Sizes(y.elements(0, 2), y.size(2), head, keys, head, false);
         int dims = op.mask() ? maskDims(node.input(1).shape()) : 0;
         return new ResidentPhase(Kind.ATTENTION, Rows.PLAIN, at, sizes, null, op.scale(), dims);
     }
