@@ -37,6 +37,7 @@ class ArchitectureTest {
                         "lower.random",
                         "lower.state",
                         "lower.custom",
+                        "lower.resident",
                         "lower",
                         "platform",
                         "backend",

@@ -64,6 +64,7 @@ public final class BackendChecks {
                 new Check(
                         "a sum and its norm are one step, also where another node reads the sum",
                         BackendChecks::normsOfSums),
+                new Check("a small encoder is one resident launch", EncoderChecks::resident),
                 new Check("CG-02: replays see this run's inputs, and shapes change", BackendChecks::replays),
                 new Check(
                         "an index out of range is a DataException, and the session goes on", BackendChecks::outOfRange),

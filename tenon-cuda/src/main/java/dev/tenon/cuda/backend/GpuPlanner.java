@@ -26,15 +26,17 @@ import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.resident.ResidentLowering;
+import dev.tenon.cuda.lower.resident.ResidentStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +69,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
+    private ResidentLowering resident;
     private int lowering;
     private String compilerRefused = "";
 
@@ -82,6 +85,7 @@ final class GpuPlanner implements GpuLoweringContext {
         }
         this.nodes = plan.work().toArray(Node[]::new);
         this.steps = new GpuStep[nodes.length];
+        this.resident = ResidentLowering.of(plan, device.modules().context().device(), options.precision());
     }
 
     /**
@@ -109,7 +113,11 @@ final class GpuPlanner implements GpuLoweringContext {
             stepKernels.add(new StepKernels(device.modules()));
             steps[lowering] = lower(nodes[lowering]);
         }
-        giveCode();
+        if (!giveCode()) {
+            resident = ResidentLowering.none();
+            stepKernels.clear();
+            return program();
+        }
         if (saved != null && !saved.found()) {
             device.savedPlans().save(saved, stepKernels);
         }
@@ -129,7 +137,15 @@ final class GpuPlanner implements GpuLoweringContext {
     private List<StepUse> uses(IoLayout io) {
         return options.execution().streams() == 1
                 ? List.of()
-                : Arrays.stream(nodes).map(node -> StepUses.of(node, slots, io)).toList();
+                : IntStream.range(0, nodes.length)
+                        .mapToObj(i -> StepUses.of(
+                                resident.members(i).stream()
+                                        .map(member -> nodes[member])
+                                        .toList(),
+                                resident.inside(i),
+                                slots,
+                                io))
+                        .toList();
     }
 
     /** Of a constant that some step reads; 0 for all else. */
@@ -140,15 +156,21 @@ final class GpuPlanner implements GpuLoweringContext {
     /**
      * Compiles and loads the kernels of all steps together; what nothing compiles here is made of kernels built ahead,
      * or becomes a step of the host.
+     *
+     * @return whether all steps have code; false where steps are to be made anew, without resident launches
      */
-    private void giveCode() {
+    private boolean giveCode() {
         StepKernels.Loaded loaded = StepKernels.load(device.modules(), stepKernels);
         for (lowering = 0; lowering < steps.length; lowering++) {
             String refused = bind(loaded, stepKernels.get(lowering), nodes[lowering]);
+            if (!refused.isEmpty() && steps[lowering] instanceof ResidentStep) {
+                return false;
+            }
             if (!refused.isEmpty()) {
                 steps[lowering] = withoutCompiler(nodes[lowering], refused);
             }
         }
+        return true;
     }
 
     private GpuStep withoutCompiler(Node node, String refused) {
@@ -175,8 +197,12 @@ final class GpuPlanner implements GpuLoweringContext {
 
     private GpuStep lower(Node node) {
         try {
+            GpuStep together = resident.step(lowering, this);
+            if (together != null) {
+                return together;
+            }
             return switch (GpuLowering.lower(node, this)) {
-                case GpuStep step -> step;
+                case GpuStep step -> resident.explained(lowering, step);
                 case NoKernel none -> onHost(node, none.reason());
             };
         } catch (TenonException e) {

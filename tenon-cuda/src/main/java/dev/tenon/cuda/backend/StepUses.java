@@ -8,6 +8,7 @@ import dev.tenon.core.report.StepCost;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** What the steps of a plan do to a session's memory, and what they cost by prediction. */
 final class StepUses {
@@ -23,18 +24,31 @@ final class StepUses {
 
     private StepUses() {}
 
-    /** The use of a node's step: exactly its values, but for constants, which nothing writes. */
-    static StepUse of(Node node, Slots slots, IoLayout io) {
-        StepCost cost = StepCost.of(node);
-        return new StepUse(
-                LAUNCH + Math.max(cost.bytes() / BYTES, cost.operations() / OPERATIONS),
-                spans(node.inputs(), slots, io),
-                spans(node.outputs(), slots, io));
+    /**
+     * The use of a step that does the work of so many nodes: exactly their values, but for constants, which nothing
+     * writes.
+     *
+     * @param inside values that the step keeps elsewhere
+     */
+    static StepUse of(List<Node> nodes, Set<Value> inside, Slots slots, IoLayout io) {
+        double cost = nodes.isEmpty() ? 0 : LAUNCH;
+        List<StepUse.Span> reads = new ArrayList<>();
+        List<StepUse.Span> writes = new ArrayList<>();
+        for (Node node : nodes) {
+            StepCost one = StepCost.of(node);
+            cost += Math.max(one.bytes() / BYTES, one.operations() / OPERATIONS);
+            addSpans(node.inputs(), inside, slots, io, reads);
+            addSpans(node.outputs(), inside, slots, io, writes);
+        }
+        return new StepUse(cost, reads, writes);
     }
 
-    private static List<StepUse.Span> spans(List<Value> values, Slots slots, IoLayout io) {
-        List<StepUse.Span> spans = new ArrayList<>();
+    private static void addSpans(
+            List<Value> values, Set<Value> inside, Slots slots, IoLayout io, List<StepUse.Span> spans) {
         for (Value value : values) {
+            if (inside.contains(value)) {
+                continue;
+            }
             switch (slots.placements().get(slots.of(value))) {
                 case Placement.Input(int index) ->
                     spans.add(span(
@@ -48,7 +62,6 @@ final class StepUses {
                 }
             }
         }
-        return spans;
     }
 
     private static StepUse.Span span(int memory, long offset, long bytes) {

@@ -8,6 +8,7 @@ import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
@@ -69,10 +70,26 @@ public final class AttentionCatalog {
             HALVES.stream().map(KernelVariant::of).toList(),
             IN_F32);
 
+    /** Head sizes that resident launches are compiled for. */
+    private static final List<Integer> RESIDENT_SIZES = List.of(32, 64);
+
+    public static final KernelFile RESIDENT = file(
+            "encoder/resident.cu",
+            List.of("resident"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> RESIDENT_SIZES.stream().map(size -> resident(dtype, size)))
+                    .toList(),
+            List.of(STRUCT, I32, I32, I32, I32, I32, I32, POINTER));
+
     private AttentionCatalog() {}
 
+    /** The variant of {@link #RESIDENT} for a head size, 32 or 64. */
+    public static KernelVariant resident(DType dtype, int head) {
+        return KernelVariant.of(dtype).with("d" + head, "TENON_HEAD=" + head);
+    }
+
     static List<KernelFile> all() {
-        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA, ATTENTION_REPAIR);
+        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA, ATTENTION_REPAIR, RESIDENT);
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */

@@ -102,7 +102,8 @@ public final class ElementwiseKernels {
     public Launch region(RegionProgram program, Broadcast broadcast, int inputs, long elements) {
         int each = program.wide() ? 2 : 4;
         LaunchShape shape = Grids.of(Math.ceilDiv(elements, (long) each), RegionProgram.THREADS)
-                .withSharedBytes(program.sharedBytes());
+                .withSharedBytes(program.sharedBytes())
+                .withProgrammatic();
         return new Launch(
                 kernels.kernel(KernelCatalog.REGION, "elementwise_region", KernelCatalog.region(program.wide())),
                 shape,
@@ -148,7 +149,8 @@ public final class ElementwiseKernels {
         boolean packed = broadcast.sizes().length <= 1 || broadcast.inner() % pack == 0; // as elementwise.cuh decides
         return new Launch(
                 kernels.kernel(file, entry, variant),
-                Grids.of(packed ? Math.ceilDiv(elements, (long) pack) : elements),
+                Grids.of(packed ? Math.ceilDiv(elements, (long) pack) : elements)
+                        .withProgrammatic(),
                 0,
                 elements,
                 WalkStruct.of(inputs, broadcast, inputs),

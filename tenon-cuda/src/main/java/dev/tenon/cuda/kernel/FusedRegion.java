@@ -128,7 +128,7 @@ public final class FusedRegion {
     /** A thread a few packs. */
     LaunchShape shape() {
         long tiles = Math.ceilDiv(elements / width, (long) packs);
-        return Grids.of(Math.max(1, tiles), THREADS);
+        return Grids.of(Math.max(1, tiles), THREADS).withProgrammatic();
     }
 
     /** The struct {@code Layout} of the kernel. */

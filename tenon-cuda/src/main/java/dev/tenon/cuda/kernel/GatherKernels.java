@@ -30,7 +30,7 @@ public final class GatherKernels {
         long elements = SizeMath.product("gather", outer, m, runs);
         return new Launch(
                 kernels.kernel(KernelCatalog.GATHER, "gather", KernelFiles.width(unit)),
-                Grids.of(Math.ceilDiv(elements, (long) AHEAD)),
+                Grids.of(Math.ceilDiv(elements, (long) AHEAD)).withProgrammatic(),
                 wide,
                 elements,
                 n,
@@ -51,7 +51,7 @@ public final class GatherKernels {
     public Launch elements(int bytes, boolean wide, long[] sizes, long[] strides, long elements, long n, long stride) {
         return new Launch(
                 kernels.kernel(KernelCatalog.GATHER, "gather_elements", KernelFiles.width(bytes)),
-                Grids.of(elements),
+                Grids.of(elements).withProgrammatic(),
                 wide,
                 elements,
                 n,

@@ -21,6 +21,8 @@ public final class KernelSources {
             "attention.cuh",
             "attention_fragments.cuh",
             "attention_rows.cuh",
+            "resident.cuh",
+            "resident_attention.cuh",
             "mma_operand.cuh",
             "mma_tile.cuh",
             "wgmma.cuh",

@@ -107,7 +107,8 @@ class KernelCatalogTest {
                     "PoolOptions",
                     "ResizeAxes",
                     "ResizeWalk",
-                    "Recurrence" -> ParameterType.STRUCT;
+                    "Recurrence",
+                    "Phases" -> ParameterType.STRUCT;
             case "A" -> ParameterType.COMPUTE;
             default -> throw new AssertionError("the catalog knows no parameter like \"" + parameter + "\"");
         };

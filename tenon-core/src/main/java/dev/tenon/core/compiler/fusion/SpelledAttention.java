@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
- * backend runs that whole; scale and mask may be missing, and the scale may be a division. The operands and the result
+ * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand
+ * before the product on one operand or on both; several addends are one mask. The operands and the result
  * get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
@@ -30,9 +31,38 @@ public final class SpelledAttention implements Pass {
 
     private static final int RANK = 4;
 
-    /** What a chain of scores is made of. */
-    private record Scores(
-            Node product, double scale, @Nullable Value mask) {}
+    /** Of keys with elements before tokens. */
+    private static final Transpose TURN = new Transpose(List.of(0, 1, 3, 2));
+
+    /**
+     * What a chain of scores is made of.
+     *
+     * @param masks what is added to the scaled product
+     */
+    private record Scores(Node product, double scale, List<Value> masks) {}
+
+    /** What a value is a multiple of. */
+    private record Scaled(Value value, double factor) {
+        static Scaled of(Value value) {
+            Node node = Match.producer(value);
+            if (node == null
+                    || !(node.op() instanceof Binary(BinaryFn fn))
+                    || !value.dtype().isFloat()) {
+                return new Scaled(value, 1);
+            }
+            Double second = Match.splat(node.input(1));
+            if (second != null && (fn == BinaryFn.MUL || fn == BinaryFn.DIV)) {
+                return fitting(value, node.input(0), fn == BinaryFn.MUL ? second : 1 / second);
+            }
+            Double first = fn == BinaryFn.MUL ? Match.splat(node.input(0)) : null;
+            return first != null ? fitting(value, node.input(1), first) : new Scaled(value, 1);
+        }
+
+        private static Scaled fitting(Value whole, Value part, double factor) {
+            boolean fits = Double.isFinite(factor) && factor != 0 && part.type().mustEqual(whole.type());
+            return fits ? new Scaled(part, factor) : new Scaled(whole, 1);
+        }
+    }
 
     @Override
     public String name() {
@@ -64,15 +94,30 @@ public final class SpelledAttention implements Pass {
         if (scores == null || !fits(scores, node)) {
             return null;
         }
+        Scaled q = Scaled.of(scores.product.input(0));
+        Scaled k = Scaled.of(scores.product.input(1));
+        Value keys = into.map(k.value);
+        boolean turned = ((MatMul) scores.product.op()).transposeB();
         List<Value> operands = new ArrayList<>();
-        operands.add(into.add(SWAP, into.map(scores.product.input(0))));
-        operands.add(into.add(SWAP, into.map(scores.product.input(1))));
+        operands.add(into.add(SWAP, into.map(q.value)));
+        operands.add(into.add(SWAP, turned ? keys : into.add(TURN, keys)));
         operands.add(into.add(SWAP, into.map(node.input(1))));
-        if (scores.mask != null) {
-            operands.add(into.map(scores.mask));
-        }
-        List<Value> fused = into.addAll(new PlainAttention(scores.mask != null, scores.scale), operands);
+        scores.masks.stream()
+                .map(into::map)
+                .reduce((one, other) -> into.add(new Binary(BinaryFn.ADD), one, other))
+                .ifPresent(operands::add);
+        PlainAttention op = new PlainAttention(!scores.masks.isEmpty(), scores.scale * q.factor * k.factor);
+        List<Value> fused = into.addAll(op, operands);
         return context.claimed(fused.getFirst()) ? List.of(into.add(SWAP, fused.getFirst())) : null;
+    }
+
+    /** Whether a node is the product of queries and keys: these have tokens before elements, or are seen turned. */
+    private static boolean isScores(Node node) {
+        if (isProduct(node, true)) {
+            return true;
+        }
+        Node keys = isProduct(node, false) ? Match.producer(Scaled.of(node.input(1)).value) : null;
+        return keys != null && keys.op() instanceof Transpose;
     }
 
     private static boolean isProduct(Node node, boolean transposedB) {
@@ -98,37 +143,26 @@ public final class SpelledAttention implements Pass {
         }
         if (node.op() instanceof Binary(BinaryFn fn) && fn == BinaryFn.ADD) {
             for (int side = 0; side < 2; side++) {
-                Scores plain = into.isPrivate(node.input(side)) ? scaled(node.input(side), into) : null;
+                Value sum = node.input(side);
                 Value mask = node.input(1 - side);
-                if (plain != null && mask.dtype() == value.dtype()) {
-                    return new Scores(plain.product, plain.scale, mask);
+                boolean kept = into.isPrivate(sum) && sum.type().mustEqual(value.type());
+                Scores plain = kept && mask.dtype() == value.dtype() ? scores(sum, into) : null;
+                if (plain != null) {
+                    List<Value> masks = new ArrayList<>(plain.masks);
+                    masks.add(mask);
+                    return new Scores(plain.product, plain.scale, masks);
                 }
             }
             return null;
         }
-        return scaled(value, into);
-    }
-
-    private static @Nullable Scores scaled(Value value, Rewriter into) {
-        Node node = Match.producer(value);
-        if (node == null) {
-            return null;
+        if (isScores(node)) {
+            return new Scores(node, 1, List.of());
         }
-        if (isProduct(node, true)) {
-            return new Scores(node, 1, null);
-        }
-        if (!(node.op() instanceof Binary(BinaryFn fn)) || (fn != BinaryFn.MUL && fn != BinaryFn.DIV)) {
-            return null;
-        }
-        for (int side = 0; side < (fn == BinaryFn.MUL ? 2 : 1); side++) {
-            Node product = Match.producer(node.input(side));
-            Double factor = Match.splat(node.input(1 - side));
-            if (product != null && isProduct(product, true) && into.isPrivate(node.input(side)) && factor != null) {
-                double scale = fn == BinaryFn.MUL ? factor : 1 / factor;
-                return Double.isFinite(scale) ? new Scores(product, scale, null) : null;
-            }
-        }
-        return null;
+        Scaled scaled = Scaled.of(value);
+        Node product = Match.producer(scaled.value);
+        return product != null && scaled.value != value && into.isPrivate(scaled.value) && isScores(product)
+                ? new Scores(product, scaled.factor, List.of())
+                : null;
     }
 
     /** Whether nothing is broadcast but the mask. */
@@ -139,10 +173,10 @@ public final class SpelledAttention implements Pass {
         Shape all = scores.product.output().shape();
         boolean sameHeads =
                 q.range(0, 2).mustEqual(k.range(0, 2)) && q.range(0, 2).mustEqual(v.range(0, 2));
-        boolean maskFits = scores.mask == null
-                || (scores.mask.shape().isRanked()
-                        && scores.mask.shape().rank() <= RANK
-                        && Shape.broadcast(all, scores.mask.shape()).mustEqual(all));
-        return sameHeads && maskFits;
+        return sameHeads
+                && scores.masks.stream()
+                        .allMatch(mask -> mask.shape().isRanked()
+                                && mask.shape().rank() <= RANK
+                                && Shape.broadcast(all, mask.shape()).mustEqual(all));
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.core.compiler.rule;
 
 import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * may be a multiplication by 1/sqrt 2.
  */
 final class SpelledGelu implements Rule {
-    /** Exporters write sqrt 2 in f32. */
+    /** Exporters write sqrt 2 in f32, or in the file's type. */
     private static final double CLOSE = 1e-6;
 
     @Override
@@ -96,6 +97,10 @@ final class SpelledGelu implements Rule {
 
     private static boolean isNear(Value value, double number) {
         Double splat = Match.splat(value);
-        return splat != null && Math.abs(splat - number) < CLOSE;
+        if (splat == null) {
+            return false;
+        }
+        double rounded = Elements.toDouble(value.dtype(), Elements.fromDouble(value.dtype(), number));
+        return Math.abs(splat - number) < CLOSE || splat == rounded; // of a file in f16: sqrt 2 as f16 has it
     }
 }

@@ -10,6 +10,7 @@ import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.nativelib.Switches;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -60,6 +61,9 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         }
     }
 
+    /** Whether our kernels make products whose activation a library would leave to another pass. */
+    private static final boolean OWN_EPILOGUES = Switches.on("TENON_OWN_EPILOGUES", false);
+
     private static final String FORCED = "TENON_CUDA_WMMA is 1";
     private static final long GEMV_WEIGHT = 1 << 20;
     private static final long LT_BATCH = 65535;
@@ -85,6 +89,12 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             }
             return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
         }
+        if (OWN_EPILOGUES && tensorCores.isEmpty() && isLeftOver(dtype, epilogue)) {
+            for (String word : List.of("g gemv", "0q quantised", Tier.MIXED.word, Tier.FUSED.word, Tier.BLAS.word)) {
+                passed.add(word + ": TENON_OWN_EPILOGUES is 1, and the library leaves the activation to another pass");
+            }
+            return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
+        }
         String gemv = gemv(dtype, shape, offer, tensorCores);
         if (gemv.isEmpty()) {
             return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
@@ -100,6 +110,13 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         }
         passed.add(Tier.TENSOR_CORE.word + ": " + tensorCores);
         return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+    }
+
+    /** Whether a product of halves has an activation that no library applies. */
+    private static boolean isLeftOver(DType dtype, Epilogue epilogue) {
+        return (dtype == DType.F16 || dtype == DType.BF16)
+                && epilogue.activation() != null
+                && activation(epilogue.activation()) == null;
     }
 
     /** The first tier of a library that takes it; null where none does. Adds to those passed over. */

@@ -1,0 +1,247 @@
+// Attention within a resident kernel: 16 queries of a head of a sequence, a warp 16 keys at a time, operands from L2 into registers. Scores are worked
+// out once, and the largest is known before they become weights.
+//
+// A lane's g is its number / 4 and t the rest. Along the elements of a head a quad takes 16 bytes a lane, in queries and keys alike. The columns of the
+// second product are the elements of a head in another order: column tile j has of lane g's D / 8 neighbours the j-th.
+#pragma once
+#include "resident.cuh"
+
+constexpr int KEYS = 16;
+
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+template <int D>
+struct Heads {
+    static constexpr int TILES = D / 8;
+    static constexpr int WORDS = D / 8 * static_cast<int>(sizeof(T)) / 4;  // of a lane's neighbours
+
+    const T* base;  // the first query of the head
+    int stride;     // elements from token to token
+    int keys, across;
+    const T* mask;
+    int mask_query, mask_key;
+
+    __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) {
+        across = heads * D;
+        stride = 3 * across;
+        keys = p.keys;
+        base = p.x + static_cast<i64>(batch) * keys * stride + head * D;
+        int dims = mask_dims(p);
+        mask_key = dims & 8 ? 1 : 0;
+        int row = mask_key ? keys : 1;
+        mask_query = dims & 4 ? row : 0;
+        int matrix = dims & 4 ? row * keys : row;
+        i64 whole = dims & 2 ? static_cast<i64>(matrix) * heads : matrix;
+        mask = p.scale == nullptr ? nullptr : p.scale + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * static_cast<i64>(matrix) : 0);
+    }
+
+    __device__ __forceinline__ int within(int token) const { return token < keys ? token : keys - 1; }
+
+    // 16 bytes of a query (part 0) or key (1); zeros past the last token.
+    __device__ __forceinline__ uint4 load(int part, int token, int chunk) const {
+        if (token >= keys) return make_uint4(0, 0, 0, 0);
+        return __ldcg(reinterpret_cast<const uint4*>(base + token * stride + part * across + chunk * CHUNK + threadIdx.x % 4 * V));
+    }
+
+    // A lane's neighbours of a value.
+    __device__ __forceinline__ void load_value(u32 (&to)[WORDS], int token) const {
+        const T* from = base + token * stride + 2 * across + threadIdx.x % 32 / 4 * TILES;
+        bool there = token < keys;
+        if constexpr (WORDS == 2) {
+            uint2 v = there ? __ldcg(reinterpret_cast<const uint2*>(from)) : make_uint2(0, 0);
+            to[0] = v.x;
+            to[1] = v.y;
+        } else {
+#pragma unroll
+            for (int i = 0; i < WORDS / 4; i++) {
+                uint4 v = there ? __ldcg(reinterpret_cast<const uint4*>(from) + i) : make_uint4(0, 0, 0, 0);
+                to[4 * i] = v.x;
+                to[4 * i + 1] = v.y;
+                to[4 * i + 2] = v.z;
+                to[4 * i + 3] = v.w;
+            }
+        }
+    }
+};
+
+// What a warp holds of 16 queries and 16 keys: scores, then weights, and the values.
+template <int D>
+struct Turn {
+    float s[2][4];
+    u32 values[4][Heads<D>::WORDS];  // of keys 2t, 2t + 1, 2t + 8, 2t + 9
+
+    // Scores of the queries from `first` on with the keys from `key` on; -inf past the last key. The largest joins `most`.
+    __device__ __forceinline__ void score(const Heads<D>& heads, const uint4 (&q)[D / CHUNK][2], float (&most)[2], float factor, int first, int key) {
+        int quad = threadIdx.x % 32 / 4, own = threadIdx.x % 4;
+        uint4 k[2][D / CHUNK];
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+#pragma unroll
+            for (int c = 0; c < D / CHUNK; c++) k[n][c] = heads.load(1, key + n * 8 + quad, c);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) heads.load_value(values[i], key + own * 2 + i % 2 + i / 2 * 8);
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) s[n][e] = 0;
+#pragma unroll
+            for (int c = 0; c < D / CHUNK; c++) multiply(s[n], q[c][0], q[c][1], k[n][c], T());
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int row = first + quad + e / 2 * 8, column = key + n * 8 + own * 2 + e % 2;
+                float v = s[n][e] * factor;
+                if (heads.mask != nullptr) v += to_compute(heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key]);
+                s[n][e] = column < heads.keys ? v : -TENON_INFINITY;
+                most[e / 2] = larger(most[e / 2], s[n][e]);
+            }
+        }
+    }
+
+    // Weights in the place of scores; their sums, and what they make of the values.
+    __device__ __forceinline__ void weigh(float (&o)[D / 8][4], float (&total)[2], const float (&most)[2], int left) {
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                s[n][e] = n * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2 < left ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
+                total[e / 2] += s[n][e];
+            }
+        }
+        mix(o, T());
+    }
+
+    template <typename E>
+    __device__ __forceinline__ void mix(float (&o)[D / 8][4], E) {
+        u32 a[4] = {to_pair(s[0][0], s[0][1], E()), to_pair(s[0][2], s[0][3], E()), to_pair(s[1][0], s[1][1], E()), to_pair(s[1][2], s[1][3], E())};
+#pragma unroll
+        for (int j = 0; j < D / 8; j++) {
+            u32 b[2];
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                u32 low = values[2 * i][j / 2], high = values[2 * i + 1][j / 2];
+                b[i] = j % 2 == 0 ? (low & 0xffffu) | high << 16 : low >> 16 | (high & 0xffff0000u);
+            }
+            mma_16816(o[j], a, b, E());
+        }
+    }
+
+    __device__ __forceinline__ void mix(float (&o)[D / 8][4], float) {
+#pragma unroll
+        for (int n = 0; n < 2; n++) {
+            u32 a[4];
+#pragma unroll
+            for (int e = 0; e < 4; e++) a[e] = __float_as_uint(to_tf32(s[n][(e & 1) * 2 + e / 2]));
+#pragma unroll
+            for (int j = 0; j < D / 8; j++) {
+                u32 b[2] = {tf32_bits(values[2 * n][j]), tf32_bits(values[2 * n + 1][j])};
+                mma_1688_tf32(o[j], a, b);
+            }
+        }
+    }
+};
+
+template <int D>
+__device__ __forceinline__ void load_queries(uint4 (&q)[D / CHUNK][2], const Heads<D>& heads, int first) {
+#pragma unroll
+    for (int c = 0; c < D / CHUNK; c++) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) q[c][i] = heads.load(0, first + static_cast<int>(threadIdx.x) % 32 / 4 + i * 8, c);
+    }
+}
+
+__device__ __forceinline__ float most_of_quad(float v) {
+    v = larger(v, __shfl_xor_sync(0xffffffffu, v, 1));
+    return larger(v, __shfl_xor_sync(0xffffffffu, v, 2));
+}
+
+__device__ __forceinline__ float sum_of_quad(float v) {
+    v += __shfl_xor_sync(0xffffffffu, v, 1);
+    return v + __shfl_xor_sync(0xffffffffu, v, 2);
+}
+
+// The heads of a product's row tile, a warp a head, into its rows. A tile is a sequence of at most 16 tokens.
+template <int D>
+__device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.k / D, wide = wide_row(p.k);
+#pragma unroll 1
+    for (int h = warp; h < heads; h += WARPS) {
+        Heads<D> all(p, block.tile, heads, h);
+        uint4 q[D / CHUNK][2];
+        load_queries<D>(q, all, 0);
+        Turn<D> turn;
+        float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
+        float o[D / 8][4] = {};
+        turn.score(all, q, most, p.factor, 0, 0);
+#pragma unroll
+        for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
+        turn.weigh(o, total, most, p.keys);
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            float share = 1.0f / sum_of_quad(total[i]);
+            Pack<T, D / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
+#pragma unroll
+            for (int n = 0; n < D / 4; n++) pack.at[n] = From<T>::of(o[n % (D / 8)][2 * i + n / (D / 8)] * share);
+            store_pack<T, D / 4>(block.rows + (lane / 4 + i * 8) * wide + h * D, lane % 4, pack);
+        }
+    }
+}
+
+// A phase of its own: a block takes 16 queries of a head, a warp 16 of at most 256 keys.
+template <int D>
+__device__ __forceinline__ void attend(const Phase& p, const Block& block) {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, heads = p.n;
+    int tiles = (p.keys + TILE - 1) / TILE, items = p.rows / p.keys * heads * tiles;
+    int active = tiles;
+    float* peaks = block.cells;             // [warps, 16]
+    float* totals = peaks + WARPS * TILE;   // [warps, 16]
+    float* sums = totals + WARPS * TILE;    // [active warps, 16, D]
+#pragma unroll 1
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        int tile = item % tiles, head = item / tiles % heads, batch = item / tiles / heads;
+        Heads<D> all(p, batch, heads, head);
+        uint4 q[D / CHUNK][2];
+        load_queries<D>(q, all, tile * TILE);
+        Turn<D> turn;
+        float most[2] = {-TENON_INFINITY, -TENON_INFINITY}, total[2] = {};
+        float o[D / 8][4] = {};
+        if (warp < active) turn.score(all, q, most, p.factor, tile * TILE, warp * KEYS);
+        __syncthreads();  // nobody reads the cells any more
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            most[i] = most_of_quad(most[i]);
+            if (lane % 4 == 0) peaks[warp * TILE + lane / 4 + i * 8] = most[i];
+        }
+        __syncthreads();
+        for (int other = 0; other < active; other++) {
+#pragma unroll
+            for (int i = 0; i < 2; i++) most[i] = larger(most[i], peaks[other * TILE + lane / 4 + i * 8]);
+        }
+        if (warp < active) {
+            turn.weigh(o, total, most, p.keys - warp * KEYS);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                int row = lane / 4 + i * 8;
+                total[i] = sum_of_quad(total[i]);
+                if (lane % 4 == 0) totals[warp * TILE + row] = total[i];
+                Pack<float, D / 4> pack;
+#pragma unroll
+                for (int n = 0; n < D / 4; n++) pack.at[n] = o[n % (D / 8)][2 * i + n / (D / 8)];
+                store_pack<float, D / 4>(sums + (warp * TILE + row) * D, lane % 4, pack);
+            }
+        }
+        __syncthreads();
+#pragma unroll 1
+        for (int i = threadIdx.x; i < TILE * D; i += THREADS) {
+            int row = i / D, token = tile * TILE + row;
+            if (token >= p.keys) continue;
+            float sum = 0, whole = 0;
+#pragma unroll 1
+            for (int other = 0; other < active; other++) {
+                sum += sums[other * TILE * D + i];
+                whole += totals[other * TILE + row];
+            }
+            static_cast<T*>(p.y)[(static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D] = From<T>::of(sum / whole);
+        }
+    }
+}
+#endif
