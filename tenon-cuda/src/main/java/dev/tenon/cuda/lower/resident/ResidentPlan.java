@@ -36,7 +36,6 @@ record ResidentPlan(
     private static final int COLUMNS = 8;
     private static final int CELL_BYTES = TILE * COLUMNS * Float.BYTES;
     private static final int STEPS = 4;
-    private static final int MOST_ROUND = 16;
     private static final int CHUNK_BYTES = 64;
     private static final int LINE = 128;
 
@@ -150,7 +149,7 @@ record ResidentPlan(
         for (int log = 0; 1 << log <= WARPS; log++) {
             int ways = 1 << log;
             int splits = WARPS / ways;
-            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), Math.min(MOST_ROUND, STEPS * ways)));
+            int rounds = Math.ceilDiv(mine, Math.min(Math.min(fit, mine), STEPS * ways));
             int round = Math.ceilDiv(mine, rounds);
             double steps = rounds * (2.0 * Math.ceilDiv(round, ways) * Math.ceilDiv(chunks, splits) + 8)
                     + splits * round / 8.0;

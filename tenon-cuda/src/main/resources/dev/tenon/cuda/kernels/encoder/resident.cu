@@ -14,8 +14,8 @@ constexpr int HEAD = TENON_HEAD;
 
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 // A block's rows of a product.
-__device__ __forceinline__ void make_rows(const Phase& p, const Block& block) {
-    if (p.source == ROWS_ATTENTION) return attend_rows<HEAD>(p, block);
+__device__ __forceinline__ void make_rows(const Phase& p, const Phase& shared, const Block& block) {
+    if (p.source == ROWS_ATTENTION) return attend_rows<HEAD>(shared, block);
     int lane = threadIdx.x % 32, wide = wide_row(p.k);
     int busy = p.least > 0 ? p.parts : p.more;  // parts that have column tiles share the rows that are stored
     int sharing = busy < TILE ? busy : TILE;
@@ -61,71 +61,47 @@ __device__ __forceinline__ void multiply_round(const Phase& p, const Block& bloc
     }
 }
 
-// Where a thread's element of a round lies.
+// A thread's element of a round: where it lies, and the bits of what is added to it.
 struct Cell {
     i64 at;
-    int column;
     bool there;
+    decltype(load_bits(static_cast<const T*>(nullptr))) bias, residual;
 
     __device__ __forceinline__ Cell(const Phase& p, const Block& block, int from, int now, int i) {
         int tile = i / CELLS, within = i % CELLS;
         int row = block.tile * TILE + within / COLUMNS;
-        column = (block.part + (from + tile) * p.parts) * COLUMNS + within % COLUMNS;
+        int column = (block.part + (from + tile) * p.parts) * COLUMNS + within % COLUMNS;
         at = static_cast<i64>(row) * p.n + column;
         there = tile < now && row < p.rows;
-    }
-};
-
-typedef decltype(load_bits(static_cast<const T*>(nullptr))) Bits;
-constexpr int ELEMENTS = MOST_ROUND * CELLS / THREADS;  // of a thread in a round
-
-// What is added to a thread's elements of a round.
-struct Addends {
-    Bits bias[ELEMENTS], residual[ELEMENTS];
-
-    __device__ __forceinline__ Addends(const Phase& p, const Block& block, int from, int now) {
-#pragma unroll
-        for (int e = 0; e < ELEMENTS; e++) {
-            bias[e] = 0;
-            residual[e] = 0;
-            if (e * THREADS >= now * CELLS) continue;
-            Cell cell(p, block, from, now, threadIdx.x + e * THREADS);
-            if (cell.there && p.residual != nullptr) residual[e] = load_bits(p.residual + cell.at);
-            if (cell.there && p.bias != nullptr) bias[e] = load_bits(p.bias + cell.column);
-        }
-    }
-
-    // The first of them; the others move up.
-    __device__ __forceinline__ void next() {
-#pragma unroll
-        for (int e = 0; e + 1 < ELEMENTS; e++) {
-            bias[e] = bias[e + 1];
-            residual[e] = residual[e + 1];
-        }
+        bias = 0;
+        residual = 0;
+        if (there && p.residual != nullptr) residual = load_bits(p.residual + at);
+        if (there && p.bias != nullptr) bias = load_bits(p.bias + column);
     }
 };
 
 // Adds the parts of k, then bias, activation and residual.
-__device__ __forceinline__ void finish_round(const Phase& p, const Block& block, int from, int now, Addends& addends) {
-    int splits = WARPS >> p.ways, fn = p.fn;
-    bool residual = p.residual != nullptr;
-    T* y = static_cast<T*>(p.y);
+__device__ __forceinline__ void finish_round(const Phase& p, const Block& block, int from, int now, Cell cell) {
+    int splits = WARPS >> p.ways;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < now * CELLS; i += THREADS, addends.next()) {
-        Cell cell(p, block, from, now, i);
-        if (!cell.there) continue;
-        const float* part = block.cells + i / CELLS * splits * CELLS + i % CELLS;
-        float sum = 0;
+    for (int i = threadIdx.x;;) {
+        if (cell.there) {
+            const float* part = block.cells + i / CELLS * splits * CELLS + i % CELLS;
+            float sum = 0;
 #pragma unroll 4
-        for (int s = 0; s < splits; s++) sum += part[s * CELLS];
-        sum += of_bits<T>(addends.bias[0]);
-        if (fn == FN_GELU) {
-            sum = gelu(sum);
-        } else if (fn != 0) {
-            sum = unary_fn_call(fn, sum, p.alpha, p.beta);
+            for (int s = 0; s < splits; s++) sum += part[s * CELLS];
+            sum += of_bits<T>(cell.bias);
+            if (p.fn == FN_GELU) {
+                sum = gelu(sum);
+            } else if (p.fn != 0) {
+                sum = unary_fn_call(p.fn, sum, p.alpha, p.beta);
+            }
+            if (p.residual != nullptr) sum += of_bits<T>(cell.residual);
+            static_cast<T*>(p.y)[cell.at] = From<T>::of(sum);
         }
-        if (residual) sum += of_bits<T>(addends.residual[0]);
-        y[cell.at] = From<T>::of(sum);
+        i += THREADS;
+        if (i >= now * CELLS) break;
+        cell = Cell(p, block, from, now, i);
     }
 }
 
@@ -156,41 +132,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int i = threadIdx.x; i < count * WORDS; i += THREADS) reinterpret_cast<uint4*>(phases.at)[i] = reinterpret_cast<const uint4*>(given.at)[i];
     __syncthreads();
     Block block = {reinterpret_cast<T*>(dynamic), reinterpret_cast<T*>(dynamic + affine), reinterpret_cast<float*>(dynamic + cells), reinterpret_cast<T*>(dynamic + weights), static_cast<int>(blockIdx.x) / parts, static_cast<int>(blockIdx.x) % parts};
-    int ahead = first;  // the product whose weights come next
     // each piece of code stands here once: what is executed in turns has to stay in the cache of instructions
 #pragma unroll 1
-    for (int number = 0; number < count; number++) {
-        const Phase& p = phases.at[number];
-        // all meet; meanwhile what is fetched ahead arrives
-        if (number > 0) {
+    for (int number = -1; number < count; number++) {
+        const Phase& shared = phases.at[number < 0 ? 0 : number];
+        // in registers: every asynchronous copy makes the compiler read shared memory again
+        const Phase p = {shared.kind, shared.source, shared.x, shared.w, shared.bias, shared.residual, shared.y, shared.scale, shared.shift, shared.normed, shared.rows, shared.n, shared.k,
+                         shared.parts, shared.least, shared.more, shared.ways, shared.round, shared.fn, shared.next, shared.alpha, shared.beta, shared.factor, shared.keys};
+        bool product = number >= 0 && p.kind == PHASE_PRODUCT;
+        int tiles = product ? column_tiles(p, block) : 0;
+        if (number == 0) await_predecessor();
+        if (number > 0) {  // all meet; meanwhile what was fetched ahead arrives
             __syncthreads();
             if (threadIdx.x == 0) announce(counters);
         }
-        if (ahead >= 0) fetch_ahead(phases.at[ahead], block);
-        if (number == 0) await_predecessor();
-        if (number > 0 && threadIdx.x == 0) wait_until(counters, gridDim.x * static_cast<u32>(number));
         copy_async_wait<0>();
+        if (number > 0 && threadIdx.x == 0) wait_until(counters, gridDim.x * static_cast<u32>(number));
         __syncthreads();
-        bool product = p.kind == PHASE_PRODUCT;
-        ahead = product ? p.next : -1;
-        if (p.kind == PHASE_NORM) run_norm(p, block);
-        if (p.kind == PHASE_ATTENTION) attend<HEAD>(p, block);
-        int tiles = product ? column_tiles(p, block) : 0, round = p.round;
+        if (number >= 0 && p.kind == PHASE_NORM) run_norm(shared, block);
+        if (number >= 0 && p.kind == PHASE_ATTENTION) attend<HEAD>(shared, block);
 #pragma unroll 1
-        for (int from = 0; from < tiles; from += round) {
-            int now = tiles - from < round ? tiles - from : round;
-            Addends addends(p, block, from, now);
-            if (from == 0) {
-                make_rows(p, block);
-            } else {
-                fetch_weights(p, block, from, now);
-                copy_async_commit();
+        for (int from = 0;; from += p.round) {
+            int now = tiles - from < p.round ? tiles - from : p.round;
+            bool last = !product || from + p.round >= tiles;
+            Cell cell(p, block, from, now, threadIdx.x);
+            if (now > 0) {
+                if (from == 0) {
+                    make_rows(p, shared, block);
+                } else {
+                    fetch_weights(p, block, from, now);
+                    copy_async_commit();
+                }
+                copy_async_wait<0>();
+                __syncthreads();
+                multiply_round(p, block, now);
+                __syncthreads();
             }
-            copy_async_wait<0>();
-            __syncthreads();
-            multiply_round(p, block, now);
-            __syncthreads();
-            finish_round(p, block, from, now, addends);
+            int next = number < 0 ? first : p.next;
+            if (last && next >= 0 && (product || number < 0)) fetch_ahead(phases.at[next], block);
+            if (now > 0) finish_round(p, block, from, now, cell);
+            if (last) break;
         }
     }
     copy_async_wait<0>();

@@ -17,7 +17,6 @@ constexpr int CHUNK = 4 * V;         // elements along k that a quad of lanes ta
 constexpr int TILE = 16;             // rows
 constexpr int COLUMNS = 8;
 constexpr int STEPS = 4;             // column tiles of a warp in a round, at most
-constexpr int MOST_ROUND = 16;       // column tiles of a round
 constexpr int CELLS = TILE * COLUMNS;
 constexpr int MOST_PHASES = 30;
 
