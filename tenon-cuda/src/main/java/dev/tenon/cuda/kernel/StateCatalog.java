@@ -152,7 +152,28 @@ public final class StateCatalog {
             floats(),
             together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32, I32)));
 
+    public static final KernelFile SCALED_GEMV = file(
+            "contraction/scaled_gemv.cu",
+            List.of("scaled_gemv"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
+                    .toList(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(4, I64), Collections.nCopies(3, I32)));
+
+    public static final KernelFile SCALED_MATMUL_MMA = file(
+            "contraction/scaled_matmul_mma.cu",
+            List.of("scaled_matmul_mma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
+                    .toList(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32)));
+
     private StateCatalog() {}
+
+    /** The variant for weights in integers of so many bits and an element type of the other operand and the result. */
+    public static KernelVariant scaled(int bits, DType dtype) {
+        return KernelVariant.of(dtype).with("q" + bits, "TENON_BITS=" + bits);
+    }
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
     public static KernelVariant packed(BlockFormat format, DType dtype) {
@@ -180,6 +201,8 @@ public final class StateCatalog {
                 DEQUANT_GEMV,
                 DEQUANT_GEMV_MMA,
                 DEQUANT_MATMUL_MMA,
-                SCALED_MATMUL);
+                SCALED_MATMUL,
+                SCALED_GEMV,
+                SCALED_MATMUL_MMA);
     }
 }

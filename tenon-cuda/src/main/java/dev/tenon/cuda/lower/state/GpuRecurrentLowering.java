@@ -208,7 +208,7 @@ public final class GpuRecurrentLowering {
             } else {
                 calls.add(walk(stateAt, 0, phases));
             }
-            String tier = "recurrent, " + plan.blocks() + " blocks a direction, "
+            String tier = "recurrent, " + plan.blocks() + " blocks for each " + plan.share() + " sequences, "
                     + (plan.keeps() ? "weights in shared memory, " : "weights from L2, ")
                     + (apart ? "a launch a phase" : "one launch along the sequence")
                     + (refusal.isEmpty() ? ", inputs on tensor cores" : "");
@@ -216,7 +216,7 @@ public final class GpuRecurrentLowering {
                             tier,
                             List.copyOf(calls),
                             SizeMath.sum("recurrence", stateAt, state),
-                            2L * layer.directions() * Integer.BYTES,
+                            2L * layer.directions() * plan.shares() * Integer.BYTES,
                             GpuStep::noResult)
                     .passing(refusal.isEmpty() ? List.of() : List.of(refusal));
         }
@@ -243,7 +243,7 @@ public final class GpuRecurrentLowering {
 
         private PreparedLaunch walk(long stateAt, long from, long to) {
             DType dtype = node.output().dtype();
-            LaunchShape shape = LaunchShape.of((int) plan.blocks() * layer.directions(), THREADS)
+            LaunchShape shape = LaunchShape.of((int) (plan.blocks() * plan.shares()) * layer.directions(), THREADS)
                     .withSharedBytes(plan.sharedBytes());
             if (plan.blocks() > 1 && to - from > 1) {
                 shape = shape.withCooperative();
@@ -276,6 +276,8 @@ public final class GpuRecurrentLowering {
                     plan.units(),
                     plan.blocks(),
                     plan.chunk(),
+                    plan.shares(),
+                    plan.share(),
                     layer.direction == RnnDirection.REVERSE ? 1L : 0L,
                     layer.batchFirst ? 1L : 0L,
                     layer.linear ? 1L : 0L,

@@ -9,13 +9,24 @@ import org.jspecify.annotations.Nullable;
  *
  * @param wide hidden units, in whole fours
  * @param units hidden units of a block
- * @param blocks of a direction
+ * @param blocks of a team, which has a share of the sequences of a direction
+ * @param shares teams of a direction
+ * @param share sequences of a team; the last may have fewer
  * @param chunk sequences whose states are in shared memory at once
  * @param group sequences of a warp: 1, 4 or 8
  * @param keeps whether a block's weights stay in shared memory
  * @param sharedBytes of a block
  */
-record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, boolean keeps, int sharedBytes) {
+record RecurrentPlan(
+        long wide,
+        long units,
+        long blocks,
+        long shares,
+        long share,
+        long chunk,
+        int group,
+        boolean keeps,
+        int sharedBytes) {
     /** Multiplications and additions of a multiprocessor in a cycle. */
     private static final double RATE = 64;
 
@@ -43,18 +54,23 @@ record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, 
                 continue;
             }
             last = units;
-            for (boolean keeps : new boolean[] {true, false}) {
-                RecurrentPlan plan = fitting(layer, units, keeps, device.sharedBytesPerBlockOptIn() - RESERVED);
-                if (plan != null && plan.cycles(layer) < least) {
-                    least = plan.cycles(layer);
-                    best = plan;
+            long teams = Math.clamp(most / Math.ceilDiv(layer.hidden, units), 1, layer.batch);
+            for (long shares = 1; shares <= teams; shares++) {
+                long share = Math.ceilDiv(layer.batch, shares);
+                for (boolean keeps : new boolean[] {true, false}) {
+                    RecurrentPlan plan =
+                            fitting(layer, units, share, keeps, device.sharedBytesPerBlockOptIn() - RESERVED);
+                    if (plan != null && plan.cycles(layer) < least) {
+                        least = plan.cycles(layer);
+                        best = plan;
+                    }
                 }
             }
         }
         return best;
     }
 
-    private static @Nullable RecurrentPlan fitting(Layer layer, long units, boolean keeps, long shared) {
+    private static @Nullable RecurrentPlan fitting(Layer layer, long units, long share, boolean keeps, long shared) {
         long wide = Math.ceilDiv(layer.hidden, 4L) * 4;
         long weights = keeps ? SizeMath.product("recurrence", layer.gates, units, wide, layer.rowBytes) : 0;
         long row = wide * layer.stateBytes;
@@ -62,14 +78,16 @@ record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, 
         if (fits < 1) {
             return null;
         }
-        int wanted = layer.batch == 1 ? 1 : layer.batch <= 4 ? 4 : 8;
+        int wanted = share == 1 ? 1 : share <= 4 ? 4 : 8;
         int group = fits >= wanted ? wanted : fits >= 4 ? 4 : 1;
-        long rows = Math.min(Math.ceilDiv(layer.batch, (long) group), fits / group) * group;
-        long chunk = Math.min(rows, layer.batch);
+        long rows = Math.min(Math.ceilDiv(share, (long) group), fits / group) * group;
+        long chunk = Math.min(rows, share);
         return new RecurrentPlan(
                 wide,
                 units,
                 Math.ceilDiv(layer.hidden, units),
+                Math.ceilDiv(layer.batch, share),
+                share,
                 chunk,
                 group,
                 keeps,
@@ -77,9 +95,9 @@ record RecurrentPlan(long wide, long units, long blocks, long chunk, int group, 
     }
 
     private double cycles(Layer layer) {
-        double rounds = Math.ceilDiv(layer.batch, (long) group);
+        double rounds = Math.ceilDiv(share, (long) group);
         double weights = (double) layer.gates * units * wide;
-        double states = (double) layer.batch * wide * layer.stateBytes / L2_RATE;
+        double states = (double) share * wide * layer.stateBytes / L2_RATE;
         double products = weights * rounds * group / RATE;
         double reading = keeps ? 0 : weights * layer.rowBytes * rounds / L2_RATE;
         return products + reading + states + (blocks > 1 ? MEETING : BARRIER);

@@ -1,14 +1,14 @@
 // LSTM, GRU and RNN along a sequence (core's Lstm, Gru, Rnn have the formulas), the inputs' part of all gates given. State and sums in A.
 //
-// A block owns some hidden units of one direction, for all steps and sequences, and keeps their rows of the recurrent weights in shared memory
-// where they fit (`keeps`). In each step it reads the whole hidden state that all blocks have written, and writes that of its own units; then
-// the blocks of a direction meet. A warp makes all gates of a unit for a few sequences: lanes along the sums. A GRU that resets before the
+// A block owns some hidden units of one direction for `share` of the sequences, for all steps, and keeps their rows of the recurrent weights in
+// shared memory where they fit (`keeps`). In each step it reads the whole hidden state of its sequences, which the blocks of its team have
+// written, and writes that of its own units; then the team meets: the blocks of the same direction and sequences. A warp makes all gates of a unit for a few sequences: lanes along the sums. A GRU that resets before the
 // product needs the reset state of all units first: two phases a step.
 //
-// recurrent: a multiple of 32 threads up to 256; `blocks` blocks for each direction. Phases [first, last) in one launch, cooperative where there
+// recurrent: a multiple of 32 threads up to 256; `blocks` blocks for each of `shares` teams of each direction. Phases [first, last) in one launch, cooperative where there
 // are several of several blocks; else a launch a phase. Dynamic shared memory: the state of `chunk` sequences, in whole groups (1, 4 or 8 that a
 // warp takes together), [chunk, wide] of A, and the weights [gates, units, wide] of T where kept; wide is hidden in whole fours. state: A [2, D, B, H] hidden by turns, and twice [D, B, H]: an LSTM's
-// cell; a GRU's reset state and update gate. counters [2, D], 0 before and after.
+// cell; a GRU's reset state and update gate. counters [2, D, shares], 0 before and after.
 // recurrent_initial: the results of no steps. 256 threads, any number of blocks.
 // Variants: TENON_CELL 0 RNN, 1 GRU, 2 LSTM; TENON_T float, double, f16, bf16.
 #include "types.cuh"
@@ -25,6 +25,7 @@ constexpr int GATES = CELL == 0 ? 1 : CELL == 1 ? 3 : 4;
 struct Recurrence {
     i64 steps, batch, hidden, wide;
     i64 directions, units, blocks, chunk;
+    i64 shares, share;
     i64 reverse, batch_first, linear, coupled, keeps, group;
     double clip;
     i64 fn[2][3];
@@ -245,6 +246,7 @@ __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o,
 struct Turn {
     i64 d, step;
     int phase;
+    i64 first, end;  // of its sequences
 };
 
 // The hidden state, or the reset one, of sequences [from, to), zeros past the hidden units and in what fills the last group.
@@ -288,8 +290,8 @@ __device__ __forceinline__ void load_vectors(const Recurrence& l, const Operands
 template <int N>
 __device__ __forceinline__ void run_phase(const Recurrence& l, const Operands& o, const Rows& rows, const Turn& turn, i64 first, i64 count, A* vectors) {
     int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-    for (i64 from = 0; from < l.batch; from += l.chunk) {
-        i64 to = from + l.chunk < l.batch ? from + l.chunk : l.batch;
+    for (i64 from = turn.first; from < turn.end; from += l.chunk) {
+        i64 to = from + l.chunk < turn.end ? from + l.chunk : turn.end;
         load_vectors(l, o, turn, from, to, vectors);
         __syncthreads();
         i64 groups = (to - from + N - 1) / N;
@@ -307,7 +309,8 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
     TENON_DYNAMIC_SHARED(A, vectors);
     await_predecessor();
     Operands o = {r, bias, lengths, h0, c0, peepholes, z, state, y, h, c};
-    i64 d = blockIdx.x / l.blocks, part = blockIdx.x % l.blocks;
+    i64 team = blockIdx.x / l.blocks, part = blockIdx.x % l.blocks, d = team / l.shares;
+    i64 begin = team % l.shares * l.share, end = begin + l.share < l.batch ? begin + l.share : l.batch;
     i64 first = part * l.units;
     i64 count = first + l.units < l.hidden ? l.units : l.hidden - first;
     T* kept = reinterpret_cast<T*>(vectors + (l.chunk + l.group - 1) / l.group * l.group * l.wide);
@@ -321,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
     int phases = CELL == 1 && !l.linear ? 2 : 1;
     u32 number = 0;
     for (i64 at = from; at < to; at++) {
-        Turn turn = {d, at / phases, static_cast<int>(at % phases)};
+        Turn turn = {d, at / phases, static_cast<int>(at % phases), begin, end};
         if (l.group == 1) {
             run_phase<1>(l, o, rows, turn, first, count, vectors);
         } else if (l.group == 4) {
@@ -329,14 +332,15 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
         } else {
             run_phase<8>(l, o, rows, turn, first, count, vectors);
         }
-        if (at + 1 < to && l.blocks > 1) meet(counters + d, static_cast<u32>(l.blocks), ++number);
+        if (at + 1 < to && l.blocks > 1) meet(counters + team, static_cast<u32>(l.blocks), ++number);
     }
     release_successor();
-    if (number > 0) {  // the last block of a direction to get here leaves the counters as it found them
+    if (number > 0) {  // the last block of a team to get here leaves the counters as it found them
         __syncthreads();
-        if (threadIdx.x == 0 && atomicAdd(counters + l.directions + d, 1u) == static_cast<u32>(l.blocks) - 1) {
-            counters[d] = 0;
-            counters[l.directions + d] = 0;
+        i64 teams = l.directions * l.shares;
+        if (threadIdx.x == 0 && atomicAdd(counters + teams + team, 1u) == static_cast<u32>(l.blocks) - 1) {
+            counters[team] = 0;
+            counters[teams + team] = 0;
         }
     }
 }
