@@ -7,9 +7,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The texts of our kernel files and headers, out of this module's resources; read once. Thread-safe. */
 public final class KernelSources {
@@ -55,6 +60,7 @@ public final class KernelSources {
             "sample_few.cuh",
             "reduce.cuh",
             "quantisation.cuh",
+            "recurrent.cuh",
             "philox.cuh",
             "block_formats.cuh");
 
@@ -64,6 +70,8 @@ public final class KernelSources {
      */
     static final List<Architecture> STEPS =
             List.of(new Architecture(7, 5), new Architecture(8, 0), new Architecture(9, 0));
+
+    private static final Pattern INCLUDE = Pattern.compile("^ *# *include *\"([^\"]+)\"", Pattern.MULTILINE);
 
     private KernelSources() {}
 
@@ -110,6 +118,25 @@ public final class KernelSources {
     /** Every header, by the name that sources include. */
     public static Map<String, String> headers() {
         return TEXTS.get();
+    }
+
+    /**
+     * The headers of ours that texts include, directly or through one another, by name. A source is given these alone, so
+     * that code built before a change of another header stays valid.
+     */
+    static Map<String, String> includedBy(Collection<String> texts) {
+        Map<String, String> found = new TreeMap<>();
+        Deque<String> left = new ArrayDeque<>(texts);
+        while (!left.isEmpty()) {
+            Matcher includes = INCLUDE.matcher(left.pop());
+            while (includes.find()) {
+                String header = headers().get(includes.group(1));
+                if (header != null && found.put(includes.group(1), header) == null) {
+                    left.push(header);
+                }
+            }
+        }
+        return found;
     }
 
     /** Adds headers to a hash: of ours, which nearly every source has, digests that are worked out once. */
