@@ -78,6 +78,12 @@ public final class StateCatalog {
             floats(),
             List.of(POINTER, POINTER, POINTER, I64, I64, I64));
 
+    public static final KernelFile LSTM_TILE = file(
+            "state/lstm_tile.cu",
+            List.of("lstm_tile"),
+            List.of(cell(2, DType.F32)),
+            together(Collections.nCopies(12, POINTER), List.of(STRUCT, I64, I64)));
+
     public static final KernelFile RECURRENT = new KernelFile(
             "state/recurrent.cu",
             List.of(
@@ -195,6 +201,7 @@ public final class StateCatalog {
                 SAMPLE,
                 RECURRENT_INPUTS,
                 RECURRENT,
+                LSTM_TILE,
                 SELECTIVE_SCAN,
                 GATED_DELTA_NET,
                 DEQUANT_MATMUL,

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a recurrent layer is spread over a device.
  *
- * @param wide hidden units, in whole fours
+ * @param tiled whether tensor cores multiply
+ * @param wide elements from the state of a sequence to the next: hidden units, in whole fours, or what suits a tile
  * @param units hidden units of a block
  * @param blocks of a team, which has a share of the sequences of a direction
  * @param shares teams of a direction
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param sharedBytes of a block
  */
 record RecurrentPlan(
+        boolean tiled,
         long wide,
         long units,
         long blocks,
@@ -41,6 +43,59 @@ record RecurrentPlan(
 
     /** What is planned: {@code rowBytes} of an element of the weights, {@code stateBytes} of one of the state. */
     record Layer(int gates, long directions, long batch, long hidden, int rowBytes, int stateBytes) {}
+
+    private static final long TILE = 16;
+    private static final long TILE_GATES = 4;
+    private static final long BANKS = 32;
+
+    /** Hidden units whose weights the registers of a block hold. */
+    private static final long MOST_TILED = 512;
+
+    /** Sequences from which a tile pays. */
+    private static final long LEAST_TILED = 8;
+
+    /** Why tensor cores do not take an LSTM of f32; empty where they do. */
+    static String tileRefusal(Layer layer, DeviceProperties device) {
+        if (layer.hidden > MOST_TILED) {
+            return layer.hidden + " hidden units; it takes at most " + MOST_TILED;
+        }
+        if (layer.batch < LEAST_TILED) {
+            return layer.batch + " sequences; it pays from " + LEAST_TILED + " on";
+        }
+        long blocks = Math.ceilDiv(layer.hidden, TILE) * layer.directions;
+        if (blocks > device.multiprocessors()) {
+            return blocks + " blocks for a sequence; the device has " + device.multiprocessors() + " multiprocessors";
+        }
+        int shared = tile(layer).sharedBytes;
+        return shared > device.sharedBytesPerBlockOptIn()
+                ? shared + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn()
+                : "";
+    }
+
+    /** The plan for tensor cores, which {@link #tileRefusal} does not refuse. */
+    static RecurrentPlan tile(Layer layer) {
+        long whole = Math.ceilDiv(layer.hidden, TILE) * TILE;
+        long wide = whole % BANKS == 0 ? whole + TILE : whole;
+        long shares = Math.ceilDiv(layer.batch, TILE);
+        long share = Math.ceilDiv(layer.batch, shares);
+        long sums = 2 * TILE_GATES * TILE * (TILE + 1);
+        return new RecurrentPlan(
+                true,
+                wide,
+                TILE,
+                Math.ceilDiv(layer.hidden, TILE),
+                Math.ceilDiv(layer.batch, share),
+                share,
+                share,
+                8,
+                true,
+                SizeMath.toInt("recurrence", (TILE * wide + sums) * Float.BYTES));
+    }
+
+    /** Teams of a direction that a launch has: all, or as many as are there at once. */
+    long sharesAtOnce(Layer layer, DeviceProperties device) {
+        return tiled ? Math.clamp(device.multiprocessors() / (blocks * layer.directions), 1, shares) : shares;
+    }
 
     /** The plan that is done soonest; null where the state of one sequence does not fit into shared memory. */
     static @Nullable RecurrentPlan of(Layer layer, DeviceProperties device) {
@@ -83,6 +138,7 @@ record RecurrentPlan(
         long rows = Math.min(Math.ceilDiv(share, (long) group), fits / group) * group;
         long chunk = Math.min(rows, share);
         return new RecurrentPlan(
+                false,
                 wide,
                 units,
                 Math.ceilDiv(layer.hidden, units),
