@@ -64,20 +64,25 @@ final class FuseScaledProductsTest {
             Value x = g.input("x", TensorType.of(DType.F32, 2, 3, 520));
             NdArray q = random.integers(DType.I8, -128, 127, 520, 130);
             Value w = g.add(
-                    "",
-                    new Dequantize(1, 0, false),
-                    List.of(
-                            g.constant(q.toConstant()),
-                            g.constant(random.floats(DType.F32, 0.0625, 0.125, 130).toConstant())))
+                            "",
+                            new Dequantize(1, 0, false),
+                            List.of(
+                                    g.constant(q.toConstant()),
+                                    g.constant(random.floats(DType.F32, 0.0625, 0.125, 130)
+                                            .toConstant())))
                     .getFirst();
             Value y = g.add("", MatMul.plain(), List.of(x, w)).getFirst();
-            g.output("y", g.relu(g.add(y, g.constant(random.array(DType.F32, 130).toConstant()))));
+            g.output(
+                    "y", g.relu(g.add(y, g.constant(random.array(DType.F32, 130).toConstant()))));
         });
         Graph fused = prepared(graph);
         assertThat(fused.nodes().getFirst().op()).isEqualTo(new ScaledMatMul(0, false));
         Map<String, NdArray> inputs = Map.of("x", random.floats(DType.F32, -1, 1, 2, 3, 520));
         Tolerance.of(DType.F32, 520)
-                .check("layer", Interpreter.run(graph, inputs).get("y"), Interpreter.run(fused, inputs).get("y"));
+                .check(
+                        "layer",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(fused, inputs).get("y"));
     }
 
     @Test
@@ -97,8 +102,7 @@ final class FuseScaledProductsTest {
     @Test
     void wideIntegersKeepTheProductAndSayWhy() {
         Graph kept = prepared(product(1, 0, true, DType.I16));
-        assertThat(DequantizedWeight.refusal(product(kept)))
-                .isEqualTo("the weight is i16; it takes i8, u8, i4 and u4");
+        assertThat(DequantizedWeight.refusal(product(kept))).isEqualTo("the weight is i16; it takes i8, u8, i4 and u4");
     }
 
     @Test
@@ -112,8 +116,7 @@ final class FuseScaledProductsTest {
         Seeded random = new Seeded(5);
         return GraphBuilder.build("product", g -> {
             NdArray values = random.integers(q, -100, 100, 520, 130);
-            Value weight =
-                    constant ? g.constant(values.toConstant()) : g.input("w", TensorType.of(q, 520, 130));
+            Value weight = constant ? g.constant(values.toConstant()) : g.input("w", TensorType.of(q, 520, 130));
             NdArray scale = block > 0
                     ? random.floats(DType.F32, 0.0625, 0.125, 520, 2)
                     : random.floats(DType.F32, 0.0625, 0.125, axis == 0 ? 520 : 130);

@@ -124,8 +124,7 @@ public final class ScaledProducts {
             slices *= 2;
         }
         long each = WARP_ROWS * WARPS / slices;
-        LaunchShape shape = LaunchShape.of(
-                        SizeMath.toInt("scaled_mat_mul", Math.ceilDiv(sizes.columns, each)), THREADS)
+        LaunchShape shape = LaunchShape.of(SizeMath.toInt("scaled_mat_mul", Math.ceilDiv(sizes.columns, each)), THREADS)
                 .withProgrammatic();
         Kernel kernel = context.kernels()
                 .kernel(

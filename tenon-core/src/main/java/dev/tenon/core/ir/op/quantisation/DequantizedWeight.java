@@ -45,17 +45,16 @@ public final class DequantizedWeight {
             return "the weight is " + shape + "; it takes matrices";
         }
         int along = op.transposeB() ? 1 : 0;
-        boolean whole = weight.inputs().stream()
-                .skip(1)
-                .allMatch(input -> input.shape().elements() == 1);
+        boolean whole =
+                weight.inputs().stream().skip(1).allMatch(input -> input.shape().elements() == 1);
         if (whole) {
             return "";
         }
         boolean sameShape = weight.inputs().stream()
                 .skip(1)
                 .map(Value::shape)
-                .allMatch(other -> other.elements() == 1
-                        || other.equals(weight.input(1).shape()));
+                .allMatch(other ->
+                        other.elements() == 1 || other.equals(weight.input(1).shape()));
         if (!sameShape) {
             return "scale and zero point lie over the weight in different ways";
         }
