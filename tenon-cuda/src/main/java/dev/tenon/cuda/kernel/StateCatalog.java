@@ -164,7 +164,7 @@ public final class StateCatalog {
             Stream.of(DType.F32, DType.F16, DType.BF16)
                     .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
                     .toList(),
-            together(Collections.nCopies(5, POINTER), Collections.nCopies(4, I64), Collections.nCopies(3, I32)));
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(3, I64), Collections.nCopies(4, I32)));
 
     public static final KernelFile SCALED_MATMUL_MMA = file(
             "contraction/scaled_matmul_mma.cu",

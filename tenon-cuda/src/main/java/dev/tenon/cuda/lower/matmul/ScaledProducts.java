@@ -31,6 +31,10 @@ public final class ScaledProducts {
     private static final long WARPS = 8;
 
     private static final long WARP_ROWS = 4;
+
+    /** Blocks of a multiprocessor; warps share rows where they are then no more than there are places. */
+    private static final long RESIDENT = 2;
+
     private static final long LANE_BITS = 128;
 
     private static final Architecture TILED = new Architecture(8, 0);
@@ -54,6 +58,11 @@ public final class ScaledProducts {
                     node.input(1).shape().size(0),
                     depth,
                     op.block() == 0 ? Math.max(1, depth) : op.block());
+        }
+
+        /** The logarithm of the block; 63 for one block a row. */
+        int shift() {
+            return block >= depth ? Long.SIZE - 1 : Long.numberOfTrailingZeros(block);
         }
 
         /** Whether rows and blocks are made of runs of so many elements. */
@@ -93,8 +102,10 @@ public final class ScaledProducts {
         if (node.output().dtype() == DType.F64) {
             return "f64, which it does not sum in";
         }
-        long lane = LANE_BITS / node.input(1).dtype().bits();
-        return runRefusal(sizes, lane);
+        if (sizes.block < sizes.depth && Long.bitCount(sizes.block) != 1) {
+            return "blocks of " + sizes.block + "; it takes powers of two";
+        }
+        return runRefusal(sizes, LANE_BITS / node.input(1).dtype().bits());
     }
 
     /** Why the form on tensor cores does not take a product; empty where it does. */
@@ -120,7 +131,10 @@ public final class ScaledProducts {
         DType q = node.input(1).dtype();
         long chunk = 32 * LANE_BITS / q.bits();
         int slices = 1;
-        while (slices < WARPS && 2 * slices * chunk <= sizes.depth) {
+        long most = RESIDENT * context.kernels().context().device().multiprocessors();
+        while (slices < WARPS
+                && 2 * slices * chunk <= sizes.depth
+                && Math.ceilDiv(sizes.columns, WARP_ROWS * WARPS / (2 * slices)) <= most) {
             slices *= 2;
         }
         long each = WARP_ROWS * WARPS / slices;
@@ -132,7 +146,8 @@ public final class ScaledProducts {
                         "scaled_gemv",
                         StateCatalog.scaled(q.bits(), node.output().dtype()));
         PreparedLaunch call = operands(PreparedLaunch.of(kernel, shape), op, node, context)
-                .addAll(sizes.columns, sizes.depth, sizes.block, op.blocks(sizes.depth))
+                .addAll(sizes.columns, sizes.depth, op.blocks(sizes.depth))
+                .add(sizes.shift())
                 .add(isSigned(q))
                 .add(slices)
                 .add(node.input(1).constant() != null)
