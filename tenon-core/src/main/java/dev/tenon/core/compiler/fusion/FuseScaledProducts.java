@@ -37,8 +37,9 @@ public final class FuseScaledProducts implements Pass {
     }
 
     private static @Nullable List<Value> fuse(Node node, Rewriter into, ConstantStore constants) {
-        if (!(node.op() instanceof MatMul op)
-                || !(Match.producer(node.input(1)) instanceof Node producer)
+        Node producer = node.op() instanceof MatMul ? Match.producer(node.input(1)) : null;
+        if (producer == null
+                || !(node.op() instanceof MatMul op)
                 || !(producer.op() instanceof Dequantize dequantize)
                 || !DequantizedWeight.refusal(node).isEmpty()) {
             return null;

@@ -130,7 +130,7 @@ public final class ScaledProducts {
     private static LaunchStep row(ScaledMatMul op, Sizes sizes, Node node, GpuLoweringContext context) {
         DType q = node.input(1).dtype();
         long chunk = 32 * LANE_BITS / q.bits();
-        int slices = 1;
+        long slices = 1;
         long most = RESIDENT * context.kernels().context().device().multiprocessors();
         while (slices < WARPS
                 && 2 * slices * chunk <= sizes.depth
@@ -149,7 +149,7 @@ public final class ScaledProducts {
                 .addAll(sizes.columns, sizes.depth, op.blocks(sizes.depth))
                 .add(sizes.shift())
                 .add(isSigned(q))
-                .add(slices)
+                .add((int) slices)
                 .add(node.input(1).constant() != null)
                 .build();
         return LaunchStep.of("scaled_gemv " + q + ", " + slices + " slices a row", call);
