@@ -121,8 +121,8 @@ public final class KernelSources {
     }
 
     /**
-     * The headers of ours that texts include, directly or through one another, by name. A source is given these alone, so
-     * that code built before a change of another header stays valid.
+     * The headers of ours that texts include, directly or through one another, by name. A source is given these alone,
+     * so that code built before a change of another header stays valid.
      */
     static Map<String, String> includedBy(Collection<String> texts) {
         Map<String, String> found = new TreeMap<>();
