@@ -43,7 +43,9 @@ public record KernelFile(
         String text = own == null ? KernelSources.text(path) : own;
         List<String> texts = new ArrayList<>(variant.headers().values());
         texts.add(text);
-        Map<String, String> headers = new TreeMap<>(KernelSources.includedBy(texts));
+        // how a user's source writes its includes is not known
+        Map<String, String> ours = own == null ? KernelSources.includedBy(texts) : KernelSources.headers();
+        Map<String, String> headers = new TreeMap<>(ours);
         headers.putAll(variant.headers());
         return new KernelSource(path, text, headers, variant.allDefines());
     }
