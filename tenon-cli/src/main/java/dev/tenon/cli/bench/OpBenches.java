@@ -2,6 +2,7 @@ package dev.tenon.cli.bench;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.CumulativeFn;
 import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.ScatterFn;
@@ -10,6 +11,8 @@ import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.core.ir.op.contraction.GroupedMatMul;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.indexing.ScatterNd;
@@ -56,6 +59,21 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
         all.addAll(attention());
         all.addAll(recurrent());
         all.addAll(ConvBenches.all());
+        all.addAll(grouped());
+        return all;
+    }
+
+    /** Products of the tokens of one decoding step with their experts' weights, as many rows for each expert. */
+    private static List<OpBenches> grouped() {
+        List<OpBenches> all = new ArrayList<>();
+        // experts, rows, columns, depth
+        for (long[] size : new long[][] {{8, 32, 14336, 4096}, {64, 128, 1408, 2048}}) {
+            Operand x = Operand.normal(DType.BF16, size[1], size[3]);
+            Operand w = Operand.normal(DType.BF16, size[0], size[3], size[2]).asWeight();
+            Operand counts = new Operand(TensorType.of(DType.I32, size[0]), 0, (double) size[1] / size[0], false);
+            String name = "grouped " + size[0] + " experts " + size[1] + "x" + size[2] + "x" + size[3];
+            all.add(new OpBenches(name, new GroupedMatMul(), x, w, counts));
+        }
         return all;
     }
 
@@ -139,6 +157,19 @@ record OpBenches(String name, Op op, List<Operand> operands, AdditionOrder order
                         .asWeight();
                 String name = "gemv " + format.name().toLowerCase(Locale.ROOT) + " " + nk[0] + "x" + nk[1];
                 all.add(new OpBenches(name, new DequantMatMul(format), List.of(x, w), AdditionOrder.FIXED, 8));
+            }
+        }
+        for (DType q : List.of(DType.I8, DType.I4)) {
+            for (long block : new long[] {0, 32}) {
+                long n = 4096;
+                long k = 14336;
+                ScaledMatMul op = new ScaledMatMul(block, false);
+                List<Operand> operands = List.of(
+                        Operand.normal(DType.F16, 1, k),
+                        new Operand(TensorType.of(q, n, k), 0, 3, true),
+                        new Operand(TensorType.of(DType.F16, n, op.blocks(k)), 0, 0.5, true));
+                String name = "gemv " + q + (block == 0 ? " by row " : " by block ") + n + "x" + k;
+                all.add(new OpBenches(name, op, operands, AdditionOrder.FIXED, 8));
             }
         }
         Operand x = Operand.normal(DType.F16, 512, 4096);

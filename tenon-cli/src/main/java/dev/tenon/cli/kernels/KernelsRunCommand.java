@@ -93,6 +93,7 @@ final class KernelsRunCommand implements Callable<Integer> {
                 failed += fault.isEmpty() ? 0 : 1;
                 if (json) {
                     Json.print(out, object(one, fault));
+                    out.flush(); // a sanitizer's limit may end the process
                 } else if (!fault.isEmpty()) {
                     out.println("FAIL " + one + ": " + fault);
                 }

@@ -6,6 +6,7 @@ import dev.tenon.core.compiler.fusion.FoldPads;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
+import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.fusion.SpelledAttention;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
@@ -44,6 +45,7 @@ public final class Compiler {
             new CommonSubexpressions(),
             new SpelledForms(),
             new SpelledAttention(),
+            new FuseScaledProducts(),
             new HalfPrecision(),
             new FoldPads(),
             new FuseEpilogues(),
@@ -58,6 +60,7 @@ public final class Compiler {
             new Canonicalise(),
             new SpelledForms(),
             new SpelledAttention(),
+            new FuseScaledProducts(),
             new FoldBatchNorms(),
             new FoldPads(),
             new FuseEpilogues(),

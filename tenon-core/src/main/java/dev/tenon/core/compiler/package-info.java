@@ -11,7 +11,8 @@
  *   <li>{@code decompose}: composites that the backend does not claim
  *   <li>{@code canonicalise}: small rules, such as {@code x * 1 → x} and transposes into matrix products
  *   <li>{@code cse}; {@code spelled-forms}: GELU and LayerNorm written out by exporters; {@code spelled-attention},
- *      where the backend runs it whole; {@code half-precision}, where weights are kept in 16 bits
+ *      where the backend runs it whole; {@code fuse-scaled-products}: weights of 8 and 4 bits into products that never
+ *      write them out; {@code half-precision}, where weights are kept in 16 bits
  *   <li>{@code fold-pads}: zeros around a value into the windows that slide over it
  *   <li>{@code fuse-epilogues}: bias, activation and residual into contractions; {@code merge-parallel-products}: the
  *      projections to q, k and v into one; {@code fuse-elementwise}: chains into one region; {@code

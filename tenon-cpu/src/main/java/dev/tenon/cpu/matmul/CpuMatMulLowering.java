@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
+import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
 import dev.tenon.cpu.loops.Gemm;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -85,7 +86,7 @@ public final class CpuMatMulLowering {
         Shape result = node.output().shape();
         if (TileKind.of(dtype) != TileKind.FLOAT) {
             Sizes sizes = Sizes.of(a.shape(), b.shape(), result, op.transposeA());
-            return new TypedMatMulStep(dtype, sizes, op.transposeA(), op.transposeB(), epilogue, slots);
+            return new TypedMatMulStep(dtype, sizes, op.transposeA(), op.transposeB(), epilogue, slots, passed(node));
         }
         boolean sharedB = b.shape().elements(0, b.shape().rank() - 2) == 1;
         boolean rowsOfA = a.shape().elements(0, a.shape().rank() - 2) == result.elements(0, result.rank() - 2);
@@ -96,7 +97,13 @@ public final class CpuMatMulLowering {
         long units = Math.ceilDiv(wantedUnits(sizes.work(), context.threads()), Math.max(1, sizes.batches()));
         FloatProduct.Form form = new FloatProduct.Form(op.transposeA(), op.transposeB(), packed != null);
         FloatProduct product = new FloatProduct(dtype, sizes.m(), sizes.k(), sizes.n(), form, epilogue, units);
-        return new MatMulStep(product, sizes, op.transposeA(), packed, slots);
+        return new MatMulStep(product, sizes, op.transposeA(), packed, slots, passed(node));
+    }
+
+    /** Why a product with a dequantised weight does not take that as it is packed. */
+    private static List<String> passed(Node node) {
+        String refusal = DequantizedWeight.refusal(node);
+        return refusal.isEmpty() ? List.of() : List.of("scaled_mat_mul: " + refusal);
     }
 
     /** Whether a node reads that input, if it is a constant, in panels only. */

@@ -4,6 +4,7 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Batched products of floats; blocks of all batches in parallel. */
@@ -15,6 +16,7 @@ final class MatMulStep implements CpuStep, RangeTask {
     /** A, B, bias, residual, C; -1 for what is not there. */
     private final int[] slots;
 
+    private final List<String> passedOver;
     private final long rowBlocks;
     private final long blocks;
 
@@ -23,12 +25,14 @@ final class MatMulStep implements CpuStep, RangeTask {
             CpuMatMulLowering.Sizes sizes,
             boolean transposeA,
             @Nullable MemorySegment packed,
-            int[] slots) {
+            int[] slots,
+            List<String> passedOver) {
         this.product = product;
         this.sizes = sizes;
         this.transposeA = transposeA;
         this.packed = packed;
         this.slots = slots;
+        this.passedOver = passedOver;
         this.rowBlocks = product.rowBlocks(sizes.m());
         this.blocks = rowBlocks * product.columnBlocks();
     }
@@ -70,6 +74,11 @@ final class MatMulStep implements CpuStep, RangeTask {
     @Override
     public String tier() {
         return product.tier();
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return passedOver;
     }
 
     @Override

@@ -9,6 +9,7 @@ import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ final class TypedMatMulStep implements CpuStep, RangeTask {
     private final boolean transposeB;
     private final @Nullable Unary activation;
     private final int[] slots;
+    private final List<String> passedOver;
     private final long rowBlocks;
     private final long columnBlocks;
     private final boolean floats;
@@ -41,13 +43,15 @@ final class TypedMatMulStep implements CpuStep, RangeTask {
             boolean transposeA,
             boolean transposeB,
             Epilogue epilogue,
-            int[] slots) {
+            int[] slots,
+            List<String> passedOver) {
         this.dtype = dtype;
         this.sizes = sizes;
         this.transposeA = transposeA;
         this.transposeB = transposeB;
         this.activation = epilogue.activation();
         this.slots = slots;
+        this.passedOver = passedOver;
         rowBlocks = Math.ceilDiv(sizes.m(), ROWS);
         columnBlocks = Math.ceilDiv(sizes.n(), COLUMNS);
         floats = dtype.isFloat();
@@ -57,6 +61,11 @@ final class TypedMatMulStep implements CpuStep, RangeTask {
         sumAt = layout.take(8L * ROWS * COLUMNS);
         otherAt = layout.take(8L * COLUMNS);
         workspaceBytes = layout.bytes();
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return passedOver;
     }
 
     @Override

@@ -1,5 +1,5 @@
 /**
- * Products with weights packed in blocks: rows are unpacked as they are read.
+ * Products with weights packed in blocks or in integers with scales: rows are unpacked as they are read.
  */
 @NullMarked
 package dev.tenon.cpu.packed;

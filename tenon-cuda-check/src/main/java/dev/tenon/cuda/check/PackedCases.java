@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
+import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -58,7 +59,44 @@ final class PackedCases {
                 }
             }
         }
+        scaled(cases);
         return cases;
+    }
+
+    /** Weights of 8 and 4 bits: each kernel, with rows that end its slices and tiles early. */
+    private static void scaled(List<KernelCase> cases) {
+        long[][] sizes = { // rows of x, rows of the weight, depth, block
+            {1, 1, 32, 0}, {1, 37, 4128, 0}, {1, 67, 8224, 32}, {1, 5, 1056, 96}, {1, 9, 33, 16}, {1, 300, 512, 64},
+            {2, 45, 768, 0}, {7, 21, 33, 3}, {9, 5, 16, 0}, {33, 67, 144, 16}, {130, 70, 528, 48}, {12, 9, 40, 8}
+        };
+        for (DType type : FLOATS) {
+            for (DType q : List.of(DType.I8, DType.U8, DType.I4, DType.U4)) {
+                for (long[] size : sizes) {
+                    boolean wide = q.isUnsigned() && size[2] > 1000; // without zero points sums would cancel badly
+                    boolean zero = (size[1] + q.bits()) % 3 > 0 || size[0] > 100 || wide;
+                    ScaledMatMul op = new ScaledMatMul(size[3], zero);
+                    String what = op + " " + q + " of " + TensorType.of(type, size[0], size[2]) + " and " + size[1]
+                            + " columns";
+                    cases.add(new KernelCase(
+                            "packed", what, stage -> run(stage, op, size[2], scaled(op, type, q, size))));
+                }
+            }
+        }
+    }
+
+    private static NdArray[] scaled(ScaledMatMul op, DType type, DType q, long... size) {
+        Random random = new Random(size[0] + size[1] + size[2]);
+        int least = q == DType.I8 ? -128 : q == DType.I4 ? -8 : 0;
+        int count = 1 << q.bits();
+        long blocks = op.blocks(size[2]);
+        NdArray scale = CaseArrays.filled(type, () -> (1 + random.nextDouble()) / count, size[1], blocks);
+        NdArray x = CaseArrays.normal(random, type, size[0], size[2]);
+        NdArray weight = CaseArrays.filled(q, () -> least + random.nextInt(count), size[1], size[2]);
+        return op.zeroPoint()
+                ? new NdArray[] {
+                    x, weight, scale, CaseArrays.filled(q, () -> least + random.nextInt(count), size[1], blocks)
+                }
+                : new NdArray[] {x, weight, scale};
     }
 
     private static void add(List<KernelCase> cases, BlockFormat format, DType type, long rows, long n, long k) {

@@ -38,7 +38,9 @@ final class StateCases {
             all.quantisation(type);
             all.scan(type);
         }
-        for (long[] size : new long[][] {{3, 5, 20, 24}, {2, 33, 36, 40}}) { // steps, batch, inputs, hidden units
+        // steps, batch, inputs, hidden units
+        for (long[] size :
+                new long[][] {{3, 5, 20, 24}, {2, 33, 36, 40}, {4, 9, 20, 16}, {3, 37, 12, 44}, {5, 34, 8, 97}}) {
             all.recurrence(size);
         }
         return all.cases;

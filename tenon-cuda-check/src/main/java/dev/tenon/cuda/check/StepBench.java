@@ -161,7 +161,7 @@ public final class StepBench {
         Random random = new Random(elements);
         try (Arena scratch = Arena.ofConfined()) {
             long pattern = Math.min(elements, PATTERN);
-            MemorySegment host = scratch.allocate(Math.max(1, pattern * dtype.bytes()), 16);
+            MemorySegment host = scratch.allocate(Math.max(1, dtype.bytesFor(pattern)), 16);
             for (long i = 0; i < pattern; i++) {
                 if (!Double.isNaN(operand.value())) {
                     Elements.setDouble(dtype, host, i, operand.value());
@@ -173,7 +173,7 @@ public final class StepBench {
             }
             for (long at = 0; at < elements; at += pattern) {
                 long count = Math.min(pattern, elements - at);
-                stage.stream().copyToDevice(host.asSlice(0, count * dtype.bytes()), buffer, at * dtype.bytes());
+                stage.stream().copyToDevice(host.asSlice(0, dtype.bytesFor(count)), buffer, dtype.bytesFor(at));
             }
             stage.stream().synchronize();
         }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.kernel;
 
 import dev.tenon.cuda.port.KernelSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,8 +40,13 @@ public record KernelFile(
 
     /** What a compiler gets. */
     public KernelSource source(KernelVariant variant) {
-        Map<String, String> headers = new TreeMap<>(KernelSources.headers());
+        String text = own == null ? KernelSources.text(path) : own;
+        List<String> texts = new ArrayList<>(variant.headers().values());
+        texts.add(text);
+        // how a user's source writes its includes is not known
+        Map<String, String> ours = own == null ? KernelSources.includedBy(texts) : KernelSources.headers();
+        Map<String, String> headers = new TreeMap<>(ours);
         headers.putAll(variant.headers());
-        return new KernelSource(path, own == null ? KernelSources.text(path) : own, headers, variant.allDefines());
+        return new KernelSource(path, text, headers, variant.allDefines());
     }
 }

@@ -7,6 +7,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -57,6 +61,7 @@ public final class KernelSources {
             "sample_few.cuh",
             "reduce.cuh",
             "quantisation.cuh",
+            "recurrent.cuh",
             "philox.cuh",
             "block_formats.cuh");
 
@@ -66,6 +71,9 @@ public final class KernelSources {
      */
     static final List<Architecture> STEPS =
             List.of(new Architecture(7, 5), new Architecture(8, 0), new Architecture(9, 0));
+
+    /** As our sources and generated headers write it, at the beginning of a line. */
+    private static final String INCLUDE = "#include \"";
 
     private KernelSources() {}
 
@@ -98,9 +106,19 @@ public final class KernelSources {
         }
     };
 
+    private static final Lazy<Map<String, List<String>>> INCLUDES = new Lazy<>() {
+        @Override
+        protected Map<String, List<String>> make() {
+            Map<String, List<String>> includes = new TreeMap<>();
+            headers().forEach((name, text) -> includes.put(name, includes(text)));
+            return Map.copyOf(includes);
+        }
+    };
+
     /** Reads the headers and works out their digests, which the first kernel would wait for. */
     public static void prepare() {
         DIGESTS.get();
+        INCLUDES.get();
     }
 
     private static Map<String, String> load() {
@@ -112,6 +130,37 @@ public final class KernelSources {
     /** Every header, by the name that sources include. */
     public static Map<String, String> headers() {
         return TEXTS.get();
+    }
+
+    /**
+     * The headers of ours that texts include, directly or through one another, by name. A source is given these alone,
+     * so that code built before a change of another header stays valid.
+     */
+    static Map<String, String> includedBy(Collection<String> texts) {
+        Map<String, String> found = new TreeMap<>();
+        Deque<String> left = new ArrayDeque<>();
+        texts.forEach(text -> left.addAll(includes(text)));
+        while (!left.isEmpty()) {
+            String name = left.pop();
+            String header = headers().get(name);
+            if (header != null && found.put(name, header) == null) {
+                left.addAll(INCLUDES.get().getOrDefault(name, List.of()));
+            }
+        }
+        return found;
+    }
+
+    /** What a text includes by name. */
+    private static List<String> includes(String text) {
+        List<String> names = new ArrayList<>();
+        for (int at = text.indexOf(INCLUDE); at >= 0; at = text.indexOf(INCLUDE, at + 1)) {
+            int from = at + INCLUDE.length();
+            int to = text.indexOf('"', from);
+            if (to > from && (at == 0 || text.charAt(at - 1) == '\n')) {
+                names.add(text.substring(from, to));
+            }
+        }
+        return names;
     }
 
     /** Adds headers to a hash: of ours, which nearly every source has, digests that are worked out once. */

@@ -78,6 +78,12 @@ public final class StateCatalog {
             floats(),
             List.of(POINTER, POINTER, POINTER, I64, I64, I64));
 
+    public static final KernelFile LSTM_TILE = file(
+            "state/lstm_tile.cu",
+            List.of("lstm_tile"),
+            List.of(cell(2, DType.F32)),
+            together(Collections.nCopies(12, POINTER), List.of(STRUCT, I64, I64)));
+
     public static final KernelFile RECURRENT = new KernelFile(
             "state/recurrent.cu",
             List.of(
@@ -152,7 +158,28 @@ public final class StateCatalog {
             floats(),
             together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32, I32)));
 
+    public static final KernelFile SCALED_GEMV = file(
+            "contraction/scaled_gemv.cu",
+            List.of("scaled_gemv"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
+                    .toList(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(3, I64), Collections.nCopies(4, I32)));
+
+    public static final KernelFile SCALED_MATMUL_MMA = file(
+            "contraction/scaled_matmul_mma.cu",
+            List.of("scaled_matmul_mma"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
+                    .toList(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32)));
+
     private StateCatalog() {}
+
+    /** The variant for weights in integers of so many bits and an element type of the other operand and the result. */
+    public static KernelVariant scaled(int bits, DType dtype) {
+        return KernelVariant.of(dtype).with("q" + bits, "TENON_BITS=" + bits);
+    }
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
     public static KernelVariant packed(BlockFormat format, DType dtype) {
@@ -174,12 +201,15 @@ public final class StateCatalog {
                 SAMPLE,
                 RECURRENT_INPUTS,
                 RECURRENT,
+                LSTM_TILE,
                 SELECTIVE_SCAN,
                 GATED_DELTA_NET,
                 DEQUANT_MATMUL,
                 DEQUANT_GEMV,
                 DEQUANT_GEMV_MMA,
                 DEQUANT_MATMUL_MMA,
-                SCALED_MATMUL);
+                SCALED_MATMUL,
+                SCALED_GEMV,
+                SCALED_MATMUL_MMA);
     }
 }

@@ -82,6 +82,7 @@ import dev.tenon.cuda.lower.matmul.GpuGroupedMatMulLowering;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.matmul.IntegerMatMul;
 import dev.tenon.cuda.lower.matmul.PackedMatMul;
+import dev.tenon.cuda.lower.matmul.ScaledProducts;
 import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.movement.GpuPadLowering;
 import dev.tenon.cuda.lower.norm.GpuChannelNormLowering;
@@ -193,7 +194,7 @@ public final class GpuLowering {
             case DeformColumns op -> GpuSampleLowering.lower(op, node, context);
             case Dft op -> GpuDftLowering.lower(op, node, context);
             case DecodeBlocks op -> PackedMatMul.lower(op, node, context);
-            case ScaledMatMul op -> PackedMatMul.lower(op, node, context);
+            case ScaledMatMul op -> ScaledProducts.lower(op, node, context);
             case DequantMatMul op -> PackedMatMul.lower(op, node, context);
             case SelectiveScan op -> GpuScanLowering.lower(op, node, context);
             case GatedDeltaNet op -> GpuScanLowering.lower(op, node, context);

@@ -1,7 +1,9 @@
 package dev.tenon.core.compiler.rewrite;
 
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
@@ -17,6 +19,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * Thread-safe.
  */
 public final class ConstantStore {
+    /** Rows that are transposed together. */
+    private static final long TILE = 64;
+
     /** Empty. */
     public ConstantStore() {}
 
@@ -24,6 +29,7 @@ public final class ConstantStore {
 
     private final Map<Joined, ConstantData> made = new ConcurrentHashMap<>();
     private final Map<ConstantData, ConstantData> turned = new ConcurrentHashMap<>();
+    private final Map<ConstantData, ConstantData> flipped = new ConcurrentHashMap<>();
 
     /**
      * Constants one behind the other along an axis, in memory that is freed when unreachable.
@@ -64,6 +70,38 @@ public final class ConstantStore {
      */
     public ConstantData channelsLast(ConstantData data) {
         return turned.computeIfAbsent(data, ConstantStore::turn);
+    }
+
+    /** A constant [A,B] as [B,A], in memory that is freed when unreachable. Elements may share bytes. */
+    public ConstantData transposed(ConstantData data) {
+        return flipped.computeIfAbsent(data, ConstantStore::flip);
+    }
+
+    private static ConstantData flip(ConstantData data) {
+        Shape shape = data.type().shape();
+        DType dtype = data.type().dtype();
+        TensorType type = new TensorType(dtype, Shape.of(List.of(shape.dim(1), shape.dim(0))));
+        if (data instanceof ConstantData.Splat(TensorType _, long element)) {
+            return new ConstantData.Splat(type, element);
+        }
+        long rows = shape.size(0);
+        long columns = shape.size(1);
+        MemorySegment from = data.elements();
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        for (long first = 0; first < rows; first += TILE) { // rows of a tile stay in the cache
+            for (long column = 0; column < columns; column++) {
+                for (long row = first; row < Math.min(first + TILE, rows); row++) {
+                    if (dtype == DType.I8 || dtype == DType.U8) {
+                        byte element = from.get(ValueLayout.JAVA_BYTE, row * columns + column);
+                        to.set(ValueLayout.JAVA_BYTE, column * rows + row, element);
+                    } else {
+                        long bits = Elements.bits(dtype, from, row * columns + column);
+                        Elements.setBits(dtype, to, column * rows + row, bits);
+                    }
+                }
+            }
+        }
+        return new ConstantData.Dense(type, to);
     }
 
     private static ConstantData turn(ConstantData data) {

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
@@ -42,7 +43,8 @@ public final class GpuMatMulLowering {
                 ? MatMulShape.of(a, Shape.of(b.size(1), b.size(0)), op.transposeA(), true)
                 : MatMulShape.of(a, b, op.transposeA(), op.transposeB());
         int weight = turned ? context.transposedSlot(node.input(1)) : context.slot(node.input(1));
-        GpuStep step = step(op.epilogue(), dtype, shape, Slots.of(op.epilogue(), weight, node, context), context);
+        Slots slots = Slots.of(op.epilogue(), weight, node, context);
+        GpuStep step = step(op.epilogue(), dtype, shape, slots, DequantizedWeight.refusal(node), context);
         if (LOGGED) {
             LOG.log(
                     Level.INFO,
@@ -68,8 +70,14 @@ public final class GpuMatMulLowering {
                 && node.input(1).constant() instanceof ConstantData.Dense;
     }
 
+    /** @param refusal why a weight that is dequantised is not multiplied as it is packed; empty for other weights */
     private static GpuStep step(
-            Epilogue epilogue, DType dtype, MatMulShape shape, Slots slots, GpuLoweringContext context) {
+            Epilogue epilogue,
+            DType dtype,
+            MatMulShape shape,
+            Slots slots,
+            String refusal,
+            GpuLoweringContext context) {
         Blas blas = context.blas();
         Offer offer = new Offer(
                 blas::unavailable,
@@ -86,6 +94,7 @@ public final class GpuMatMulLowering {
                             dtype, shape, epilogue, offer.withoutLt(none.reason()), context.precision());
             }
         }
+        choice = refusal.isEmpty() ? choice : choice.notQuantised(refusal);
         MatMulKernels kernels = new MatMulKernels(context.kernels());
         return switch (choice.tier()) {
             case NONE -> new NoWork(choice.text(dtype, epilogue, ""));

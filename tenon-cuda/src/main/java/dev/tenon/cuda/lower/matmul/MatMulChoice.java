@@ -64,6 +64,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     /** Whether our kernels make products whose activation a library would leave to another pass. */
     private static final boolean OWN_EPILOGUES = Switches.on("TENON_OWN_EPILOGUES", false);
 
+    private static final String QUANTISED = "0q quantised: ";
     private static final String FORCED = "TENON_CUDA_WMMA is 1";
     private static final long GEMV_WEIGHT = 1 << 20;
     private static final long LT_BATCH = 65535;
@@ -72,6 +73,14 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
 
     MatMulChoice {
         passedOver = List.copyOf(passedOver);
+    }
+
+    /** The same for a dequantised weight, with the reason why no quantised tier takes that. */
+    MatMulChoice notQuantised(String reason) {
+        List<String> all = new ArrayList<>(passedOver);
+        all.removeIf(text -> text.startsWith(QUANTISED));
+        all.add(Math.min(1, all.size()), QUANTISED + reason);
+        return new MatMulChoice(tier, lt, fused, tf32, all);
     }
 
     static MatMulChoice of(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer, Precision precision) {
@@ -100,7 +109,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
         }
         passed.add(Tier.GEMV.word + ": " + gemv);
-        passed.add("0q quantised: the weight is " + dtype);
+        passed.add(QUANTISED + "the weight is " + dtype);
         MatMulChoice library = library(dtype, shape, epilogue, offer, precision == Precision.STRICT, tf32, passed);
         if (library != null) {
             return library;

@@ -6,11 +6,9 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
-import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelFile;
-import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.StateCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -160,48 +158,8 @@ public final class PackedMatMul {
                 .addAll(node.input(1).shape().size(0), x.size(x.rank() - 1));
     }
 
-    /** One launch, four rows of the weight a warp; four neighbours a lane where rows and blocks are multiples of 4. */
-    public static GpuStep lower(ScaledMatMul op, Node node, GpuLoweringContext context) {
-        Shape x = node.input(0).shape();
-        if (node.output().shape().elements() == 0) {
-            return new NoWork(op.mnemonic());
-        }
-        long rows = x.elements(0, x.rank() - 1);
-        long columns = node.input(1).shape().size(0);
-        long depth = x.size(x.rank() - 1);
-        long block = op.block() == 0 ? Math.max(1, depth) : op.block();
-        boolean fours = depth % FOUR == 0 && (block % FOUR == 0 || block >= depth);
-        Kernel kernel = context.kernels()
-                .kernel(
-                        StateCatalog.SCALED_MATMUL,
-                        rows == 1 ? "scaled_matmul_row" : "scaled_matmul",
-                        KernelVariant.of(node.output().dtype()));
-        PreparedLaunch call = PreparedLaunch.of(kernel, shape("scaled_mat_mul", rows, columns))
-                .value(context.slot(node.input(0)))
-                .value(context.slot(node.input(1)))
-                .value(context.slot(node.input(2)))
-                .value(op.zeroPoint() ? context.slot(node.input(3)) : -1)
-                .value(context.slot(node.output()))
-                .addAll(rows, columns, depth, block, op.blocks(depth))
-                .add(form(node.input(1).dtype()))
-                .add(fours)
-                .build();
-        return LaunchStep.of(
-                "scaled_matmul " + node.input(1).dtype() + ", " + (fours ? 4 : 1) + " elements a lane, "
-                        + (rows == 1 ? 1 : ROWS) + " rows of x at once",
-                call);
-    }
-
-    private static int form(DType q) {
-        return switch (q) {
-            case I8 -> 0;
-            case U8 -> 1;
-            case I4 -> 2;
-            default -> 3;
-        };
-    }
-
-    private static LaunchShape shape(String op, long rows, long columns) {
+    /** Of the kernels on plain cores, four rows of the weight a warp. */
+    static LaunchShape shape(String op, long rows, long columns) {
         return LaunchShape.of(
                 SizeMath.toInt(op, Math.ceilDiv(columns, COLUMNS)),
                 (int) Math.min(rows == 1 ? 1 : Math.ceilDiv(rows, ROWS), GridLimits.YZ),

@@ -27,6 +27,7 @@ import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Recurrent layers: the inputs' part of all steps as one product, then one launch along the sequence, or one launch a
@@ -139,20 +140,41 @@ public final class GpuRecurrentLowering {
             return nothing(layer, node, context);
         }
         DeviceProperties device = context.kernels().context().device();
-        RecurrentPlan plan = RecurrentPlan.of(
-                new RecurrentPlan.Layer(
-                        layer.gates(),
-                        layer.directions(),
-                        batch,
-                        r.size(2),
-                        dtype.bytes(),
-                        dtype.accumulator().bytes()),
-                device);
+        RecurrentPlan.Layer sizes = new RecurrentPlan.Layer(
+                layer.gates(),
+                layer.directions(),
+                batch,
+                r.size(2),
+                dtype.bytes(),
+                dtype.accumulator().bytes());
+        String refusal = tileRefusal(layer, sizes, steps, x, dtype, context);
+        RecurrentPlan plan = refusal.isEmpty() ? RecurrentPlan.tile(sizes) : RecurrentPlan.of(sizes, device);
         if (plan == null) {
             return new NoKernel(node.op().mnemonic() + " takes hidden states that fit into shared memory, not "
                     + r.size(2) + " units");
         }
-        return new Making(layer, plan, steps, batch, node, context).step();
+        return new Making(layer, plan, sizes, steps, refusal, node, context).step();
+    }
+
+    /** Why an LSTM's recurrence does not go through tensor cores; empty where it does. */
+    private static String tileRefusal(
+            Layer layer, RecurrentPlan.Layer sizes, long steps, Shape x, DType dtype, GpuLoweringContext context) {
+        if (layer.cell != 2) {
+            return "lstm_tile: it takes LSTMs";
+        }
+        long rows = SizeMath.product("recurrence", steps, sizes.batch());
+        long gates = SizeMath.product("recurrence", layer.gates(), layer.directions(), sizes.hidden());
+        String inputs = new WorkspaceProduct(rows, gates, x.size(2)).refusal(dtype, context);
+        if (!inputs.isEmpty()) {
+            return inputs.replaceFirst("^matmul_wmma", "lstm_tile");
+        }
+        DeviceProperties device = context.kernels().context().device();
+        if (steps <= FEW_PHASES || !device.cooperativeLaunch()) {
+            return "lstm_tile: " + (steps <= FEW_PHASES ? steps + " steps" : "blocks cannot meet")
+                    + "; it takes a sequence in one launch";
+        }
+        String reason = RecurrentPlan.tileRefusal(sizes, device);
+        return reason.isEmpty() ? "" : "lstm_tile: " + reason;
     }
 
     private static GpuStep nothing(Layer layer, Node node, GpuLoweringContext context) {
@@ -179,8 +201,15 @@ public final class GpuRecurrentLowering {
 
     /** The step of a layer with steps, sequences and a plan. */
     private record Making(
-            Layer layer, RecurrentPlan plan, long steps, long batch, Node node, GpuLoweringContext context) {
+            Layer layer,
+            RecurrentPlan plan,
+            RecurrentPlan.Layer sizes,
+            long steps,
+            String tileRefusal,
+            Node node,
+            GpuLoweringContext context) {
         GpuStep step() {
+            long batch = sizes.batch();
             DType dtype = node.output().dtype();
             Shape x = node.input(0).shape();
             Shape r = node.input(2).shape();
@@ -197,29 +226,38 @@ public final class GpuRecurrentLowering {
                     refusal.isEmpty()
                             ? product.launch(context.slot(node.input(0)), context.slot(node.input(1)), context)
                             : inputs(product));
+            DeviceProperties device = context.kernels().context().device();
             long phases = SizeMath.product("recurrence", steps, layer.phases());
-            boolean apart = plan.blocks() > 1
-                    && (phases <= FEW_PHASES
-                            || !context.kernels().context().device().cooperativeLaunch());
-            if (apart) {
-                for (long phase = 0; phase < phases; phase++) {
-                    calls.add(walk(stateAt, phase, phase + 1));
+            boolean apart = plan.blocks() > 1 && (phases <= FEW_PHASES || !device.cooperativeLaunch());
+            long atOnce = plan.sharesAtOnce(sizes, device);
+            for (long share = 0; share < plan.shares(); share += atOnce) {
+                Part part = new Part(share, Math.min(atOnce, plan.shares() - share), stateAt);
+                for (long phase = 0; apart && phase < phases; phase++) {
+                    calls.add(walk(part, phase, phase + 1));
                 }
-            } else {
-                calls.add(walk(stateAt, 0, phases));
+                if (!apart) {
+                    calls.add(walk(part, 0, phases));
+                }
             }
-            String tier = "recurrent, " + plan.blocks() + " blocks a direction, "
-                    + (plan.keeps() ? "weights in shared memory, " : "weights from L2, ")
+            String where = plan.tiled() ? "registers" : plan.keeps() ? "shared memory" : "L2";
+            String tier = (plan.tiled() ? "lstm_tile, " : "recurrent, ") + plan.blocks() + " blocks for each "
+                    + plan.share() + " sequences, weights in " + where + ", "
                     + (apart ? "a launch a phase" : "one launch along the sequence")
                     + (refusal.isEmpty() ? ", inputs on tensor cores" : "");
+            List<String> passed = Stream.of(tileRefusal, refusal)
+                    .filter(text -> !text.isEmpty())
+                    .toList();
             return new LaunchStep(
                             tier,
                             List.copyOf(calls),
                             SizeMath.sum("recurrence", stateAt, state),
-                            2L * layer.directions() * Integer.BYTES,
+                            2L * layer.directions() * plan.shares() * Integer.BYTES,
                             GpuStep::noResult)
-                    .passing(refusal.isEmpty() ? List.of() : List.of(refusal));
+                    .passing(passed);
         }
+
+        /** Teams of each direction that a launch has, from {@code first} on, and where the state begins. */
+        private record Part(long first, long shares, long stateAt) {}
 
         /** What the inputs add to the gates, in plain arithmetic. */
         private PreparedLaunch inputs(WorkspaceProduct product) {
@@ -241,41 +279,48 @@ public final class GpuRecurrentLowering {
                     .build();
         }
 
-        private PreparedLaunch walk(long stateAt, long from, long to) {
+        private PreparedLaunch walk(Part part, long from, long to) {
             DType dtype = node.output().dtype();
-            LaunchShape shape = LaunchShape.of((int) plan.blocks() * layer.directions(), THREADS)
-                    .withSharedBytes(plan.sharedBytes());
+            long blocks = plan.blocks() * part.shares * layer.directions();
+            LaunchShape shape = LaunchShape.of((int) blocks, THREADS).withSharedBytes(plan.sharedBytes());
             if (plan.blocks() > 1 && to - from > 1) {
                 shape = shape.withCooperative();
             }
             Kernel kernel = context.kernels()
-                    .kernel(StateCatalog.RECURRENT, "recurrent", variant(layer, dtype), plan.sharedBytes());
+                    .kernel(
+                            plan.tiled() ? StateCatalog.LSTM_TILE : StateCatalog.RECURRENT,
+                            plan.tiled() ? "lstm_tile" : "recurrent",
+                            variant(layer, dtype),
+                            plan.sharedBytes());
             PreparedLaunch.Builder call = PreparedLaunch.of(kernel, shape).value(context.slot(node.input(2)));
             for (int slot : layer.inputs.slots(node, context)) {
                 call.value(slot);
             }
             return call.workspace(0)
-                    .workspace(stateAt)
+                    .workspace(part.stateAt)
                     .value(context.slot(node.outputs().get(0)))
                     .value(context.slot(node.outputs().get(1)))
                     .value(layer.cell == 2 ? context.slot(node.outputs().get(2)) : -1)
                     .counters()
-                    .struct(struct(), Long.BYTES)
+                    .struct(struct(part), Long.BYTES)
                     .addAll(from, to)
                     .build();
         }
 
-        /** The struct Recurrence of recurrent.cu. */
-        private MemorySegment struct() {
+        /** The struct Recurrence of recurrent.cuh. */
+        private MemorySegment struct(Part part) {
             List<Long> words = new ArrayList<>(List.of(
                     steps,
-                    batch,
+                    sizes.batch(),
                     node.input(2).shape().size(2),
                     plan.wide(),
                     (long) layer.directions(),
                     plan.units(),
                     plan.blocks(),
                     plan.chunk(),
+                    part.shares,
+                    plan.share(),
+                    part.first,
                     layer.direction == RnnDirection.REVERSE ? 1L : 0L,
                     layer.batchFirst ? 1L : 0L,
                     layer.linear ? 1L : 0L,

@@ -1,63 +1,19 @@
 // LSTM, GRU and RNN along a sequence (core's Lstm, Gru, Rnn have the formulas), the inputs' part of all gates given. State and sums in A.
 //
-// A block owns some hidden units of one direction, for all steps and sequences, and keeps their rows of the recurrent weights in shared memory
-// where they fit (`keeps`). In each step it reads the whole hidden state that all blocks have written, and writes that of its own units; then
-// the blocks of a direction meet. A warp makes all gates of a unit for a few sequences: lanes along the sums. A GRU that resets before the
-// product needs the reset state of all units first: two phases a step.
+// A block owns some hidden units of one direction for `share` of the sequences, for all steps, and keeps their rows of the recurrent weights in
+// shared memory where they fit (`keeps`). In each step it reads the whole hidden state of its sequences, which the blocks of its team have
+// written, and writes that of its own units; then the team meets: the blocks of the same direction and sequences. A warp makes all gates of a
+// unit for a few sequences: lanes along the sums. A GRU that resets before the product needs the reset state of all units first: two phases a
+// step.
 //
-// recurrent: a multiple of 32 threads up to 256; `blocks` blocks for each direction. Phases [first, last) in one launch, cooperative where there
-// are several of several blocks; else a launch a phase. Dynamic shared memory: the state of `chunk` sequences, in whole groups (1, 4 or 8 that a
-// warp takes together), [chunk, wide] of A, and the weights [gates, units, wide] of T where kept; wide is hidden in whole fours. state: A [2, D, B, H] hidden by turns, and twice [D, B, H]: an LSTM's
-// cell; a GRU's reset state and update gate. counters [2, D], 0 before and after.
+// recurrent: a multiple of 32 threads up to 256; `blocks` blocks for each of `shares` teams of each direction. Phases [from, to) in one launch,
+// cooperative where there are several of several blocks; else a launch a phase. Dynamic shared memory: the state of `chunk` sequences, in whole
+// groups (1, 4 or 8 that a warp takes together), [chunk, wide] of A, and the weights [gates, units, wide] of T where kept; wide is hidden in
+// whole fours. state: A [2, D, B, H] hidden by turns, and twice [D, B, H]: an LSTM's cell; a GRU's reset state and update gate. counters
+// [2, D, shares], 0 before and after.
 // recurrent_initial: the results of no steps. 256 threads, any number of blocks.
 // Variants: TENON_CELL 0 RNN, 1 GRU, 2 LSTM; TENON_T float, double, f16, bf16.
-#include "types.cuh"
-#include "unary_fn.cuh"
-#include "walk.cuh"
-
-typedef TENON_T T;
-typedef Compute<T>::type A;
-
-constexpr int CELL = TENON_CELL;
-constexpr int GATES = CELL == 0 ? 1 : CELL == 1 ? 3 : 4;
-
-// Filled by RecurrentLowering.java.
-struct Recurrence {
-    i64 steps, batch, hidden, wide;
-    i64 directions, units, blocks, chunk;
-    i64 reverse, batch_first, linear, coupled, keeps, group;
-    double clip;
-    i64 fn[2][3];
-    double alpha[2][3];
-    double beta[2][3];
-};
-
-// The operands; addresses of what a layer does not have are 0.
-struct Operands {
-    const T* r;
-    const T* bias;
-    const i32* lengths;
-    const T* h0;
-    const T* c0;
-    const T* peepholes;
-    const A* z;
-    A* state;
-    T* y;
-    T* h;
-    T* c;
-};
-
-__device__ __forceinline__ i64 state_at(const Recurrence& l, i64 d, i64 b, i64 unit) { return ((l.batch_first ? b * l.directions + d : d * l.batch + b)) * l.hidden + unit; }
-__device__ __forceinline__ i64 own_at(const Recurrence& l, i64 d, i64 b, i64 unit) { return (d * l.batch + b) * l.hidden + unit; }
-
-__device__ __forceinline__ A activate(const Recurrence& l, i64 d, int which, A x) {
-    A clip = static_cast<A>(l.clip);
-    if (clip > 0) x = x < -clip ? -clip : x > clip ? clip : x;
-    int fn = static_cast<int>(l.fn[d][which]);
-    if (fn == FN_SIGMOID) return sigmoid(x);
-    if (fn == FN_TANH) return tanh(x);
-    return unary_fn_call(fn, x, static_cast<A>(l.alpha[d][which]), static_cast<A>(l.beta[d][which]));
-}
+#include "recurrent.cuh"
 
 // Where a unit's weights of a gate are.
 struct Rows {
@@ -119,45 +75,6 @@ __device__ __forceinline__ void unit_sums(A (&own)[COUNT], const Recurrence& l, 
     for (int g = 0; g < COUNT; g++) own[g] = __shfl_sync(0xffffffffu, whole, (g * N + lane % N) * (32 / P));
 }
 
-// What one lane knows of its sequence in a step.
-struct Place {
-    i64 d, b, unit, step, length;
-    bool backwards;
-    __device__ __forceinline__ bool runs() const { return step < length; }
-    __device__ __forceinline__ i64 time() const { return !runs() ? step : backwards ? length - 1 - step : step; }
-};
-
-__device__ __forceinline__ Place place_of(const Recurrence& l, const Operands& o, i64 d, i64 b, i64 unit, i64 step) {
-    i64 length = o.lengths == nullptr ? l.steps : o.lengths[b] < 0 ? 0 : o.lengths[b] < l.steps ? o.lengths[b] : l.steps;
-    return {d, b, unit, step, length, l.reverse != 0 || d == 1};
-}
-
-// What the inputs and both biases add to a gate.
-__device__ __forceinline__ A input_sum(const Recurrence& l, const Operands& o, const Place& p, int gate, bool recurrent_bias) {
-    i64 row = l.batch_first ? p.b * l.steps + p.time() : p.time() * l.batch + p.b;
-    A v = o.z[(row * l.directions + p.d) * GATES * l.hidden + gate * l.hidden + p.unit];
-    if (o.bias != nullptr) {
-        const T* bias = o.bias + p.d * 2 * GATES * l.hidden;
-        v += to_compute(bias[gate * l.hidden + p.unit]);
-        if (recurrent_bias) v += to_compute(bias[(GATES + gate) * l.hidden + p.unit]);
-    }
-    return v;
-}
-
-__device__ __forceinline__ A recurrent_bias(const Recurrence& l, const Operands& o, const Place& p, int gate) {
-    return o.bias == nullptr ? A(0) : to_compute(o.bias[(p.d * 2 * GATES + GATES + gate) * l.hidden + p.unit]);
-}
-
-// Stores a step's hidden state, and y; after the last step the result.
-__device__ __forceinline__ void put_hidden(const Recurrence& l, const Operands& o, const Place& p, A last, A next) {
-    A kept = p.runs() ? next : last;
-    i64 all = l.directions * l.batch * l.hidden;
-    o.state[((p.step + 1) & 1) * all + own_at(l, p.d, p.b, p.unit)] = kept;
-    i64 row = l.batch_first ? (p.b * l.steps + p.time()) * l.directions + p.d : (p.time() * l.directions + p.d) * l.batch + p.b;
-    o.y[row * l.hidden + p.unit] = narrowed<T>(p.runs() ? next : A(0));
-    if (p.step == l.steps - 1) o.h[state_at(l, p.d, p.b, p.unit)] = narrowed<T>(kept);
-}
-
 #if TENON_CELL == 0
 template <int N>
 __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o, const Rows& rows, int, i64 local, const Place& p, bool mine, const A* vectors) {
@@ -211,16 +128,9 @@ __device__ __forceinline__ void lstm_cell(const Recurrence& l, const Operands& o
     i64 all = l.directions * l.batch * l.hidden;
     A* cell = o.state + 2 * all + own_at(l, p.d, p.b, p.unit);
     A memory = p.step > 0 ? *cell : o.c0 == nullptr ? A(0) : to_compute(o.c0[state_at(l, p.d, p.b, p.unit)]);
-    A peep[3] = {};
-    if (o.peepholes != nullptr) {
-#pragma unroll
-        for (int g = 0; g < 3; g++) peep[g] = to_compute(o.peepholes[(p.d * 3 + g) * l.hidden + p.unit]);
-    }
-    A in = activate(l, p.d, 0, sums[0] + peep[0] * memory);
-    A forget = l.coupled ? 1 - in : activate(l, p.d, 0, sums[2] + peep[2] * memory);
-    A next = forget * memory + in * activate(l, p.d, 1, sums[3]);
-    A out = activate(l, p.d, 0, sums[1] + peep[1] * next);
-    put_hidden(l, o, p, last, out * activate(l, p.d, 2, next));
+    A next, output;
+    lstm_next(l, o, p, sums, memory, next, output);
+    put_hidden(l, o, p, last, output);
     A kept = p.runs() ? next : memory;
     *cell = kept;
     if (p.step == l.steps - 1) o.c[state_at(l, p.d, p.b, p.unit)] = narrowed<T>(kept);
@@ -245,6 +155,7 @@ __device__ __forceinline__ void run_unit(const Recurrence& l, const Operands& o,
 struct Turn {
     i64 d, step;
     int phase;
+    i64 first, end;  // of its sequences
 };
 
 // The hidden state, or the reset one, of sequences [from, to), zeros past the hidden units and in what fills the last group.
@@ -288,8 +199,8 @@ __device__ __forceinline__ void load_vectors(const Recurrence& l, const Operands
 template <int N>
 __device__ __forceinline__ void run_phase(const Recurrence& l, const Operands& o, const Rows& rows, const Turn& turn, i64 first, i64 count, A* vectors) {
     int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-    for (i64 from = 0; from < l.batch; from += l.chunk) {
-        i64 to = from + l.chunk < l.batch ? from + l.chunk : l.batch;
+    for (i64 from = turn.first; from < turn.end; from += l.chunk) {
+        i64 to = from + l.chunk < turn.end ? from + l.chunk : turn.end;
         load_vectors(l, o, turn, from, to, vectors);
         __syncthreads();
         i64 groups = (to - from + N - 1) / N;
@@ -307,7 +218,8 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
     TENON_DYNAMIC_SHARED(A, vectors);
     await_predecessor();
     Operands o = {r, bias, lengths, h0, c0, peepholes, z, state, y, h, c};
-    i64 d = blockIdx.x / l.blocks, part = blockIdx.x % l.blocks;
+    i64 team = blockIdx.x / l.blocks, part = blockIdx.x % l.blocks, d = team / l.shares;
+    i64 begin = (l.first_share + team % l.shares) * l.share, end = begin + l.share < l.batch ? begin + l.share : l.batch;
     i64 first = part * l.units;
     i64 count = first + l.units < l.hidden ? l.units : l.hidden - first;
     T* kept = reinterpret_cast<T*>(vectors + (l.chunk + l.group - 1) / l.group * l.group * l.wide);
@@ -321,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
     int phases = CELL == 1 && !l.linear ? 2 : 1;
     u32 number = 0;
     for (i64 at = from; at < to; at++) {
-        Turn turn = {d, at / phases, static_cast<int>(at % phases)};
+        Turn turn = {d, at / phases, static_cast<int>(at % phases), begin, end};
         if (l.group == 1) {
             run_phase<1>(l, o, rows, turn, first, count, vectors);
         } else if (l.group == 4) {
@@ -329,14 +241,15 @@ extern "C" __global__ void __launch_bounds__(256) TENON_NAME(recurrent)(const T*
         } else {
             run_phase<8>(l, o, rows, turn, first, count, vectors);
         }
-        if (at + 1 < to && l.blocks > 1) meet(counters + d, static_cast<u32>(l.blocks), ++number);
+        if (at + 1 < to && l.blocks > 1) meet(counters + team, static_cast<u32>(l.blocks), ++number);
     }
     release_successor();
-    if (number > 0) {  // the last block of a direction to get here leaves the counters as it found them
+    if (number > 0) {  // the last block of a team to get here leaves the counters as it found them
         __syncthreads();
-        if (threadIdx.x == 0 && atomicAdd(counters + l.directions + d, 1u) == static_cast<u32>(l.blocks) - 1) {
-            counters[d] = 0;
-            counters[l.directions + d] = 0;
+        i64 teams = l.directions * l.shares;
+        if (threadIdx.x == 0 && atomicAdd(counters + teams + team, 1u) == static_cast<u32>(l.blocks) - 1) {
+            counters[team] = 0;
+            counters[teams + team] = 0;
         }
     }
 }
