@@ -67,7 +67,9 @@ final class FailuresTest {
                     .isMisused(
                             option,
                             "nonsense",
-                            option.equals("--mode") ? "expected one of [stream, graph]" : "expected one of [f");
+                            option.equals("--mode")
+                                    ? "expected stream, graph, multi:N or graph:N"
+                                    : "expected one of [f");
         }
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The pages that commands write, as text and as a browser shows them. */
 class PagesTest {
     private static final List<String> PROFILE =
-            List.of("profile", "--device", "cpu", "--dim", "sequence_length=8", "--runs", "2", "--html");
+            List.of("profile", "--device", "cpu", "--dim", "sequence_length=64", "--runs", "3", "--html");
     private static final List<String> EXPLAIN =
             List.of("explain", "--device", "cpu", "--dim", "sequence_length=8", "--html");
 

@@ -41,6 +41,8 @@ class ExecutionModesTest {
     private static final int GRAPHS = Integer.getInteger("tenon.modes.graphs", 60);
     private static final int RUNS = 3;
     private static final int PATIENCE = 40;
+    private static final int ATTEMPTS = 3;
+    private static final int UNSEEN = -1;
 
     private static final List<Execution> MODES = Stream.of(
                     "graph", "multi:1", "multi:2", "multi:4", "graph:2", "graph:4")
@@ -171,7 +173,9 @@ class ExecutionModesTest {
                     List.of(Execution.multiStream(3), Execution.multiStream(2).asGraph())) {
                 int waits = drop(graph, mode, 0);
                 for (int wait = 1; wait <= waits; wait++) {
-                    drop(graph, mode, wait);
+                    assertThat(found(graph, mode, wait))
+                            .as("wait %d of %s under %s", wait, graph.name(), mode)
+                            .isTrue();
                     found++;
                 }
             }
@@ -180,7 +184,16 @@ class ExecutionModesTest {
         assertThat(found).isGreaterThan(50);
     }
 
-    /** Runs once to warm up and once under watch; how many waits there were. */
+    /** On a busy machine what a third stream writes may come in between, and hide one of the two accesses. */
+    private static boolean found(Graph graph, Execution mode, int wait) {
+        boolean found = false;
+        for (int attempt = 0; attempt < ATTEMPTS && !found; attempt++) {
+            found = drop(graph, mode, wait) != UNSEEN;
+        }
+        return found;
+    }
+
+    /** Runs once to warm up and once under watch; how many waits there were, or that the missing one went unseen. */
     private static int drop(Graph graph, Execution mode, int wait) {
         WatchedGpu gpu = new WatchedGpu();
         try (Engine engine = open(gpu);
@@ -203,6 +216,8 @@ class ExecutionModesTest {
             });
             if (wait == 0) {
                 assertThat(failure).isNull();
+            } else if (failure == null) {
+                return UNSEEN;
             } else {
                 assertThat(failure)
                         .as("wait %d of %s under %s", wait, graph.name(), mode)

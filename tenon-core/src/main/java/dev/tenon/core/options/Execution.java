@@ -1,6 +1,7 @@
 package dev.tenon.core.options;
 
 import dev.tenon.core.error.InputException;
+import dev.tenon.core.error.Require;
 
 /**
  * Says how the steps of a plan reach a GPU. Results are bit-identical under every execution. The CPU backend ignores
@@ -60,6 +61,7 @@ public record Execution(int streams, boolean recorded) {
      * @throws InputException for any other text
      */
     public static Execution parse(String text) {
+        Require.nonNull(text, "text");
         int colon = text.indexOf(':');
         String word = colon < 0 ? text : text.substring(0, colon);
         String count = colon < 0 ? "" : text.substring(colon + 1);

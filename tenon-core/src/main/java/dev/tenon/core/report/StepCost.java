@@ -1,5 +1,6 @@
 package dev.tenon.core.report;
 
+import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
@@ -25,6 +26,7 @@ import java.util.Set;
 public record StepCost(long bytes, long operations) {
     /** Returns the cost of a node with concrete types; saturates where a number is past 2^63. */
     public static StepCost of(Node node) {
+        Require.nonNull(node, "node");
         long bytes = 0;
         Set<Value> read = new HashSet<>(node.inputs());
         for (Value value : read) {

@@ -21,10 +21,12 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
+import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Numerics;
 import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.options.ShapeProfile;
 import dev.tenon.core.report.DeviceInfo;
+import dev.tenon.core.report.EngineListener;
 import dev.tenon.core.report.RunProfile;
 import dev.tenon.core.report.StepCost;
 import dev.tenon.core.report.StepReport;
@@ -95,6 +97,8 @@ final class MisuseSamples implements NullArguments.Samples {
         put(Target.class, Target.cpu());
         put(Backend.class, new CpuBackend());
         put(EngineOptions.class, EngineOptions.defaults());
+        put(EngineListener.class, EngineListener.NONE);
+        put(Execution.class, Execution.stream());
         put(CompileOptions.class, CompileOptions.defaults());
         put(CompilerOptions.class, CompilerOptions.defaults());
         put(ShapeProfile.class, ShapeProfile.none());
@@ -144,6 +148,9 @@ final class MisuseSamples implements NullArguments.Samples {
                     ? List.of(value)
                     : elements.contains("Dim") ? List.of(Dim.of(1)) : List.of();
         }
+        if (type == Engine.class) {
+            return engine();
+        }
         if (type.isEnum()) {
             return type.getEnumConstants()[0];
         }
@@ -162,6 +169,9 @@ final class MisuseSamples implements NullArguments.Samples {
         }
         if (type == Engine.class) {
             return engine();
+        }
+        if (type == Engine.Reopened.class) {
+            return new Engine.Reopened(engine(), Map.of());
         }
         if (type == CompiledModel.class) {
             return engine().compile(graph);

@@ -24,8 +24,8 @@ public final class ResidentLowering {
     private static final boolean ON = Switches.on("TENON_RESIDENT", true);
 
     /**
-     * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products of
-     * f32 split k, and take a second launch for that.
+     * Of a step of its own within a recorded plan, in microseconds: measured on an H200 with small operands. Products
+     * of f32 split k, and take a second launch for that.
      */
     private static final double STEP = 4.1;
 
