@@ -56,6 +56,9 @@ final class ProductCode {
     /** Whether the last panel is narrower. */
     static final int NARROW = 88;
 
+    /** The value of {@link #NARROW} where the last panel has no more columns than a vector; 1 where it has. */
+    static final int HALF = 2;
+
     /** The lanes of the last panel, as {@link VectorCode#masks} wants them. */
     static final int MASKS = 96;
 
@@ -74,6 +77,22 @@ final class ProductCode {
 
     /** Whether four bytes are in the place of a float. */
     private final boolean bytes;
+
+    /** How much of a panel there is. */
+    private enum Width {
+        WHOLE(2, false),
+        NARROW(2, true),
+        /** At most the first of its two vectors: half the work. */
+        HALF(1, true);
+
+        private final int halves;
+        private final boolean masked;
+
+        Width(int halves, boolean masked) {
+            this.halves = halves;
+            this.masked = masked;
+        }
+    }
 
     private ProductCode(int lanes, boolean bytes) {
         this.bytes = bytes;
@@ -106,6 +125,7 @@ final class ProductCode {
         code.load(R15, argument(START_STEP));
         Label panel = new Label();
         Label narrow = new Label();
+        Label half = new Label();
         Label whole = new Label();
         Label next = new Label();
         code.place(panel);
@@ -121,10 +141,15 @@ final class ProductCode {
         code.test(RAX);
         code.jump(Assembler.NOT_EQUAL, narrow);
         code.place(whole);
-        rows(false);
+        rows(Width.WHOLE);
         code.jump(next);
         code.place(narrow);
-        rows(true);
+        code.compareConstant(RAX, HALF);
+        code.jump(Assembler.EQUAL, half);
+        rows(Width.NARROW);
+        code.jump(next);
+        code.place(half);
+        rows(Width.HALF);
         code.place(next);
         nextPanel();
         code.jump(Assembler.NOT_EQUAL, panel);
@@ -156,7 +181,7 @@ final class ProductCode {
     }
 
     /** All rows of a panel: as many whole tiles as there are, then one of the rows that are left. */
-    private void rows(boolean narrow) {
+    private void rows(Width width) {
         int most = vectors.rows();
         Label top = new Label();
         Label rest = new Label();
@@ -164,14 +189,14 @@ final class ProductCode {
         code.place(top);
         code.compareConstant(RCX, most);
         code.jump(Assembler.LESS, rest);
-        tile(most, narrow);
+        tile(most, width);
         code.jump(top);
         code.place(rest);
         for (int rows = most - 1; rows > 0; rows--) {
             Label fewer = new Label();
             code.compareConstant(RCX, rows);
             code.jump(Assembler.NOT_EQUAL, fewer);
-            tile(rows, narrow);
+            tile(rows, width);
             code.jump(done);
             code.place(fewer);
         }
@@ -183,8 +208,8 @@ final class ProductCode {
     }
 
     /** Leaves the pointers at the next rows. */
-    private void tile(int rows, boolean narrow) {
-        begin(rows, narrow);
+    private void tile(int rows, Width width) {
+        begin(rows, width);
         code.move(ROWS_OF_A[0], R8);
         for (int i = 1; 3 * i < rows; i++) {
             code.address(ROWS_OF_A[i], new Memory(ROWS_OF_A[i - 1], R12, 2, 0));
@@ -199,35 +224,35 @@ final class ProductCode {
         code.subtractConstant(R13, UNROLL);
         code.jump(Assembler.LESS, rest);
         code.place(top);
-        steps(rows, UNROLL);
+        steps(rows, UNROLL, width);
         code.subtractConstant(R13, UNROLL);
         code.jump(Assembler.NOT_LESS, top);
         code.place(rest);
         code.addConstant(R13, UNROLL);
         code.jump(Assembler.EQUAL, done);
         code.place(one);
-        steps(rows, 1);
+        steps(rows, 1, width);
         code.subtractConstant(R13, 1);
         code.jump(Assembler.NOT_EQUAL, one);
         code.place(done);
-        end(rows, narrow);
+        end(rows, width);
         code.multiply(RAX, R12, rows);
         code.add(R8, RAX);
         code.subtractConstant(RCX, rows);
     }
 
-    private void begin(int rows, boolean narrow) {
+    private void begin(int rows, Width width) {
         Label zero = new Label();
         Label done = new Label();
         code.test(R10);
         code.jump(Assembler.EQUAL, zero);
-        if (narrow) {
+        if (width.masked) {
             vectors.masks(argument(MASKS));
         }
         for (int row = 0; row < rows; row++) {
-            for (int half = 0; half < 2; half++) {
+            for (int half = 0; half < width.halves; half++) {
                 Memory from = Memory.at(R10, half * vectors.bytes());
-                if (narrow) {
+                if (width.masked) {
                     vectors.loadNarrow(sum(row, half), half, from);
                 } else {
                     vectors.load(sum(row, half), from);
@@ -243,14 +268,14 @@ final class ProductCode {
         code.place(done);
     }
 
-    private void end(int rows, boolean narrow) {
-        if (narrow) {
+    private void end(int rows, Width width) {
+        if (width.masked) {
             vectors.masks(argument(MASKS));
         }
         for (int row = 0; row < rows; row++) {
-            for (int half = 0; half < 2; half++) {
+            for (int half = 0; half < width.halves; half++) {
                 Memory to = Memory.at(R11, half * vectors.bytes());
-                if (narrow) {
+                if (width.masked) {
                     vectors.storeNarrow(to, half, sum(row, half));
                 } else {
                     vectors.store(to, sum(row, half));
@@ -261,9 +286,9 @@ final class ProductCode {
     }
 
     /** Some steps of k, and the pointers moved on by them. */
-    private void steps(int rows, int count) {
+    private void steps(int rows, int count, Width width) {
         for (int step = 0; step < count; step++) {
-            for (int half = 0; half < 2; half++) {
+            for (int half = 0; half < width.halves; half++) {
                 vectors.load(vectors.b(half), Memory.at(RDX, (2 * step + half) * vectors.bytes()));
             }
             for (int row = 0; row < rows; row++) {
@@ -271,7 +296,7 @@ final class ProductCode {
                 int base = ROWS_OF_A[row / 3];
                 Memory from = row % 3 == 0 ? Memory.at(base, 4 * step) : new Memory(base, R12, row % 3, 4 * step);
                 vectors.broadcast(a, from);
-                for (int half = 0; half < 2; half++) {
+                for (int half = 0; half < width.halves; half++) {
                     if (bytes) {
                         vectors.multiplyAddBytes(sum(row, half), a, vectors.b(half));
                     } else {

@@ -77,7 +77,7 @@ public record ProductKernel(CallableCode kernel, int lanes) {
         arguments.set(LONG, ProductCode.START, begins ? start.offset() : 0);
         arguments.set(LONG, ProductCode.START_STEP, start.stride());
         int last = n - (panels - 1) * columns();
-        arguments.set(LONG, ProductCode.NARROW, last < columns() ? 1 : 0);
+        arguments.set(LONG, ProductCode.NARROW, last <= lanes ? ProductCode.HALF : last < columns() ? 1 : 0);
         if (last < columns()) {
             VectorCode.writeMasks(lanes, arguments, ProductCode.MASKS, last);
         }
