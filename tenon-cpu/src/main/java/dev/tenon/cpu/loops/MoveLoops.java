@@ -71,6 +71,10 @@ public final class MoveLoops {
             "plane maxima",
             brief -> VectorWindowLoops.planeMaxima(data, planeTaps, B, brief ? 1 : N),
             _ -> scalar.maximum(data, planeTaps, B, N));
+    final HotLoop everySecond = add(
+            "every second",
+            _ -> VectorWindowLoops.everySecond(data, 0, data, B, N),
+            _ -> scalar.everyOther(data, 0, 2, data, B, N));
     final HotLoop multiplyAdd = add(
             "multiply and add",
             _ -> VectorWindowLoops.products(data, 0, 0.5f, data, B, N),
@@ -113,6 +117,7 @@ public final class MoveLoops {
                 loops.maximaOfSecond,
                 loops.planeSums,
                 loops.planeMaxima,
+                loops.everySecond,
                 loops.multiplyAdd,
                 loops.quantize,
                 loops.dequantize,

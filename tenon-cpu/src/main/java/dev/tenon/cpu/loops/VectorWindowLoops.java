@@ -253,6 +253,28 @@ final class VectorWindowLoops extends WindowLoops {
     }
 
     @Override
+    public void everyOther(MemorySegment x, long xOffset, int stride, MemorySegment y, long yOffset, int n) {
+        boolean fast =
+                stride == 2 && MoveLoops.get().everySecond.ready() && Segments.isNative(x) && Segments.isNative(y);
+        int i = fast ? everySecond(x, xOffset, y, yOffset, n) : 0;
+        super.everyOther(x, xOffset + 4L * i * stride, stride, y, yOffset + 4L * i, n - i);
+    }
+
+    static int everySecond(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        int i = 0;
+        // the odd element behind the last even one may lie past the input
+        for (; i < n - LANES; i += LANES) {
+            FloatVector low = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 8L * i, ORDER);
+            FloatVector high = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 8L * i + BYTES, ORDER);
+            high.rearrange(EVEN).blend(low.rearrange(EVEN), LOW).intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+        return i;
+    }
+
+    @Override
     public void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
         boolean fast = MoveLoops.get().multiplyAdd.ready() && Segments.isNative(x) && Segments.isNative(y);
         int i = fast ? products(x, xOffset, factor, y, yOffset, n) : 0;

@@ -103,6 +103,14 @@ public class WindowLoops {
         }
     }
 
+    /** y[i] = x[i stride], in memory that does not overlap. */
+    public void everyOther(MemorySegment x, long xOffset, int stride, MemorySegment y, long yOffset, int n) {
+        long step = 4L * stride;
+        for (int i = 0; i < n; i++) {
+            y.set(Raw.F32, yOffset + 4L * i, x.get(Raw.F32, xOffset + i * step));
+        }
+    }
+
     /** y += factor x. */
     public void multiplyAdd(MemorySegment x, long xOffset, float factor, MemorySegment y, long yOffset, int n) {
         for (int i = 0; i < n; i++) {

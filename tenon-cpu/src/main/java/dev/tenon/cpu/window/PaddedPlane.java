@@ -24,6 +24,7 @@ public final class PaddedPlane {
     private final boolean[] used;
     private final float padding;
     private final Loops loops = Loops.current();
+    private final WindowLoops moves = WindowLoops.current();
 
     /** @param padding what cells in the padding count as */
     public PaddedPlane(Windows3 windows, float padding) {
@@ -163,10 +164,7 @@ public final class PaddedPlane {
             Raw.copy(source, from, memory, to, 4L * count);
             return;
         }
-        long step = 4L * width.stride();
-        for (int i = 0; i < count; i++) {
-            memory.set(Raw.F32, to + 4L * i, source.get(Raw.F32, from + i * step));
-        }
+        moves.everyOther(source, from, width.stride(), memory, to, count);
     }
 
     /** Copies the results out, without those between the rows. */

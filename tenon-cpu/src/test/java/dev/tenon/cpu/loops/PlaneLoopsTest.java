@@ -79,4 +79,17 @@ class PlaneLoopsTest {
         assertThat(vector.asSlice(0, RESULTS).mismatch(plain.asSlice(0, RESULTS)))
                 .isEqualTo(-1);
     }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 16, 17, 33, 64, 100})
+    void everySecond(int n) {
+        fill(new Seeded(n));
+        int done = VectorWindowLoops.everySecond(vector, 4, vector, RESULTS, n);
+        loops.everyOther(vector, 4 + 8L * done, 2, vector, RESULTS + 4L * done, n - done);
+        for (int i = 0; i < n; i++) {
+            assertThat(vector.get(Raw.I32, RESULTS + 4L * i)).isEqualTo(plain.get(Raw.I32, 4 + 8L * i));
+        }
+        long end = RESULTS + 4L * n;
+        assertThat(vector.asSlice(end).mismatch(plain.asSlice(end))).isEqualTo(-1);
+    }
 }
