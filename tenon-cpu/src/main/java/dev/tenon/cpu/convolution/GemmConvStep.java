@@ -21,7 +21,6 @@ final class GemmConvStep extends LoopStep {
     /** Rows of a block: with one panel of 32 columns it takes two thirds of a first-level cache. */
     private static final int DEPTH = 256;
 
-    private static final int MOST_COLUMNS = 256;
     /** Fewer columns than this would read the weights too often, fewer channels make the windows too often. */
     private static final int LEAST_COLUMNS = 64;
 
@@ -46,8 +45,8 @@ final class GemmConvStep extends LoopStep {
             long most = Math.ceilDiv(area, LEAST_COLUMNS);
             long columnBlocks = Math.clamp(
                     Math.ceilDiv(wanted, products),
-                    Math.ceilDiv(area, MOST_COLUMNS),
-                    Math.max(most, Math.ceilDiv(area, MOST_COLUMNS)));
+                    Math.ceilDiv(area, Im2col.MOST_COLUMNS),
+                    Math.max(most, Math.ceilDiv(area, Im2col.MOST_COLUMNS)));
             int columns = (int) (Math.ceilDiv(Math.ceilDiv(area, columnBlocks), Gemm.NR) * Gemm.NR);
             columnBlocks = Math.ceilDiv(area, columns);
             long channelBlocks = threads == 1

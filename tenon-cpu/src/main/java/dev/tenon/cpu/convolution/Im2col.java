@@ -22,6 +22,11 @@ final class Im2col {
     /** Rows of positions up to so long are joined whole. */
     private static final int SHORT = 64;
 
+    /** Columns of a block, at most. */
+    static final int MOST_COLUMNS = 256;
+
+    private static final long MOST_BYTES = 256 << 10;
+
     private final Windows3 windows;
     private final boolean pointwise;
     private final int inH;
@@ -43,7 +48,7 @@ final class Im2col {
     Im2col(Windows3 windows) {
         this.windows = windows;
         this.pointwise = windows.isPointwise();
-        this.padded = !pointwise && PaddedPlane.isFlat(windows) ? new PaddedPlane(windows, 0) : null;
+        this.padded = padded(windows);
         Windows3.Axis width = windows.width();
         this.inD = windows.depth().input();
         this.inH = windows.height().input();
@@ -59,6 +64,16 @@ final class Im2col {
             lastW[cell] = width.lastPosition(cell);
             offsetW[cell] = cell * width.dilation() - width.before();
         }
+    }
+
+    /** Null where a block is a part of a row: each would load whole rows, and where its rows do not fit the cache. */
+    private static @Nullable PaddedPlane padded(Windows3 windows) {
+        int across = windows.width().output();
+        if (windows.isPointwise() || !PaddedPlane.isFlat(windows) || across > MOST_COLUMNS) {
+            return null;
+        }
+        PaddedPlane planes = new PaddedPlane(windows, 0);
+        return planes.bytes(lines(planes, Math.ceilDiv(MOST_COLUMNS, across) + 1)) <= MOST_BYTES ? planes : null;
     }
 
     /** Bytes of workspace for one row of {@code columns} columns, before it is spread, and for what it is made of. */
