@@ -16,6 +16,9 @@ public final class PaddedPlane {
     /** What both planes may take: they are to stay in the second cache. */
     private static final long MOST_BYTES = 256 << 10;
 
+    private static final int MOST_PHASES = 1 << 10;
+    private static final int MOST_LINES = 1 << 20;
+
     private final Windows3.Axis height;
     private final Windows3.Axis width;
     private final int cells;
@@ -40,14 +43,18 @@ public final class PaddedPlane {
         }
     }
 
-    /** Whether windows have two dims. */
+    /** Whether windows have two dims, and lines and phases that can be counted. */
     public static boolean isFlat(Windows3 windows) {
         Windows3.Axis depth = windows.depth();
         return depth.input() == 1
                 && depth.output() == 1
                 && depth.kernel() == 1
+                && depth.before() == 0 // or the only window lies in the padding
                 && windows.outputArea() > 0
-                && windows.inputArea() > 0;
+                && windows.inputArea() > 0
+                && (long) windows.height().stride() * windows.width().stride() <= MOST_PHASES
+                && linesOf(windows.height()) <= MOST_LINES
+                && linesOf(windows.width()) <= MOST_LINES;
     }
 
     /** Whether windows have two dims and several cells, and their planes fit the cache. */
@@ -65,7 +72,11 @@ public final class PaddedPlane {
 
     /** Of a phase. */
     private static int lines(Windows3.Axis axis) {
-        return SizeMath.toInt("window", axis.output() + (long) (axis.kernel() - 1) * axis.dilation() / axis.stride());
+        return SizeMath.toInt("window", linesOf(axis));
+    }
+
+    private static long linesOf(Windows3.Axis axis) {
+        return axis.output() + (long) (axis.kernel() - 1) * axis.dilation() / axis.stride();
     }
 
     private int phase(int cell) {

@@ -149,6 +149,38 @@ class ConvTest {
         RandomOps.check(large, 9, List.of(planes, random.floats(DType.F32, -1, 1, 2, 1, 3, 3)));
     }
 
+    /** One plane in the middle of the depth's padding is not under the only window. */
+    @Test
+    void windowInThePaddingOfTheDepth() {
+        for (long groups : new long[] {1, 2}) {
+            Conv op = new Conv(
+                    List.of(2L, 1L, 1L), List.of(1L, 0L, 0L), List.of(0L, 0L, 0L), ones(3), groups, Epilogue.NONE);
+            NdArray x = f32(new long[] {1, 2, 1, 1, 2}, 1, 1, 1, 1);
+            NdArray w = f32(
+                    new long[] {2, 2 / groups, 1, 1, 1}, groups == 1 ? new double[] {1, 1, 1, 1} : new double[] {1, 1});
+            assertThat(run(op, x, w)).containsExactly(0, 0, 0, 0);
+            assertThat(OneNode.of(op, x, w).constants().run().getFirst().toDoubles())
+                    .containsExactly(0, 0, 0, 0);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"46341, 1, 1", "65536, 1, 1", "2147483647, 1, 1", "1000, 1, 1", "1, 20000, 20000", "1, 100000, 100000"})
+    void stridesAndDilationsFarBeyondTheImage(long stride, long dilation, long padding) {
+        Seeded random = new Seeded(stride);
+        for (long groups : new long[] {1, 2}) {
+            Conv op = new Conv(
+                    List.of(stride, stride),
+                    List.of(padding, padding),
+                    List.of(padding, padding),
+                    List.of(dilation, dilation),
+                    groups,
+                    Epilogue.NONE);
+            NdArray x = random.floats(DType.F32, -1, 1, 1, 2, 5, 5);
+            RandomOps.check(op, 18, List.of(x, random.floats(DType.F32, -1, 1, 2, 2 / groups, 3, 3)));
+        }
+    }
+
     @Test
     void emptyConvolutions() {
         Conv op = new Conv(ones(2), List.of(0L, 0L), List.of(0L, 0L), ones(2), 1, Epilogue.NONE.withBias());
