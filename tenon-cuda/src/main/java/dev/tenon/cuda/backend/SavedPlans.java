@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * What plans that were made ahead of time need, kept for the next process: the compiled image of each module. A process
@@ -35,6 +36,11 @@ import java.util.Map;
 final class SavedPlans {
     private static final String FORMAT = "tenon plan 1";
     private static final String MODULE = "module";
+    private static final String CHECK = "check";
+    private static final String DAMAGED = "the saved one is damaged";
+    /** As the cache names its files: nothing that leads out of its folder. */
+    private static final Pattern FILE = Pattern.compile("[\\w-]+");
+
     private static final System.Logger LOG = System.getLogger(SavedPlans.class.getName());
 
     private final KernelModules modules;
@@ -115,21 +121,27 @@ final class SavedPlans {
         if (lines.isEmpty() || !lines.getFirst().equals(FORMAT)) {
             return "the saved one is of another format than \"" + FORMAT + "\"";
         }
-        for (String line : lines.subList(1, lines.size())) {
+        int last = lines.size() - 1;
+        if (!lines.get(last).equals(check(lines.subList(0, last)))) {
+            return DAMAGED;
+        }
+        for (String line : lines.subList(1, last)) {
             String[] parts = line.split("\t", -1);
-            if (parts.length == 3 && parts[0].equals(MODULE)) {
+            if (parts.length == 3
+                    && parts[0].equals(MODULE)
+                    && FILE.matcher(parts[2]).matches()) {
                 files.put(parts[1], parts[2]);
                 continue;
             }
             String now = parts.length == 2 ? facts.remove(parts[0]) : null;
             if (now == null) {
-                return "the saved one is damaged";
+                return DAMAGED;
             }
             if (!now.equals(parts[1])) {
                 return "the saved one is of the " + parts[0] + " \"" + parts[1] + "\"; this is \"" + now + "\"";
             }
         }
-        return facts.isEmpty() ? "" : "the saved one is damaged";
+        return facts.isEmpty() ? "" : DAMAGED;
     }
 
     /** Loads the images of a plan that was found, several at a time. What is not there is compiled later. */
@@ -160,7 +172,13 @@ final class SavedPlans {
         for (Map.Entry<String, Path> file : files.entrySet()) {
             lines.add(MODULE + "\t" + file.getKey() + "\t" + file.getValue().getFileName());
         }
+        lines.add(check(lines));
         byte[] text = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
         store.write(saved.name, "plans made ahead of time", ByteBuffer.wrap(text));
+    }
+
+    /** The last line of an entry, by those before it. */
+    private static String check(List<String> lines) {
+        return CHECK + "\t" + new Hash().add(String.join("\n", lines)).hex();
     }
 }
