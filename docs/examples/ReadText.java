@@ -20,8 +20,8 @@ import java.util.Map;
 import javax.imageio.ImageIO;
 
 /**
- * Finds lines of text in a picture with PP-OCR's models, says which way up each is and, with a recogniser, what it says;
- * draws the boxes.
+ * Finds lines of text in a picture with PP-OCR's models, says which way up each is and, with a recogniser, what it
+ * says; draws the boxes.
  *
  * <p>After {@code ./tenon doctor}, which builds Tenon, and {@code scripts/fetch-models}:
  *

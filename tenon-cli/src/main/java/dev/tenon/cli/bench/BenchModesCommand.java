@@ -39,7 +39,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Times the same work under every execution on a GPU: launches of tiny kernels and their replay, what a"
-                    + " recorded run takes beyond its calls, and a model of parallel branches on one stream and on four.",
+                    + " recorded run takes beyond its calls, and a model of parallel branches on one stream and on"
+                    + " four.",
             "Fails when an execution changes a bit of a result."
         })
 final class BenchModesCommand implements Callable<Integer> {

@@ -29,6 +29,7 @@ final class Im2col {
 
     private final Windows3 windows;
     private final boolean pointwise;
+    private final WindowLoops moves = WindowLoops.current();
     private final int inH;
     private final int inD;
     private final int inW;
@@ -233,7 +234,7 @@ final class Im2col {
                 int until = Math.max(from, Math.min(last, end));
                 zeros(to, at, from - position);
                 long element = origin + ((long) atD * inH + atH) * inW + (long) from * stride;
-                line(source, element * 4, until - from, to, at + 4L * (from - position));
+                moves.everyOther(source, element * 4, stride, to, at + 4L * (from - position), until - from);
                 zeros(to, at + 4L * (until - position), end - until);
             } else {
                 zeros(to, at, count);
@@ -247,17 +248,6 @@ final class Im2col {
             } else {
                 atH += strideH;
             }
-        }
-    }
-
-    private void line(MemorySegment source, long fromByte, int count, MemorySegment to, long toByte) {
-        if (stride == 1) {
-            Raw.copy(source, fromByte, to, toByte, 4L * count);
-            return;
-        }
-        int step = 4 * stride;
-        for (int i = 0; i < count; i++) {
-            to.set(Raw.I32, toByte + 4L * i, source.get(Raw.I32, fromByte + (long) i * step));
         }
     }
 

@@ -77,8 +77,8 @@ public final class VectorMoves {
     }
 
     /**
-     * Copies rows by whole vectors, one after the other: what lies past a row's end is the next row's, or beyond the
-     * last one nobody's.
+     * Copies rows by whole vectors, in order: a vector may write past its row, where the next row follows. After the
+     * last row, memory must be free to write.
      */
     static void rows(
             MemorySegment from, long fromByte, long fromStep, MemorySegment to, long toByte, long bytes, int rows) {

@@ -103,11 +103,15 @@ public class WindowLoops {
         }
     }
 
-    /** y[i] = x[i stride], in memory that does not overlap. */
+    /** y[i] = x[i stride], bit by bit, in memory that does not overlap. */
     public void everyOther(MemorySegment x, long xOffset, int stride, MemorySegment y, long yOffset, int n) {
+        if (stride == 1) {
+            Raw.copy(x, xOffset, y, yOffset, 4L * n);
+            return;
+        }
         long step = 4L * stride;
         for (int i = 0; i < n; i++) {
-            y.set(Raw.F32, yOffset + 4L * i, x.get(Raw.F32, xOffset + i * step));
+            y.set(Raw.I32, yOffset + 4L * i, x.get(Raw.I32, xOffset + i * step));
         }
     }
 

@@ -29,17 +29,15 @@ public final class CpuPoolLowering {
                 op.padsBefore(),
                 op.padsAfter(),
                 op.dilations());
-        boolean planes = node.input(0).dtype() == DType.F32 && PaddedPlane.suits(windows);
-        if (op.fn() == PoolFn.MAX) {
-            return planes
-                    ? new MaxPoolPlaneStep(windows, node, context)
-                    : node.input(0).dtype() == DType.F32
-                            ? new MaxPoolF32Step(windows, node, context)
-                            : new MaxPoolStep(windows, false, node, context);
+        boolean f32 = node.input(0).dtype() == DType.F32;
+        boolean planes = f32 && PaddedPlane.suits(windows);
+        if (op.fn() == PoolFn.MAX && !f32) {
+            return new MaxPoolStep(windows, false, node, context);
         }
-        if (op.fn() == PoolFn.AVERAGE
-                && node.input(0).dtype() == DType.F32
-                && windows.width().output() > 1) {
+        if (op.fn() == PoolFn.MAX) {
+            return planes ? new MaxPoolPlaneStep(windows, node, context) : new MaxPoolF32Step(windows, node, context);
+        }
+        if (op.fn() == PoolFn.AVERAGE && f32 && windows.width().output() > 1) {
             return planes
                     ? new AveragePoolPlaneStep(windows, op.countPadding(), node, context)
                     : new AveragePoolF32Step(windows, op.countPadding(), node, context);

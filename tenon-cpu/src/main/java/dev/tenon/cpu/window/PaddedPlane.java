@@ -59,15 +59,7 @@ public final class PaddedPlane {
 
     /** Whether windows have two dims and several cells, and their planes fit the cache. */
     public static boolean suits(Windows3 windows) {
-        return isFlat(windows) && windows.cells() > 1 && bytes(windows) <= MOST_BYTES;
-    }
-
-    private static long bytes(Windows3 windows) {
-        Windows3.Axis height = windows.height();
-        Windows3.Axis width = windows.width();
-        long phase = SizeMath.product("window", lines(height), lines(width));
-        long all = SizeMath.product("window", phase, height.stride(), width.stride());
-        return SizeMath.product("window", SizeMath.sum("window", all, phase, 2L * WindowLoops.SLACK), 4);
+        return isFlat(windows) && windows.cells() > 1 && new PaddedPlane(windows, 0).bytes() <= MOST_BYTES;
     }
 
     /** Of a phase. */
@@ -164,18 +156,10 @@ public final class PaddedPlane {
                 if (row >= 0 && row < height.input()) {
                     long element = from + row * width.input() + (long) left * width.stride() + across;
                     long to = (phase * (long) count + line) * pitch + left;
-                    row(source, element * 4, memory, at + to * 4, columns);
+                    moves.everyOther(source, element * 4, width.stride(), memory, at + to * 4, columns);
                 }
             }
         }
-    }
-
-    private void row(MemorySegment source, long from, MemorySegment memory, long to, int count) {
-        if (width.stride() == 1) {
-            Raw.copy(source, from, memory, to, 4L * count);
-            return;
-        }
-        moves.everyOther(source, from, width.stride(), memory, to, count);
     }
 
     /** Copies the results out, without those between the rows. */

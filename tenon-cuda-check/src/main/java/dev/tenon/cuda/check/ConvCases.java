@@ -272,7 +272,8 @@ final class ConvCases {
         return new TensorType(inputs.getFirst().dtype(), plain.shapes(shapes).getFirst());
     }
 
-    private static NdArray normal(Random random, TensorType type, double scale) {
+    /** Normal deviates, rounded to their type. */
+    static NdArray normal(Random random, TensorType type, double scale) {
         double[] values = new double[(int) type.shape().elements()];
         for (int i = 0; i < values.length; i++) {
             values[i] = Tolerance.rounded(type.dtype(), random.nextGaussian() * scale);

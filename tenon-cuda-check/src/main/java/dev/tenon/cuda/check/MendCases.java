@@ -55,12 +55,14 @@ final class MendCases {
 
     private static void run(KernelStage stage, DType type, boolean transposed, String entry) {
         Random random = new Random(3);
-        NdArray x = normal(random, TensorType.of(type, IMAGES, (long) GROUPS * CHANNELS, INPUT[0], INPUT[1]));
-        NdArray w = normal(
+        NdArray x =
+                ConvCases.normal(random, TensorType.of(type, IMAGES, (long) GROUPS * CHANNELS, INPUT[0], INPUT[1]), 1);
+        NdArray w = ConvCases.normal(
                 random,
                 transposed
                         ? TensorType.of(type, (long) GROUPS * CHANNELS, OUTPUTS, KERNEL, KERNEL)
-                        : TensorType.of(type, (long) GROUPS * OUTPUTS, CHANNELS, KERNEL, KERNEL));
+                        : TensorType.of(type, (long) GROUPS * OUTPUTS, CHANNELS, KERNEL, KERNEL),
+                1);
         boolean[] odd = spoilt(w, transposed, random);
         NdArray right = Interpreter.run(convolution(transposed), List.of(x, w)).getFirst();
         double[] expected = right.toDoubles();
@@ -155,13 +157,5 @@ final class MendCases {
             }
         }
         return words;
-    }
-
-    private static NdArray normal(Random random, TensorType type) {
-        double[] values = new double[(int) type.shape().elements()];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = Tolerance.rounded(type.dtype(), random.nextGaussian());
-        }
-        return NdArray.of(type, values);
     }
 }

@@ -23,7 +23,7 @@ final class Residents {
         this.memory = memory;
     }
 
-    /** Memory for a tensor; waits for such as are leaving where there is none. */
+    /** Memory for a tensor. When the device is full, it waits for tensors that are leaving. */
     DeviceMemory take(long bytes) {
         sweep();
         try {

@@ -38,7 +38,7 @@ final class ResultMemory {
         ledger.reclaimBy(this::reclaim);
     }
 
-    /** Memory of so many bytes or somewhat more. @throws OutOfMemoryException where there is none */
+    /** Memory of so many bytes or somewhat more. @throws OutOfMemoryException when the device or its cap is full */
     DeviceMemory take(long bytes) {
         long rounded = rounded(bytes);
         DeviceMemory again = again(rounded);

@@ -61,7 +61,7 @@ final class SavedPlans {
      * @param name of the entry
      * @param facts what it depends on now, by kind
      * @param files the image's file by module; empty where there is no entry that may be used
-     * @param refusal why there is none
+     * @param refusal why the entry may not be used; empty when it may
      */
     record Saved(String name, Map<String, String> facts, Map<String, String> files, String refusal) {
         boolean found() {

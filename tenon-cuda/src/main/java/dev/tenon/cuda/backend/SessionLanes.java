@@ -68,7 +68,7 @@ final class SessionLanes implements AutoCloseable {
         lanes.forEach(lane -> lane.clean(stream()));
     }
 
-    /** Waits for what is enqueued on all streams; a failure is none of this call's. */
+    /** Waits for what is enqueued on all streams, and ignores failures: the caller already reports one. */
     void drain() {
         for (Lane lane : lanes) {
             try {

@@ -1,5 +1,7 @@
 package dev.tenon.formats.onnx;
 
+import static dev.tenon.formats.onnx.Wire.number;
+import static dev.tenon.formats.onnx.Wire.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.compiler.Compiler;
@@ -13,7 +15,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Random;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -26,19 +27,6 @@ class DequantizedWeightsTest {
     private static final int DEPTH = 512;
 
     private final Random random = new Random(5);
-
-    private static UnaryOperator<Wire> number(String name, long value) {
-        return n -> n.message(5, a -> a.string(1, name).number(20, 2).number(3, value));
-    }
-
-    private static Wire tensor(Wire graph, String name, int type, byte[] raw, long... sizes) {
-        return graph.message(5, t -> {
-            for (long size : sizes) {
-                t.number(1, size);
-            }
-            return t.number(2, type).string(8, name).bytes(9, raw);
-        });
-    }
 
     private byte[] floats(int count) {
         ByteBuffer bytes = ByteBuffer.allocate(4 * count).order(ByteOrder.LITTLE_ENDIAN);

@@ -1,5 +1,7 @@
 package dev.tenon.formats.onnx;
 
+import static dev.tenon.formats.onnx.Wire.number;
+import static dev.tenon.formats.onnx.Wire.tensor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -26,19 +28,6 @@ class MatMulNBitsTest {
     private static final int COLUMNS = 5;
 
     private final Random random = new Random(11);
-
-    private static UnaryOperator<Wire> number(String name, long value) {
-        return n -> n.message(5, a -> a.string(1, name).number(20, 2).number(3, value));
-    }
-
-    private static Wire tensor(Wire graph, String name, int type, byte[] raw, long... sizes) {
-        return graph.message(5, t -> {
-            for (long size : sizes) {
-                t.number(1, size);
-            }
-            return t.number(2, type).string(8, name).bytes(9, raw);
-        });
-    }
 
     private static OnnxModel model(UnaryOperator<Wire> graph) {
         return OnnxModel.parse(

@@ -129,4 +129,19 @@ final class Wire {
         }
         out.write((int) rest);
     }
+
+    /** An attribute of a node: an integer. */
+    static UnaryOperator<Wire> number(String name, long value) {
+        return n -> n.message(5, a -> a.string(1, name).number(20, 2).number(3, value));
+    }
+
+    /** Adds an initializer to a graph. */
+    static Wire tensor(Wire graph, String name, int type, byte[] raw, long... sizes) {
+        return graph.message(5, t -> {
+            for (long size : sizes) {
+                t.number(1, size);
+            }
+            return t.number(2, type).string(8, name).bytes(9, raw);
+        });
+    }
 }

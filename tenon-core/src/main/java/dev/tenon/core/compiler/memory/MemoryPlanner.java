@@ -175,7 +175,7 @@ public final class MemoryPlanner {
             for (int i = 0; i < node.outputs().size(); i++) {
                 int root = view ? roots[numbering.operand(step, 0)] : number;
                 roots[number++] = root;
-                use(root, step); // a result that nobody reads still owns memory while its step runs
+                use(root, step); // a step writes its result even when no step reads it
             }
         }
     }
