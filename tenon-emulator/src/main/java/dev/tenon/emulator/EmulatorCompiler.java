@@ -117,12 +117,15 @@ public final class EmulatorCompiler implements KernelCompiler {
                             folder,
                             List.of(
                                     "-shared",
+                                    "-nostdlib", // nothing starts or ends with it, and linking takes half the time
                                     "-Wl,-z,defs",
                                     "-o",
                                     "kernel.so",
                                     "kernel.o",
                                     toolchain.object().toString(),
-                                    "-lm")));
+                                    "-lm",
+                                    "-lc",
+                                    "-lgcc")));
             return new ModuleImage(
                     source.name(), ModuleImage.Format.OBJECT, Toolchain.read(folder.resolve("kernel.so")), null, log);
         }

@@ -47,6 +47,7 @@ final class Resources {
             "runtime/module.cpp",
             "runtime/order.cpp",
             "runtime/pool.cpp",
+            "runtime/runtime.cpp",
             "runtime/shared.cpp",
             "runtime/signals.cpp",
             "runtime/tensor.cpp",

@@ -157,12 +157,8 @@ final class Toolchain {
             Path folder = bench.path();
             List<String> arguments = new ArrayList<>(RUNTIME_OPTIONS);
             arguments.addAll(processor().options());
-            if (!compiler.clang()) {
-                arguments.add("-flto=auto"); // the switch of fibres runs through several files
-            }
             arguments.add("-Wl,-soname," + soname);
-            files.keySet().stream().filter(name -> name.endsWith(".cpp")).forEach(arguments::add);
-            arguments.addAll(List.of("-o", "runtime.so", "-ldl"));
+            arguments.addAll(List.of("runtime/runtime.cpp", "-o", "runtime.so", "-ldl"));
             HostCommand result = compiler.run(folder, arguments);
             if (result.status() != 0) {
                 throw new NativeException("emulator: " + compiler.name() + " cannot build the runtime:\n"

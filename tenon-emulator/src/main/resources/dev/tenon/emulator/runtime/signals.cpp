@@ -10,7 +10,7 @@
 
 namespace {
 constexpr int handled[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-struct sigaction before[65];
+struct sigaction earlier[65];
 int interruption = 0;
 
 // Runs on the worker's rescue stack after the handler returned: here everything may be called.
@@ -55,7 +55,7 @@ void go_on_at_landing(ucontext_t* context, uint8_t* stack_top) {
 }
 
 void chain(int signal, siginfo_t* info, void* context) {
-    const struct sigaction& previous = before[signal];
+    const struct sigaction& previous = earlier[signal];
     if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
         previous.sa_sigaction(signal, info, context);
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
@@ -91,8 +91,8 @@ void install_signal_handlers() {
         interruption = SIGRTMAX - 3;
         struct sigaction action;
         for (int signal : handled) {
-            sigaction(signal, nullptr, &before[signal]);
-            action = before[signal];
+            sigaction(signal, nullptr, &earlier[signal]);
+            action = earlier[signal];
             action.sa_sigaction = handle;
             action.sa_flags |= SA_SIGINFO | SA_ONSTACK;
             action.sa_flags &= ~SA_RESETHAND;
