@@ -18,6 +18,7 @@ class ArchitectureTest {
                         "driver",
                         "kernel",
                         "compile",
+                        "tuning",
                         "blas",
                         "dnn",
                         "lower.step",

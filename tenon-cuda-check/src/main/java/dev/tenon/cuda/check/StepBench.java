@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.AdditionOrder;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.BlasHandle;
@@ -14,13 +15,17 @@ import dev.tenon.cuda.kernel.CopyKernel;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.timing.DeviceTiming;
+import dev.tenon.cuda.tuning.TrialMemory;
+import dev.tenon.cuda.tuning.Tuner;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -31,6 +36,7 @@ import java.util.stream.Stream;
  */
 public final class StepBench {
     private static final int PATTERN = 1 << 20;
+    private static final long PAUSE_NANOS = 1_000_000;
 
     private static final Blas NO_LIBRARIES = Blas.none("not asked");
 
@@ -94,18 +100,27 @@ public final class StepBench {
      * @throws UnsupportedException where it has no kernel
      */
     public Timed time(Op op, List<Operand> operands, int sets) {
-        try (Dnn dnn = libraries ? Dnn.of(stage.context()) : Dnn.none("not asked")) {
-            return time(steps.with(dnn), op, operands, sets);
+        GpuContext context = stage.context();
+        try (Tuner tuner = libraries ? Tuner.of(context, TrialMemory.of(context), () -> true) : Tuner.off()) {
+            long workspace = EngineOptions.defaults().libraryWorkspace();
+            try (Dnn dnn = libraries ? Dnn.of(context, tuner, workspace) : Dnn.none("not asked")) {
+                return time(steps.with(dnn), tuner, op, operands, sets);
+            } finally {
+                tuner.close(); // before the library that it times
+            }
         }
     }
 
-    private Timed time(StepRun run, Op op, List<Operand> operands, int sets) {
+    private Timed time(StepRun run, Tuner tuner, Op op, List<Operand> operands, int sets) {
         List<Integer> weights = IntStream.range(0, operands.size())
                 .filter(i -> operands.get(i).weight())
                 .boxed()
                 .toList();
         StepRun.Made made = run.make(op, operands.stream().map(Operand::type).toList(), weights);
         GpuStep step = made.step();
+        while (!tuner.settled()) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
         long bytes = Stream.concat(operands.stream().map(Operand::type), made.results().stream())
                 .mapToLong(TensorType::bytes)
                 .sum();

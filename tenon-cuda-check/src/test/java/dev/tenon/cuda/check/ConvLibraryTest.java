@@ -3,17 +3,27 @@ package dev.tenon.cuda.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tenon.core.error.TenonException;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
+import dev.tenon.core.testkit.Await;
 import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.testkit.RequiredGpus;
+import dev.tenon.cuda.tuning.TrialMemory;
+import dev.tenon.cuda.tuning.Tuner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -66,6 +76,37 @@ class ConvLibraryTest {
             System.out.println("convolutions, " + precision + ": " + tiers);
             assertThat(faults).isEmpty();
             assertThat(tiers.keySet()).anyMatch(tier -> tier.startsWith("2 cudnn"));
+        }
+    }
+
+    /** Sizes that no other test uses: a choice is kept for the next process. */
+    @Test
+    void enginesAreTimedAtRest() {
+        Assumptions.assumeTrue(dnn.unavailable().isEmpty(), dnn::unavailable);
+        Conv conv = new Conv(List.of(2L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE);
+        SplittableRandom random = new SplittableRandom(7);
+        List<NdArray> inputs = List.of(
+                CaseArrays.filled(DType.F32, random::nextGaussian, 2, 72, 15, 17),
+                CaseArrays.filled(DType.F32, random::nextGaussian, 56, 72, 3, 3));
+        AtomicBoolean resting = new AtomicBoolean();
+        long workspace = EngineOptions.defaults().libraryWorkspace();
+        String fastest;
+        try (Tuner tuner = Tuner.of(context, TrialMemory.of(context), resting::get);
+                Dnn timed = Dnn.of(context, tuner, workspace)) {
+            StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.STRICT).with(timed);
+            StepRun.Result favourite = run.check(conv, inputs, 72 * 9);
+            assertThat(favourite.step().tier()).contains("cuDNN");
+            resting.set(true);
+            Await.until("the engines are timed", tuner::settled);
+            fastest = favourite.step().tier();
+            assertThat(run.check(conv, inputs, 72 * 9).step().tier()).isEqualTo(fastest);
+            tuner.close(); // before the library that it times
+        }
+        System.out.println("a convolution's engines: " + fastest);
+        assertThat(fastest).contains("autotuned over");
+        try (Dnn later = Dnn.of(context, Tuner.of(context, _ -> null, () -> true), workspace)) {
+            StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.STRICT).with(later);
+            assertThat(run.check(conv, inputs, 72 * 9).step().tier()).contains("autotuned over");
         }
     }
 }

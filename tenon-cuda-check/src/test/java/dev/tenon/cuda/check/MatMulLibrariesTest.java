@@ -15,12 +15,12 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.core.testkit.Await;
 import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.blas.TrialMemory;
 import dev.tenon.cuda.platform.GpuPlatforms;
-import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.testkit.RequiredGpus;
+import dev.tenon.cuda.tuning.TrialMemory;
+import dev.tenon.cuda.tuning.Tuner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +50,7 @@ class MatMulLibrariesTest {
 
     private GpuContext context;
     private KernelStage stage;
+    private Tuner tuner;
     private Blas blas;
 
     @BeforeAll
@@ -58,27 +59,14 @@ class MatMulLibrariesTest {
         GpuPlatform platform = GpuPlatforms.named("cuda");
         context = platform.driver().open(0);
         stage = new KernelStage(context, platform.compiler());
-        blas = Blas.of(context, this::scratch, resting::get);
-    }
-
-    private TrialMemory.Loan scratch(long bytes) {
-        DeviceBuffer memory = context.allocate(bytes);
-        return new TrialMemory.Loan() {
-            @Override
-            public DeviceBuffer buffer() {
-                return memory;
-            }
-
-            @Override
-            public void close() {
-                memory.close();
-            }
-        };
+        tuner = Tuner.of(context, TrialMemory.of(context), resting::get);
+        blas = Blas.of(context, tuner);
     }
 
     @AfterAll
     void close() {
         if (context != null) {
+            tuner.close();
             blas.close();
             stage.close();
             context.close();
@@ -208,15 +196,17 @@ class MatMulLibrariesTest {
         requireLibraries();
         MatMul op = new MatMul(false, false, Epilogue.NONE.withBias());
         List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 520, 264, 136);
-        try (Blas poor = Blas.of(context, _ -> null, () -> true)) {
+        try (Tuner without = Tuner.of(context, _ -> null, () -> true);
+                Blas poor = Blas.of(context, without)) {
             StepRun.Result favourite = new StepRun(stage, poor, Precision.STRICT).check(op, inputs, 136);
             assertThat(favourite.step().tier()).contains("cuBLASLt").doesNotContain("autotuned");
         }
         StepRun.Result fastest = new StepRun(stage, blas, Precision.STRICT).check(op, inputs, 136);
         resting.set(true);
-        Await.until("the algorithms are timed", blas::settled);
+        Await.until("the algorithms are timed", tuner::settled);
         assertThat(fastest.step().tier()).contains("cuBLASLt", "autotuned over");
-        try (Blas later = Blas.of(context, _ -> null, () -> true)) {
+        try (Tuner without = Tuner.of(context, _ -> null, () -> true);
+                Blas later = Blas.of(context, without)) {
             StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 136);
             assertThat(known.step().tier()).isEqualTo(fastest.step().tier());
         }

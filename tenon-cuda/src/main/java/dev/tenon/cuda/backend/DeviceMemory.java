@@ -2,9 +2,9 @@ package dev.tenon.cuda.backend;
 
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.OutOfMemoryException;
-import dev.tenon.cuda.blas.TrialMemory;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.tuning.TrialMemory;
 
 /** Device memory that is entered in the ledger for as long as it lives. Thread-safe. */
 final class DeviceMemory implements TrialMemory.Loan {

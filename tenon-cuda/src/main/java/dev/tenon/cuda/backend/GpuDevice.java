@@ -5,7 +5,6 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.compiler.Plan;
-import dev.tenon.core.error.OutOfMemoryException;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
@@ -21,21 +20,17 @@ import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.nativelib.cuda.CuLibrary;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 
 /** A GPU, open: its context, kernels, libraries and books. Thread-safe. */
 final class GpuDevice implements Device {
-    /** Algorithms are timed in no more than this part of the memory that the limit leaves. */
-    private static final int TRIAL_SHARE = 4;
-
     private final DeviceInfo info;
     private final GpuContext context;
     private final KernelModules modules;
-    private final Blas blas;
-    private final Dnn dnn;
+    private final GpuLibraries libraries;
     private final MemoryLedger ledger;
     private final EngineOptions options;
     private final HostBackend host;
@@ -48,8 +43,7 @@ final class GpuDevice implements Device {
             DeviceInfo info,
             GpuContext context,
             KernelModules modules,
-            Blas blas,
-            Dnn dnn,
+            GpuLibraries libraries,
             MemoryLedger ledger,
             EngineOptions options,
             Activity activity) {
@@ -57,8 +51,7 @@ final class GpuDevice implements Device {
         this.activity = activity;
         this.context = context;
         this.modules = modules;
-        this.blas = blas;
-        this.dnn = dnn;
+        this.libraries = libraries;
         this.ledger = ledger;
         this.options = options;
         this.host = new HostBackend(options);
@@ -76,7 +69,7 @@ final class GpuDevice implements Device {
             // where the heap is known to have room, and not in the middle of a plan
             KernelCatalog.prepare();
             GpuDevice device = over(context, platform, ordinal, options);
-            device.blas.startAhead();
+            device.blas().startAhead();
             return device;
         } catch (RuntimeException | Error e) {
             Closing.after(e, context::close);
@@ -112,15 +105,13 @@ final class GpuDevice implements Device {
     private static GpuDevice over(GpuContext context, GpuPlatform platform, int ordinal, EngineOptions options) {
         MemoryLedger ledger = new MemoryLedger(platform.name() + ":" + ordinal, options.memoryLimit());
         Activity activity = new Activity();
-        String without = "CUDA's libraries do not work on the " + platform.name();
         return new GpuDevice(
                 GpuBackend.info(platform.driver(), context.device()),
                 context,
                 new KernelModules(context, platform.compiler()),
                 platform.takesLibraries()
-                        ? Blas.of(context, bytes -> forTrials(context, ledger, bytes), activity::idle)
-                        : Blas.none(without),
-                platform.takesLibraries() ? Dnn.of(context, options.libraryWorkspace()) : Dnn.none(without),
+                        ? GpuLibraries.of(context, ledger, options.libraryWorkspace(), activity::idle)
+                        : GpuLibraries.none("CUDA's libraries do not work on the " + platform.name()),
                 ledger,
                 options,
                 activity);
@@ -141,10 +132,10 @@ final class GpuDevice implements Device {
         return GpuPlanner.program(plan, GpuWeights.of(weights), this, options);
     }
 
-    /** Whether all products run by the algorithm that was measured to be the fastest. */
+    /** Whether all calls of libraries run by the algorithm that was measured to be the fastest. */
     @Override
     public boolean settled() {
-        return blas.settled();
+        return libraries.tuner().settled();
     }
 
     /** Told by sessions. */
@@ -192,20 +183,6 @@ final class GpuDevice implements Device {
         }
     }
 
-    /** Memory for a moment; null where it does not fit. */
-    private static @Nullable DeviceMemory forTrials(GpuContext context, MemoryLedger ledger, long bytes) {
-        MemoryReport books = ledger.report();
-        if (bytes > (books.limit() - books.total()) / TRIAL_SHARE) {
-            return null; // runs come first
-        }
-        try {
-            return DeviceMemory.allocate(
-                    context, ledger, bytes, MemoryLedger.Use.WORKSPACE, "timing a product's algorithms");
-        } catch (OutOfMemoryException e) {
-            return null;
-        }
-    }
-
     /** What it was opened with. */
     EngineOptions options() {
         return options;
@@ -224,12 +201,16 @@ final class GpuDevice implements Device {
         return savedPlans;
     }
 
+    Tuner tuner() {
+        return libraries.tuner();
+    }
+
     Blas blas() {
-        return blas;
+        return libraries.blas();
     }
 
     Dnn dnn() {
-        return dnn;
+        return libraries.dnn();
     }
 
     MemoryLedger ledger() {
@@ -262,8 +243,7 @@ final class GpuDevice implements Device {
         closing.step(residents::close);
         closing.step(streams::close);
         closing.step(host::close);
-        closing.step(blas::close);
-        closing.step(dnn::close);
+        closing.step(libraries::close);
         closing.step(modules::close);
         closing.step(context::close);
         closing.end();

@@ -222,7 +222,7 @@ final class GpuSession implements Device.State {
      * recorded.
      */
     private void work(GpuProgram program, Prepared ready) {
-        int generation = device.blas().generation();
+        int generation = device.tuner().generation();
         if (ready.generation != generation) {
             ready.forget();
             ready.runs = 0;
@@ -246,7 +246,7 @@ final class GpuSession implements Device.State {
         ready.forget(); // of a recording that failed
         RecordedWork made = new RecordedWork(program, ready.frames);
         ready.recorded = made; // held from the first stretch on, so that a failure leaks nothing
-        made.record(device.blas().recording());
+        made.record(device.tuner().recording().readLock());
         synchronized (dropped) { // none is closed by another thread meanwhile; and none is under way
             Closing closing = new Closing();
             recordings.add(ready, made.bytes()).forEach(other -> closing.step(other::forget));

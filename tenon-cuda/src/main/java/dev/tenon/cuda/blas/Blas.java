@@ -7,8 +7,9 @@ import dev.tenon.core.lazy.Uninterrupted;
 import dev.tenon.cuda.blas.GemmProblem.Activation;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
-import dev.tenon.cuda.store.Store;
-import dev.tenon.nativelib.Switches;
+import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Tuner;
+import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cublas.Cublas;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
@@ -18,11 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Blas implements AutoCloseable {
     private static final long MIB = 1 << 20;
-    private static final boolean AUTOTUNE = Switches.on("TENON_AUTOTUNE", true);
 
     /** Like what models begin with; what the library answers is of no interest. */
     private static final GemmProblem USUAL = new GemmProblem(
@@ -42,46 +38,35 @@ public final class Blas implements AutoCloseable {
     private record Started(long handle, String unavailable) {}
 
     private final @Nullable GpuContext context;
-    private final TrialMemory memory;
-    private final BooleanSupplier idle;
+    private final Tuner tuner;
     private final String none;
     private final ReentrantLock lock = new ReentrantLock();
-    /**
-     * cublasDestroy waits for the whole context, and the driver (580.159) ends the process by a signal when another
-     * thread records work meanwhile. Recording holds the read side.
-     */
-    private final ReentrantReadWriteLock recording = new ReentrantReadWriteLock();
-
     private final Map<GemmProblem, LtAnswer> answers = new HashMap<>();
-    private volatile @Nullable LtTuner tuner;
     private volatile @Nullable Thread starting;
     private @Nullable TuningRecords records;
-    private final AtomicInteger generation = new AtomicInteger();
     private @Nullable Started cublas;
     private @Nullable Started lt;
     /** Whether cuBLAS's first handle, made to see that it starts, waits for its first user. */
     private boolean spare;
 
-    private Blas(@Nullable GpuContext context, TrialMemory memory, BooleanSupplier idle, String none) {
+    private Blas(@Nullable GpuContext context, Tuner tuner, String none) {
         this.context = context;
-        this.memory = memory;
-        this.idle = idle;
+        this.tuner = tuner;
         this.none = none;
     }
 
     /** No library, and why. */
     public static Blas none(String why) {
-        return new Blas(null, _ -> null, () -> false, why);
+        return new Blas(null, Tuner.off(), why);
     }
 
     /**
      * The libraries for an open device of CUDA's driver.
      *
-     * @param memory where algorithms are tried
-     * @param idle whether the device has nothing to do, so that algorithms may be timed
+     * @param tuner of the same device
      */
-    public static Blas of(GpuContext context, TrialMemory memory, BooleanSupplier idle) {
-        return new Blas(context, memory, idle, "");
+    public static Blas of(GpuContext context, Tuner tuner) {
+        return new Blas(context, tuner, "");
     }
 
     /** One line that says why there is no cuBLAS; empty where there is one. Starts it when first asked. */
@@ -210,10 +195,7 @@ public final class Blas implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        LtTuner timing = tuner;
-        if (timing != null) {
-            timing.remove(product);
-        }
+        tuner.remove(product);
         if (context != null && context.healthy()) {
             context.call(product::destroy);
         }
@@ -221,42 +203,25 @@ public final class Blas implements AutoCloseable {
 
     private LtAnswer ask(GemmProblem problem, GpuContext device, long library) {
         LtProduct[] made = new LtProduct[1];
-        LtTuner timing = tuner(device);
-        TuningRecords.Choice choice = timing == null || records == null
-                ? null
-                : records.get(TuningRecords.problemClass(problem, workspaceBytes()));
+        TuningRecords found = records();
+        Choice choice = found == null ? null : found.get(LtProduct.problemClass(problem, workspaceBytes()));
         device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice));
         LtProduct product = made[0];
         if (!product.refusal().isEmpty()) {
             device.call(product::destroy);
             return new LtAnswer.Refusal(product.refusal());
         }
-        if (timing != null) {
-            timing.add(product);
+        if (found != null && product.candidates() > 1) {
+            tuner.add(product, found);
         }
         return product;
     }
 
-    private @Nullable LtTuner tuner(GpuContext device) {
-        if (tuner == null && AUTOTUNE) {
-            records = new TuningRecords(
-                    Store.standard(),
-                    "cuBLASLt " + CublasLt.cublasLtGetVersion(),
-                    device.device().name());
-            tuner = new LtTuner(device, memory, idle, records, generation::incrementAndGet, recording.readLock());
+    private @Nullable TuningRecords records() {
+        if (records == null) {
+            records = tuner.records("cuBLASLt " + CublasLt.cublasLtGetVersion());
         }
-        return tuner;
-    }
-
-    /** Changes whenever a prepared product takes another algorithm: what was recorded before runs by the old one. */
-    public int generation() {
-        return generation.get();
-    }
-
-    /** Whether no product waits to be timed. */
-    public boolean settled() {
-        LtTuner timing = tuner;
-        return timing == null || timing.settled();
+        return records;
     }
 
     private Started cublas() {
@@ -313,21 +278,20 @@ public final class Blas implements AutoCloseable {
         }
     }
 
+    /**
+     * cublasDestroy waits for the whole context, and the driver (580.159) ends the process by a signal when another
+     * thread records work meanwhile.
+     */
     void destroy(long handle) {
         GpuContext device = context;
         if (handle != 0 && device != null && device.healthy()) {
-            recording.writeLock().lock();
+            tuner.recording().writeLock().lock();
             try {
                 device.call(() -> CublasLibrary.CHECK.check(Cublas.cublasDestroy(handle), "cublasDestroy()"));
             } finally {
-                recording.writeLock().unlock();
+                tuner.recording().writeLock().unlock();
             }
         }
-    }
-
-    /** Held while work is recorded on this device. */
-    public Lock recording() {
-        return recording.readLock();
     }
 
     /**
@@ -339,10 +303,6 @@ public final class Blas implements AutoCloseable {
         Thread ahead = starting;
         if (ahead != null) {
             Uninterrupted.run(ahead::join); // the context must not be closed before
-        }
-        LtTuner timing = tuner;
-        if (timing != null) {
-            timing.close();
         }
         lock.lock();
         try {
@@ -363,7 +323,6 @@ public final class Blas implements AutoCloseable {
             }
         } finally {
             answers.clear();
-            tuner = null;
             records = null;
             spare = false;
             cublas = null;

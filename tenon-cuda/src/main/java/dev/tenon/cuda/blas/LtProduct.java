@@ -2,6 +2,8 @@ package dev.tenon.cuda.blas;
 
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Tunable;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
 import dev.tenon.nativelib.cublas.CublasLt;
@@ -10,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * transposes of column-major ones, so the library computes {@code dᵀ = bᵀ aᵀ}, and its bias of a number a row is ours
  * of a number a column.
  */
-public final class LtProduct implements LtAnswer {
+public final class LtProduct implements LtAnswer, Tunable {
     /** What the library may rely on: values start on 64-byte boundaries. */
     private static final int ALIGNMENT = 64;
 
@@ -55,7 +58,7 @@ public final class LtProduct implements LtAnswer {
      *
      * @param known what was found for problems like this one; null for nothing
      */
-    LtProduct(GemmProblem problem, long handle, long workspaceBytes, TuningRecords.@Nullable Choice known) {
+    LtProduct(GemmProblem problem, long handle, long workspaceBytes, @Nullable Choice known) {
         this.problem = problem;
         this.handle = handle;
         this.workspaceBytes = workspaceBytes;
@@ -160,22 +163,43 @@ public final class LtProduct implements LtAnswer {
                 "cublasLtMatmulPreferenceSetAttribute");
     }
 
-    /** How many algorithms the library offered, its favourite first. */
+    @Override
+    public Lock guard() {
+        return lock;
+    }
+
+    @Override
+    public String problemClass() {
+        return problemClass(problem, workspaceBytes);
+    }
+
+    /**
+     * A class of problems that one algorithm suits: all but the number of rows alike, and that within a factor of 1.5.
+     */
+    static String problemClass(GemmProblem problem, long workspaceBytes) {
+        return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes;
+    }
+
+    /** How many algorithms the library offered. */
     int candidates() {
         return candidates.size();
     }
 
-    MemorySegment candidate(int index) {
-        return candidates.get(index);
+    @Override
+    public List<LtTrial> trials() {
+        return candidates.stream()
+                .map(algorithm -> new LtTrial(this, algorithm))
+                .toList();
     }
 
-    /**
-     * Runs by another algorithm from now on.
-     *
-     * @return whether the library takes it for this problem
-     */
-    boolean take(TuningRecords.Choice choice) {
-        byte[] bytes = choice.bytes();
+    @Override
+    public long trialBytes() {
+        return LtTrial.Operands.of(this).bytes();
+    }
+
+    @Override
+    public boolean take(Choice choice) {
+        byte[] bytes = LtTrial.bytes(choice.algorithm());
         if (bytes.length != CublasConstants.ALGO_BYTES) {
             return false;
         }
@@ -201,7 +225,7 @@ public final class LtProduct implements LtAnswer {
      * so many were timed.
      */
     public String chosen() {
-        return timed > 1 ? "autotuned over " + timed : "";
+        return Choice.words(timed);
     }
 
     /** Enqueues it by an algorithm that is not its own yet. */

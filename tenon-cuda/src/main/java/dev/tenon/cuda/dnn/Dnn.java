@@ -3,9 +3,13 @@ package dev.tenon.cuda.dnn;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 
+import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Tuner;
+import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
 import java.lang.foreign.Arena;
@@ -14,6 +18,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +40,11 @@ public final class Dnn implements AutoCloseable {
     private static final List<Question> QUESTIONS = List.of(
             new Question(HEUR_MODE_A, 1, 0), new Question(HEUR_MODE_A, 16, 1), new Question(HEUR_MODE_FALLBACK, 16, 0));
 
+    /** Engines that are asked for to be timed. */
+    private static final int MOST_TRIALS = 16;
+
     private final @Nullable GpuContext context;
+    private final Tuner tuner;
     private final String none;
     private final long mostWorkspaceBytes;
     private final ReentrantLock lock = new ReentrantLock();
@@ -43,32 +53,35 @@ public final class Dnn implements AutoCloseable {
 
     private final Map<DnnOperation, DnnAnswer> answers = new HashMap<>();
     private final Map<DnnPlan, Integer> users = new HashMap<>();
+    private @Nullable TuningRecords records;
     private @Nullable String unavailable;
     private long handle;
 
-    private Dnn(@Nullable GpuContext context, String none, long mostWorkspaceBytes) {
+    private Dnn(@Nullable GpuContext context, Tuner tuner, String none, long mostWorkspaceBytes) {
         this.context = context;
+        this.tuner = tuner;
         this.none = none;
         this.mostWorkspaceBytes = mostWorkspaceBytes;
     }
 
     /** No library, and why. */
     public static Dnn none(String why) {
-        return new Dnn(null, why, 0);
+        return new Dnn(null, Tuner.off(), why, 0);
     }
 
-    /** The library for an open device of CUDA's driver, with the workspace that an engine gives it unless told. */
+    /** The library's favourites alone, with the workspace that an engine gives it unless told. */
     public static Dnn of(GpuContext context) {
-        return of(context, EngineOptions.defaults().libraryWorkspace());
+        return of(context, Tuner.off(), EngineOptions.defaults().libraryWorkspace());
     }
 
     /**
      * The library for an open device of CUDA's driver.
      *
+     * @param tuner of the same device
      * @param mostWorkspaceBytes what one operation may work in
      */
-    public static Dnn of(GpuContext context, long mostWorkspaceBytes) {
-        return new Dnn(context, "", mostWorkspaceBytes);
+    public static Dnn of(GpuContext context, Tuner tuner, long mostWorkspaceBytes) {
+        return new Dnn(context, tuner, "", mostWorkspaceBytes);
     }
 
     /** What one operation may work in, in bytes. */
@@ -108,8 +121,9 @@ public final class Dnn implements AutoCloseable {
     }
 
     /**
-     * Prepares an operation for one more user by the plan that the library's heuristics rank first among those that
-     * are exact enough and fit into the workspace. Never while the thread captures. A plan that is given back by
+     * Prepares an operation for one more user by the engine that was fastest for convolutions like it, or the one that
+     * the library's heuristics rank first among those that are exact enough and fit into the workspace: then the
+     * others are timed when the device is idle. Never while the thread captures. A plan that is given back by
      * {@link #release} as often as it was prepared is gone.
      */
     public DnnAnswer prepare(DnnOperation problem) {
@@ -138,6 +152,11 @@ public final class Dnn implements AutoCloseable {
 
     private DnnAnswer ask(DnnOperation problem) {
         try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            TuningRecords found = problem instanceof DnnProblem ? records() : null;
+            DnnPlan known = found == null ? null : known((DnnProblem) problem, found);
+            if (known != null) {
+                return known;
+            }
             long operations = graph.build();
             int seen = 0;
             for (Question question : QUESTIONS) {
@@ -146,7 +165,11 @@ public final class Dnn implements AutoCloseable {
                     seen++;
                     long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
                     if (plan != 0) {
-                        return new DnnPlan(problem, handle, plan, graph.workspaceBytes(plan), calls);
+                        DnnPlan favourite = answer(problem, plan, 1);
+                        if (found != null) {
+                            tuner.add(favourite, found);
+                        }
+                        return favourite;
                     }
                 }
             }
@@ -157,21 +180,77 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
+    private DnnPlan answer(DnnOperation problem, long plan, int timed) {
+        return new DnnPlan(this, problem, handle, plan, DnnDescriptors.workspaceBytes(plan), timed, calls);
+    }
+
+    private @Nullable TuningRecords records() {
+        if (records == null) {
+            records = tuner.records("cuDNN " + Cudnn.cudnnGetVersion());
+        }
+        return records;
+    }
+
+    /** By what was found for problems like it; null for nothing that works here. */
+    private @Nullable DnnPlan known(DnnProblem problem, TuningRecords found) {
+        Choice choice = found.get(classOf(problem));
+        DnnEngine engine = choice == null ? null : DnnEngine.parse(choice.algorithm());
+        long plan = engine == null ? 0 : plan(problem, engine);
+        return choice == null || plan == 0 ? null : answer(problem, plan, choice.timed());
+    }
+
+    String classOf(DnnProblem problem) {
+        return problem.problemClass() + " in " + mostWorkspaceBytes;
+    }
+
+    /** Held by all that asks the library. */
+    Lock guard() {
+        return lock;
+    }
+
+    /** The engines that may be timed, the library's favourite first. The guard is held, the context current. */
+    List<DnnEngine> engines(DnnOperation problem) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            long operations = graph.build();
+            return graph.configurations(operations, HEUR_MODE_A, MOST_TRIALS).stream()
+                    .filter(one -> graph.isExact(one) && !graph.isCompiled(one))
+                    .map(graph::engine)
+                    .filter(Objects::nonNull)
+                    .distinct()
+                    .toList();
+        }
+    }
+
+    /**
+     * A plan by an engine, which the caller destroys; 0 where the library has none. The guard is held, the context
+     * current.
+     */
+    long plan(DnnOperation problem, DnnEngine engine) {
+        try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
+            long configuration = graph.configuration(graph.build(), engine);
+            return configuration != 0 && graph.isExact(configuration)
+                    ? graph.plan(configuration, mostWorkspaceBytes)
+                    : 0;
+        } catch (NativeException e) {
+            return 0; // the engine is one for other graphs
+        }
+    }
+
     /** Gives a plan back; nothing enqueued may use it any more. */
     public void release(DnnPlan plan) {
         lock.lock();
         try {
-            GpuContext device = context;
             if (users.merge(plan, -1, Integer::sum) > 0) {
                 return;
             }
             users.remove(plan);
             answers.remove(plan.problem, plan);
-            if (device != null && device.healthy()) {
-                device.call(plan::destroy);
-            }
         } finally {
             lock.unlock();
+        }
+        tuner.remove(plan);
+        if (context != null && context.healthy()) {
+            context.call(plan::destroy);
         }
     }
 
@@ -195,6 +274,7 @@ public final class Dnn implements AutoCloseable {
             answers.clear();
             users.clear();
             handle = 0;
+            records = null;
             unavailable = null;
             lock.unlock();
         }

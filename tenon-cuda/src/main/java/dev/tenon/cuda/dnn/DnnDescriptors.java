@@ -9,7 +9,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Descriptors of one operation graph, and what is asked of it. The context is current in every call. Used by one thread
@@ -90,33 +94,93 @@ abstract sealed class DnnDescriptors implements AutoCloseable permits DnnGraph, 
 
     /** Whether the engine of a configuration computes as exactly as the problem asks, and the same each time. */
     final boolean isExact(long configuration) {
+        int[] notes = notes(engineOf(configuration), ENGINE_NUMERICAL_NOTE, TYPE_NUMERICAL_NOTE, NOTE_TYPE_COUNT);
+        return notes != null
+                && Arrays.stream(notes).noneMatch(note -> {
+                    boolean rounds = note == NOTE_TENSOR_CORE && !mayRound();
+                    return rounds || (note >= NOTE_DOWN_CONVERT_INPUTS && note <= NOTE_WINOGRAD_TILE_13X13);
+                });
+    }
+
+    /** Whether a plan for a configuration is compiled when it is made, which takes the library a moment. */
+    final boolean isCompiled(long configuration) {
+        int[] notes = notes(engineOf(configuration), ENGINE_BEHAVIOR_NOTE, TYPE_BEHAVIOR_NOTE, BEHAVIOR_NOTE_COUNT);
+        return notes == null || Arrays.stream(notes).anyMatch(note -> note == BEHAVIOR_RUNTIME_COMPILATION);
+    }
+
+    /** The engine's descriptor; 0 where the library does not say. */
+    private long engineOf(long configuration) {
         long engine = create(ENGINE_DESCRIPTOR);
         out.set(ValueLayout.JAVA_LONG, 0, engine);
+        return count(configuration, ENGINECFG_ENGINE, TYPE_BACKEND_DESCRIPTOR, 1, out) < 0 ? 0 : engine;
+    }
+
+    private int @Nullable [] notes(long engine, int name, int type, int most) {
+        MemorySegment notes = arena.allocate(ValueLayout.JAVA_INT, most);
+        long count = engine == 0 ? -1 : count(engine, name, type, most, notes);
+        return count < 0
+                ? null
+                : notes.asSlice(0, Integer.BYTES * Math.min(most, count)).toArray(ValueLayout.JAVA_INT);
+    }
+
+    /** Asks for an attribute. @return how many values there are, −1 where the library does not say */
+    private long count(long descriptor, int name, int type, long most, MemorySegment values) {
         MemorySegment count = arena.allocate(ValueLayout.JAVA_LONG);
-        int status = Cudnn.cudnnBackendGetAttribute(
-                configuration, ENGINECFG_ENGINE, TYPE_BACKEND_DESCRIPTOR, 1, count.address(), out.address());
-        MemorySegment notes = arena.allocate(ValueLayout.JAVA_INT, NOTE_TYPE_COUNT);
-        if (status == 0) {
-            status = Cudnn.cudnnBackendGetAttribute(
-                    engine,
-                    ENGINE_NUMERICAL_NOTE,
-                    TYPE_NUMERICAL_NOTE,
-                    NOTE_TYPE_COUNT,
-                    count.address(),
-                    notes.address());
+        int status = Cudnn.cudnnBackendGetAttribute(descriptor, name, type, most, count.address(), values.address());
+        return status == 0 ? count.get(ValueLayout.JAVA_LONG, 0) : -1;
+    }
+
+    /** What a configuration is, by numbers; null where the library does not say. */
+    final @Nullable DnnEngine engine(long configuration) {
+        MemorySegment number = arena.allocate(ValueLayout.JAVA_LONG);
+        long engine = engineOf(configuration);
+        MemorySegment choices = arena.allocate(ValueLayout.JAVA_LONG, KNOB_TYPE_COUNT);
+        for (int i = 0; i < KNOB_TYPE_COUNT; i++) {
+            choices.setAtIndex(ValueLayout.JAVA_LONG, i, create(KNOB_CHOICE_DESCRIPTOR));
         }
-        if (status != 0) {
-            return false;
+        long set = count(configuration, ENGINECFG_KNOB_CHOICES, TYPE_BACKEND_DESCRIPTOR, KNOB_TYPE_COUNT, choices);
+        if (engine == 0 || set < 0 || count(engine, ENGINE_GLOBAL_INDEX, TYPE_INT64, 1, number) < 1) {
+            return null;
         }
-        for (int i = 0; i < Math.min(NOTE_TYPE_COUNT, count.get(ValueLayout.JAVA_LONG, 0)); i++) {
-            int note = notes.getAtIndex(ValueLayout.JAVA_INT, i);
-            boolean rounds = note == NOTE_TENSOR_CORE && !mayRound();
-            boolean loses = note >= NOTE_DOWN_CONVERT_INPUTS && note <= NOTE_WINOGRAD_TILE_13X13;
-            if (rounds || loses) {
-                return false;
+        Map<Integer, Long> knobs = new HashMap<>();
+        MemorySegment value = arena.allocate(ValueLayout.JAVA_LONG);
+        for (int i = 0; i < Math.min(set, KNOB_TYPE_COUNT); i++) {
+            long choice = choices.getAtIndex(ValueLayout.JAVA_LONG, i);
+            MemorySegment type = arena.allocate(ValueLayout.JAVA_INT);
+            if (count(choice, KNOB_CHOICE_KNOB_TYPE, TYPE_KNOB_TYPE, 1, type) < 1
+                    || count(choice, KNOB_CHOICE_KNOB_VALUE, TYPE_INT64, 1, value) < 1) {
+                return null;
             }
+            knobs.put(type.get(ValueLayout.JAVA_INT, 0), value.get(ValueLayout.JAVA_LONG, 0));
         }
-        return true;
+        return new DnnEngine(number.get(ValueLayout.JAVA_LONG, 0), knobs);
+    }
+
+    /** The configuration that numbers stand for; 0 where the library has none for this graph. */
+    final long configuration(long graph, DnnEngine numbers) {
+        long engine = create(ENGINE_DESCRIPTOR);
+        longs(engine, ENGINE_OPERATION_GRAPH, TYPE_BACKEND_DESCRIPTOR, graph);
+        out.set(ValueLayout.JAVA_LONG, 0, numbers.number());
+        if (Cudnn.cudnnBackendSetAttribute(engine, ENGINE_GLOBAL_INDEX, TYPE_INT64, 1, out.address()) != 0
+                || Cudnn.cudnnBackendFinalize(engine) != 0) {
+            return 0;
+        }
+        List<Long> choices = new ArrayList<>();
+        for (Map.Entry<Integer, Long> knob : numbers.knobs().entrySet()) {
+            long choice = create(KNOB_CHOICE_DESCRIPTOR);
+            number(choice, KNOB_CHOICE_KNOB_TYPE, TYPE_KNOB_TYPE, knob.getKey());
+            longs(choice, KNOB_CHOICE_KNOB_VALUE, TYPE_INT64, knob.getValue());
+            if (Cudnn.cudnnBackendFinalize(choice) != 0) {
+                return 0;
+            }
+            choices.add(choice);
+        }
+        long configuration = create(ENGINECFG_DESCRIPTOR);
+        longs(configuration, ENGINECFG_ENGINE, TYPE_BACKEND_DESCRIPTOR, engine);
+        if (!choices.isEmpty()) {
+            longs(configuration, ENGINECFG_KNOB_CHOICES, TYPE_BACKEND_DESCRIPTOR, array(choices));
+        }
+        return Cudnn.cudnnBackendFinalize(configuration) == 0 ? configuration : 0;
     }
 
     /** A plan for a configuration, which the caller destroys; 0 where the library has none or wants more memory. */
@@ -132,11 +196,14 @@ abstract sealed class DnnDescriptors implements AutoCloseable permits DnnGraph, 
     }
 
     /** Bytes of memory that a plan needs; more than there is where the library does not say. */
-    final long workspaceBytes(long plan) {
-        MemorySegment bytes = arena.allocate(ValueLayout.JAVA_LONG);
-        int status = Cudnn.cudnnBackendGetAttribute(
-                plan, EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, out.address(), bytes.address());
-        return status == 0 ? bytes.get(ValueLayout.JAVA_LONG, 0) : Long.MAX_VALUE;
+    static long workspaceBytes(long plan) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment count = scratch.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment bytes = scratch.allocate(ValueLayout.JAVA_LONG);
+            int status = Cudnn.cudnnBackendGetAttribute(
+                    plan, EXECUTION_PLAN_WORKSPACE_SIZE, TYPE_INT64, 1, count.address(), bytes.address());
+            return status == 0 ? bytes.get(ValueLayout.JAVA_LONG, 0) : Long.MAX_VALUE;
+        }
     }
 
     final long create(int type) {

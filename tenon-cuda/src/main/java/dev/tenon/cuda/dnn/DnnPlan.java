@@ -8,24 +8,28 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_UNIQUE_IDS;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_WORKSPACE;
 
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Tunable;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * An operation that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
  * long as its {@link Dnn}. Thread-safe.
  */
-public final class DnnPlan implements DnnAnswer {
+public final class DnnPlan implements DnnAnswer, Tunable {
     private static final int MOST_OPERANDS = 6;
 
     final DnnOperation problem;
+    private final Dnn dnn;
     private final long handle;
-    private final long plan;
     private final long workspaceBytes;
     /** The handle is bound to a stream for each call: held from that until the call has been made. */
     private final ReentrantLock lock;
@@ -37,15 +41,25 @@ public final class DnnPlan implements DnnAnswer {
     private final MemorySegment workspace = arena.allocate(ValueLayout.JAVA_LONG);
     private final Runnable execute = this::execute;
     private final int operands;
+    private volatile long plan;
+    /** Those before it, which recordings may still run by. Guarded by the library's lock. */
+    private final List<Long> former = new ArrayList<>();
+
+    private volatile int timed;
     /** Of the call that is being made: a field, so that making one allocates nothing. */
     private long stream;
 
+    private long called;
+
     private boolean destroyed;
 
-    DnnPlan(DnnOperation problem, long handle, long plan, long workspaceBytes, ReentrantLock lock) {
+    /** @param timed of how many it was the fastest; 1 where it is the library's favourite */
+    DnnPlan(Dnn dnn, DnnOperation problem, long handle, long plan, long workspaceBytes, int timed, ReentrantLock lock) {
+        this.dnn = dnn;
         this.problem = problem;
         this.handle = handle;
         this.plan = plan;
+        this.timed = timed;
         this.workspaceBytes = workspaceBytes;
         this.lock = lock;
         List<Long> all = problem.operands();
@@ -58,6 +72,54 @@ public final class DnnPlan implements DnnAnswer {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, (long) all.size() - scalars.size() + i, at);
         }
         this.operands = all.size();
+    }
+
+    @Override
+    public Lock guard() {
+        return dnn.guard();
+    }
+
+    @Override
+    public String problemClass() {
+        return dnn.classOf(convolution());
+    }
+
+    private DnnProblem convolution() {
+        return (DnnProblem) problem; // what is tuned
+    }
+
+    @Override
+    public List<DnnTrial> trials() {
+        return dnn.engines(problem).stream()
+                .map(engine -> new DnnTrial(dnn, this, convolution(), engine))
+                .toList();
+    }
+
+    @Override
+    public long trialBytes() {
+        return DnnTrial.bytes(convolution(), dnn.mostWorkspaceBytes());
+    }
+
+    @Override
+    public boolean take(Choice choice) {
+        DnnEngine engine = DnnEngine.parse(choice.algorithm());
+        long taken = engine == null ? 0 : dnn.plan(problem, engine);
+        if (taken == 0) {
+            return false;
+        }
+        if (DnnDescriptors.workspaceBytes(taken) > workspaceBytes) {
+            Cudnn.cudnnBackendDestroyDescriptor(taken);
+            return true;
+        }
+        former.add(plan);
+        plan = taken;
+        timed = choice.timed();
+        return true;
+    }
+
+    /** How the engine was chosen, in words: empty where it is the library's favourite. */
+    public String chosen() {
+        return Choice.words(timed);
     }
 
     /** Bytes of device memory that a call is given. */
@@ -79,6 +141,7 @@ public final class DnnPlan implements DnnAnswer {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 3, y);
             workspace.set(ValueLayout.JAVA_LONG, 0, memory);
             stream = on.handle();
+            called = plan;
             on.call(execute);
         } finally {
             lock.unlock();
@@ -93,8 +156,14 @@ public final class DnnPlan implements DnnAnswer {
      * @param memory at least {@link #workspaceBytes()}, of this stream
      */
     public void enqueue(GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
+        enqueue(0, on, x, w, y, bias, residual, memory);
+    }
+
+    /** The same by a plan that is not its own; 0 for its own. */
+    void enqueue(long by, GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
         lock.lock(); // before the call's section, in which nothing may block
         try {
+            called = by == 0 ? plan : by;
             int count = 0;
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, x);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, w);
@@ -124,7 +193,7 @@ public final class DnnPlan implements DnnAnswer {
             set(pack, VARIANT_PACK_DATA_POINTERS, TYPE_VOID_PTR, operands, pointers);
             set(pack, VARIANT_PACK_WORKSPACE, TYPE_VOID_PTR, 1, workspace);
             CudnnLibrary.CHECK.check(Cudnn.cudnnBackendFinalize(pack), "cudnnBackendFinalize(variant pack)");
-            int status = Cudnn.cudnnBackendExecute(handle, plan, pack);
+            int status = Cudnn.cudnnBackendExecute(handle, called, pack);
             if (status != 0) {
                 CudnnLibrary.CHECK.check(status, "cudnnBackendExecute(%s)", problem);
             }
@@ -145,6 +214,7 @@ public final class DnnPlan implements DnnAnswer {
         if (!destroyed) {
             destroyed = true;
             Cudnn.cudnnBackendDestroyDescriptor(plan);
+            former.forEach(Cudnn::cudnnBackendDestroyDescriptor);
             arena.close();
         }
     }

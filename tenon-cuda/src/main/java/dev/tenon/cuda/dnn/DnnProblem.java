@@ -1,6 +1,7 @@
 package dev.tenon.cuda.dnn;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.tuning.Tunable;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -66,6 +67,18 @@ public record DnnProblem(
     @Override
     public List<Float> scalars() {
         return List.of();
+    }
+
+    /** Problems that one engine suits: batch and spatial sizes within a factor of 1.5, all else alike. */
+    String problemClass() {
+        List<String> near =
+                new ArrayList<>(List.of(Tunable.near(x.get(0)), x.get(1).toString()));
+        x.subList(2, x.size()).forEach(size -> near.add(Tunable.near(size)));
+        return (transposed ? "transposed " : "") + dtype + (tf32 ? " as TF32" : "")
+                + (channelsLast ? ", channels last" : "") + ", " + near + " by " + w + ", strides " + strides
+                + ", pads "
+                + before + " " + after + ", dilations " + dilations + (residualFirst ? ", residual" : "")
+                + (bias ? ", bias" : "") + (relu ? ", relu" : "") + (residual ? ", residual" : "");
     }
 
     /** Whether something follows the sums. */

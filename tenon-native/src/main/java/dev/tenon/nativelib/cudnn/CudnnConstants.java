@@ -35,6 +35,10 @@ public final class CudnnConstants {
     public static final int NOTE_WINOGRAD_TILE_13X13 = 8;
     public static final int NOTE_TYPE_COUNT = 10;
 
+    public static final int BEHAVIOR_RUNTIME_COMPILATION = 0;
+    public static final int BEHAVIOR_NOTE_COUNT = 5;
+    public static final int KNOB_TYPE_COUNT = 44;
+
     public static final int TYPE_HANDLE = 0;
     public static final int TYPE_DATA_TYPE = 1;
     public static final int TYPE_BOOLEAN = 2;
@@ -43,11 +47,13 @@ public final class CudnnConstants {
     public static final int TYPE_VOID_PTR = 6;
     public static final int TYPE_CONVOLUTION_MODE = 7;
     public static final int TYPE_HEUR_MODE = 8;
+    public static final int TYPE_KNOB_TYPE = 9;
     public static final int TYPE_NAN_PROPAGATION = 10;
     public static final int TYPE_NUMERICAL_NOTE = 11;
     public static final int TYPE_POINTWISE_MODE = 14;
     public static final int TYPE_BACKEND_DESCRIPTOR = 15;
     public static final int TYPE_REDUCTION_OPERATOR = 18;
+    public static final int TYPE_BEHAVIOR_NOTE = 19;
 
     public static final int POINTWISE_DESCRIPTOR = 0;
     public static final int CONVOLUTION_DESCRIPTOR = 1;
@@ -55,6 +61,7 @@ public final class CudnnConstants {
     public static final int ENGINECFG_DESCRIPTOR = 3;
     public static final int ENGINEHEUR_DESCRIPTOR = 4;
     public static final int EXECUTION_PLAN_DESCRIPTOR = 5;
+    public static final int KNOB_CHOICE_DESCRIPTOR = 7;
     public static final int OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR = 10;
     public static final int OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR = 12;
     public static final int OPERATION_POINTWISE_DESCRIPTOR = 13;
@@ -81,9 +88,12 @@ public final class CudnnConstants {
     public static final int ENGINEHEUR_OPERATION_GRAPH = 201;
     public static final int ENGINEHEUR_RESULTS = 202;
     public static final int ENGINECFG_ENGINE = 300;
+    public static final int ENGINECFG_KNOB_CHOICES = 302;
     public static final int EXECUTION_PLAN_HANDLE = 400;
     public static final int EXECUTION_PLAN_ENGINE_CONFIG = 401;
     public static final int EXECUTION_PLAN_WORKSPACE_SIZE = 402;
+    public static final int KNOB_CHOICE_KNOB_TYPE = 600;
+    public static final int KNOB_CHOICE_KNOB_VALUE = 601;
     public static final int CONVOLUTION_FORWARD_ALPHA = 700;
     public static final int CONVOLUTION_FORWARD_BETA = 701;
     public static final int CONVOLUTION_FORWARD_CONV_DESC = 702;
@@ -113,7 +123,10 @@ public final class CudnnConstants {
     public static final int VARIANT_PACK_UNIQUE_IDS = 1000;
     public static final int VARIANT_PACK_DATA_POINTERS = 1001;
     public static final int VARIANT_PACK_WORKSPACE = 1003;
+    public static final int ENGINE_OPERATION_GRAPH = 1300;
+    public static final int ENGINE_GLOBAL_INDEX = 1301;
     public static final int ENGINE_NUMERICAL_NOTE = 1303;
+    public static final int ENGINE_BEHAVIOR_NOTE = 1305;
     public static final int MATMUL_COMP_TYPE = 1500;
     public static final int OPERATION_MATMUL_ADESC = 1520;
     public static final int OPERATION_MATMUL_BDESC = 1521;

@@ -193,6 +193,13 @@ record DnnConv(
         return operands.with(epilogue).activation(launch).build();
     }
 
+    /** With how the engine was chosen, which may come after the step. */
+    @Override
+    public String tier() {
+        String chosen = plan.chosen();
+        return chosen.isEmpty() ? tier : tier + ", " + chosen;
+    }
+
     @Override
     public void enqueue(GpuFrame frame) {
         boolean whole = finish == null;

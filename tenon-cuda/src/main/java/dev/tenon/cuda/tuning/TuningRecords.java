@@ -1,4 +1,4 @@
-package dev.tenon.cuda.blas;
+package dev.tenon.cuda.tuning;
 
 import dev.tenon.cuda.store.Store;
 import java.io.IOException;
@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -18,26 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Kept in one text file, a line a class; another process that writes at the same time may cost a line, which is
  * measured again. Thread-safe.
  */
-final class TuningRecords {
+public final class TuningRecords {
     private static final System.Logger LOG = System.getLogger(TuningRecords.class.getName());
     private static final String FORMAT = "tenon tuning 2";
-
-    /**
-     * An algorithm.
-     *
-     * @param hex the bytes by which the library describes it
-     * @param timed how many it was the fastest of
-     */
-    record Choice(String hex, int timed) {
-        static Choice of(byte[] bytes, int timed) {
-            return new Choice(HexFormat.of().formatHex(bytes), timed);
-        }
-
-        /** @throws IllegalArgumentException when that is no hexadecimal number of bytes */
-        byte[] bytes() {
-            return HexFormat.of().parseHex(hex);
-        }
-    }
 
     private final Store store;
     private final String name;
@@ -49,22 +31,14 @@ final class TuningRecords {
      * @param library its name and version
      * @param device its name
      */
-    TuningRecords(Store store, String library, String device) {
+    public TuningRecords(Store store, String library, String device) {
         this.store = store;
         this.header = FORMAT + ", " + library + ", " + device;
         this.name = "tuning-" + Integer.toHexString(header.hashCode());
     }
 
-    /**
-     * A class of problems that one algorithm suits: all but the number of rows alike, and that within a factor of 1.5.
-     */
-    static String problemClass(GemmProblem problem, long workspaceBytes) {
-        long octave = Long.highestOneBit(problem.m());
-        String rows = octave + (problem.m() >= octave + octave / 2 && octave > 1 ? "+" : "");
-        return "rows " + rows + " of " + problem.withRows(1) + " in " + workspaceBytes;
-    }
-
-    synchronized @Nullable Choice get(String problemClass) {
+    /** What was found for a class of problems; null for nothing. */
+    public synchronized @Nullable Choice get(String problemClass) {
         readOnce();
         return choices.get(problemClass);
     }
@@ -91,14 +65,12 @@ final class TuningRecords {
             for (int i = 1; i < lines.length; i++) {
                 String[] parts = lines[i].split("\t");
                 if (parts.length == 3) {
-                    Choice choice = new Choice(parts[1], Integer.parseInt(parts[2]));
-                    var _ = choice.bytes(); // or the file is not what it should be
-                    choices.putIfAbsent(parts[0], choice);
+                    choices.putIfAbsent(parts[0], new Choice(parts[1], Integer.parseInt(parts[2])));
                 }
             }
         } catch (NoSuchFileException _) {
             // nothing was measured yet
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException | NumberFormatException e) {
             LOG.log(Level.DEBUG, "tuning records " + store.path(name) + " are passed over: " + e);
         }
     }
@@ -110,7 +82,7 @@ final class TuningRecords {
         new TreeMap<>(choices)
                 .forEach((problem, choice) -> text.append(problem)
                         .append('\t')
-                        .append(choice.hex())
+                        .append(choice.algorithm())
                         .append('\t')
                         .append(choice.timed())
                         .append('\n'));
