@@ -15,6 +15,7 @@ import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.RunCommand;
 import dev.tenon.cli.profile.CalibrateCommand;
 import dev.tenon.cli.profile.ProfileCommand;
+import dev.tenon.cli.profile.TuneCommand;
 import dev.tenon.cli.ranks.AllReduceCommand;
 import dev.tenon.cli.ranks.LaunchCommand;
 import dev.tenon.cli.soak.SoakCommand;
@@ -49,6 +50,7 @@ import picocli.CommandLine.Spec;
             ExplainCommand.class,
             ProfileCommand.class,
             CalibrateCommand.class,
+            TuneCommand.class,
             CompareCommand.class,
             DoctorCommand.class,
             DevicesCommand.class,

@@ -82,6 +82,11 @@ class ProfileTest {
     }
 
     @Test
+    void nothingIsToBeTunedOnTheCpu() {
+        Cli.run("tune", Cli.MINI_LM.toString(), "--device", "cpu").fails("the CPU backend has none", "--device cuda");
+    }
+
+    @Test
     void badFileIsSaid() {
         Cli.run(
                         "profile",

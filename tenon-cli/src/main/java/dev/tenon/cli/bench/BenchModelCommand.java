@@ -12,7 +12,6 @@ import dev.tenon.cli.model.CompileSettings;
 import dev.tenon.cli.model.DefaultModel;
 import dev.tenon.cli.model.FirstResult;
 import dev.tenon.cli.model.ModelInputs;
-import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
@@ -23,7 +22,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -105,7 +103,7 @@ final class BenchModelCommand implements Callable<Integer> {
                         Session session = compiled.newSession()) {
                     for (Sizes shape : shapes.isEmpty() ? defaultShapes(dims.size()) : shapes) {
                         progress.say(file.getFileName() + " " + shape + (cpu ? ", " + threads + " thread(s) …" : " …"));
-                        Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), sizes(shape, dims));
+                        Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), shape.named(dims));
                         boolean begins = first == null;
                         if (first == null) {
                             FirstResult.modelIsLoaded();
@@ -218,20 +216,6 @@ final class BenchModelCommand implements Callable<Integer> {
     }
 
     private static List<Sizes> defaultShapes(int dims) {
-        return dims == 2
-                ? Sizes.of("1x8", "1x32", "1x128", "1x256", "32x128")
-                : List.of(new Sizes(Collections.nCopies(Math.max(dims, 1), 1L)));
-    }
-
-    private static Map<String, Long> sizes(Sizes shape, List<String> dims) {
-        if (shape.count() != dims.size() && !(dims.isEmpty() && shape.count() == 1)) {
-            throw new InputException(
-                    "shape " + shape + " has " + shape.count() + " size(s); the model's dims are " + dims);
-        }
-        Map<String, Long> sizes = new LinkedHashMap<>();
-        for (int i = 0; i < dims.size(); i++) {
-            sizes.put(dims.get(i), shape.at(i));
-        }
-        return sizes;
+        return dims == 2 ? Sizes.of("1x8", "1x32", "1x128", "1x256", "32x128") : List.of(Sizes.ones(dims));
     }
 }

@@ -1,7 +1,11 @@
 package dev.tenon.cli.console;
 
+import dev.tenon.core.error.InputException;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Sizes as they are written on a command line, with an x between them: {@code 1024x1024}. */
@@ -23,6 +27,27 @@ public record Sizes(List<Long> all) {
 
     public static List<Sizes> of(String... texts) {
         return Arrays.stream(texts).map(Sizes::of).toList();
+    }
+
+    /** 1 of each of so many dims, and one size where there are none. */
+    public static Sizes ones(int dims) {
+        return new Sizes(Collections.nCopies(Math.max(dims, 1), 1L));
+    }
+
+    /**
+     * The sizes by the names of a model's dims, in order.
+     *
+     * @throws InputException when there are more or fewer; one size may stand for no dims
+     */
+    public Map<String, Long> named(List<String> dims) {
+        if (count() != dims.size() && !(dims.isEmpty() && count() == 1)) {
+            throw new InputException("shape " + this + " has " + count() + " size(s); the model's dims are " + dims);
+        }
+        Map<String, Long> sizes = new LinkedHashMap<>();
+        for (int i = 0; i < dims.size(); i++) {
+            sizes.put(dims.get(i), at(i));
+        }
+        return sizes;
     }
 
     public int count() {
