@@ -28,7 +28,10 @@ final class ConvCases {
     private static final List<DType> TYPES = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final List<UnaryFn> FUNCTIONS =
             List.of(UnaryFn.RELU, UnaryFn.GELU, UnaryFn.TANH, UnaryFn.HARD_SWISH);
-    private static final int DRAWN = 240;
+    /** How many are drawn, and from which on: processes share them out. */
+    private static final int DRAWN = Integer.getInteger("tenon.convolutions", 240);
+
+    private static final int FIRST = Integer.getInteger("tenon.convolutions.first", 0);
     private static final long MOST_MULTIPLICATIONS = 400_000;
 
     private final List<KernelCase> cases = new ArrayList<>();
@@ -52,7 +55,7 @@ final class ConvCases {
      */
     static List<KernelCase> all(Function<KernelStage, StepRun> runs, Consumer<String> tiers) {
         ConvCases all = new ConvCases(runs, tiers);
-        for (int seed = 0; seed < DRAWN; seed++) {
+        for (int seed = FIRST; seed < FIRST + DRAWN; seed++) {
             all.draw(seed);
         }
         for (DType type : TYPES) {
