@@ -39,7 +39,8 @@ module dev.tenon.cuda {
             dev.tenon.cli,
             dev.tenon.cuda.check,
             dev.tenon.emulator;
-    exports dev.tenon.cuda.tuning to dev.tenon.cuda.check;
+    exports dev.tenon.cuda.tuning to
+            dev.tenon.cuda.check;
 
     uses dev.tenon.core.backend.Backend;
     uses dev.tenon.cuda.compile.PtxBundle;

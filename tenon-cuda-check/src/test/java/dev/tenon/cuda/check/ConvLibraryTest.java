@@ -6,6 +6,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
@@ -83,11 +84,12 @@ class ConvLibraryTest {
     @Test
     void enginesAreTimedAtRest() {
         Assumptions.assumeTrue(dnn.unavailable().isEmpty(), dnn::unavailable);
-        Conv conv = new Conv(List.of(2L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE);
+        ChannelsLastConv conv = new ChannelsLastConv(
+                new Conv(List.of(2L, 1L), List.of(1L, 1L), List.of(1L, 1L), List.of(1L, 1L), 1, Epilogue.NONE));
         SplittableRandom random = new SplittableRandom(7);
         List<NdArray> inputs = List.of(
-                CaseArrays.filled(DType.F32, random::nextGaussian, 2, 72, 15, 17),
-                CaseArrays.filled(DType.F32, random::nextGaussian, 56, 72, 3, 3));
+                CaseArrays.filled(DType.F16, random::nextGaussian, 2, 15, 17, 72),
+                CaseArrays.filled(DType.F16, random::nextGaussian, 56, 3, 3, 72));
         AtomicBoolean resting = new AtomicBoolean();
         long workspace = EngineOptions.defaults().libraryWorkspace();
         String fastest;

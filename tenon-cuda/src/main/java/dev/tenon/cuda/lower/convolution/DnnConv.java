@@ -118,6 +118,10 @@ record DnnConv(
             // as cuDNN 9.19 has it: sums of infinite elements came out 0, and NaN spread to other groups
             return "its kernels for " + operands.dtype() + " with channels first take infinite elements wrongly";
         }
+        if (geometry.transposed() && geometry.axes().size() == ConvPhase.DIMS) {
+            // cuDNN 9.19: an illegal instruction for f32[3,7,9,6,9] by f32[7,2,1,4,2], another one never ended
+            return "its kernels for transposed convolutions of " + ConvPhase.DIMS + " spatial dims can end the context";
+        }
         return context.dnn().unavailable();
     }
 
