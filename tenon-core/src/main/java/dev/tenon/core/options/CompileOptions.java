@@ -34,6 +34,10 @@ public record CompileOptions(
         if (maxPlans < 1) {
             throw InputException.of("maxPlans", "argument \"maxPlans\" is " + maxPlans + "; expected 1 or more");
         }
+        if (maxPlanBytes < 0) {
+            throw InputException.of(
+                    "maxPlanBytes", "argument \"maxPlanBytes\" is " + maxPlanBytes + "; expected 0 or more");
+        }
     }
 
     /** Returns plans made when a run needs them, at most 64 of them, fast precision, weights as given, step by step. */
@@ -74,14 +78,14 @@ public record CompileOptions(
                 execution);
     }
 
+    /** @throws InputException for fewer than 1 */
     public CompileOptions withMaxPlans(int count) {
-        return new CompileOptions(
-                compiler, mode, profile, Math.max(1, count), maxPlanBytes, numerics, weightType, execution);
+        return new CompileOptions(compiler, mode, profile, count, maxPlanBytes, numerics, weightType, execution);
     }
 
+    /** @throws InputException for less than 0 */
     public CompileOptions withMaxPlanBytes(long bytes) {
-        return new CompileOptions(
-                compiler, mode, profile, maxPlans, Math.max(0, bytes), numerics, weightType, execution);
+        return new CompileOptions(compiler, mode, profile, maxPlans, bytes, numerics, weightType, execution);
     }
 
     /** Returns the precision of products of f32 values. */

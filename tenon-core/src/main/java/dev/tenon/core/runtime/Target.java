@@ -55,7 +55,7 @@ public record Target(String backend, int ordinal, String reason) {
                         : String.join("; ", passedOver)));
     }
 
-    /** {@code cpu}, {@code cuda}, {@code cuda:1}, {@code best}. @throws InputException naming these forms */
+    /** {@code cpu}, {@code cuda}, {@code cuda:1}, {@code emulator}, {@code best}. @throws InputException naming these forms */
     public static Target parse(String text) {
         if (Require.nonNull(text, "text").equals("best")) {
             return best();
@@ -66,7 +66,7 @@ public record Target(String backend, int ordinal, String reason) {
                     ? new Target(text, 0, "")
                     : new Target(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)), "");
         }
-        throw new InputException("no device \"" + text + "\"; say cpu, cuda, cuda:N or best");
+        throw new InputException("no device \"" + text + "\"; say cpu, cuda, cuda:N, emulator or best");
     }
 
     /** The names of the backends on the path, the preferred one first. */

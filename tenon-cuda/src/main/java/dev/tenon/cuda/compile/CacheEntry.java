@@ -14,21 +14,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file of the cache: the image as it is, so that a shared object can be opened in place, then the compiler's log,
- * then a trailer of fixed size: SHA-256 of image and log, their lengths, the format, and a magic number at the very
- * end. Code and what describes it lie in one file, so they cannot come from two writers.
+ * then a trailer of fixed size: SHA-256 of key, image and log, their lengths, the format, and a magic number at the
+ * very end. Code and what describes it lie in one file, so they cannot come from two writers; a file under another
+ * entry's name is no entry.
  */
 final class CacheEntry {
-    private static final long MAGIC = 0x544e4e4b45524e31L; // "TNNKERN1"
+    private static final long MAGIC = 0x544e4e4b45524e32L; // "TNNKERN2"
     private static final int TRAILER = Hash.BYTES + Long.BYTES + Integer.BYTES + Integer.BYTES + Long.BYTES;
 
     private CacheEntry() {}
 
     /** What goes behind the image's bytes. */
-    static ByteBuffer tail(ModuleImage image) {
+    static ByteBuffer tail(String key, ModuleImage image) {
         byte[] log = image.log().getBytes(StandardCharsets.UTF_8);
         ByteBuffer tail = ByteBuffer.allocate(log.length + TRAILER).order(ByteOrder.LITTLE_ENDIAN);
         tail.put(log)
-                .put(hash(image.bytes(), MemorySegment.ofArray(log)))
+                .put(hash(key, image.bytes(), MemorySegment.ofArray(log)))
                 .putLong(image.bytes().byteSize())
                 .putInt(log.length)
                 .putInt(code(image.format()))
@@ -36,8 +37,8 @@ final class CacheEntry {
         return tail.flip();
     }
 
-    /** @return null when the file is not whole */
-    static @Nullable ModuleImage parse(MemorySegment file, String name, Path path) {
+    /** @return null when the file is not whole, or another key's */
+    static @Nullable ModuleImage parse(String key, MemorySegment file, String name, Path path) {
         long size = file.byteSize();
         if (size < TRAILER) {
             return null;
@@ -60,7 +61,7 @@ final class CacheEntry {
         }
         MemorySegment bytes = file.asSlice(0, length);
         MemorySegment said = file.asSlice(length, log);
-        if (!Arrays.equals(hash, hash(bytes, said))) {
+        if (!Arrays.equals(hash, hash(key, bytes, said))) {
             return null;
         }
         return new ModuleImage(
@@ -93,7 +94,7 @@ final class CacheEntry {
         return Arena.ofAuto().allocate(Math.max(1, size), 16).asSlice(0, size);
     }
 
-    private static byte[] hash(MemorySegment bytes, MemorySegment log) {
-        return new Hash().add(bytes).add(log).bytes();
+    private static byte[] hash(String key, MemorySegment bytes, MemorySegment log) {
+        return new Hash().add(key).add(bytes).add(log).bytes();
     }
 }

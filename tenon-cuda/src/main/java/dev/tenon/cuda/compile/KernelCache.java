@@ -56,7 +56,7 @@ public final class KernelCache {
             MemorySegment file = CacheEntry.room(size);
             ByteBuffer buffer = file.asByteBuffer();
             while (buffer.hasRemaining() && channel.read(buffer) >= 0) {}
-            ModuleImage image = buffer.hasRemaining() ? null : CacheEntry.parse(file, name, path);
+            ModuleImage image = buffer.hasRemaining() ? null : CacheEntry.parse(key, file, name, path);
             if (image == null) {
                 warn("the entry " + path + " is damaged; " + name + " is compiled anew");
             }
@@ -81,7 +81,7 @@ public final class KernelCache {
      * @return the image with its file; the same image when it could not be kept
      */
     public ModuleImage write(String key, ModuleImage image) {
-        boolean kept = store.write(key, "compiled kernels", image.bytes().asByteBuffer(), CacheEntry.tail(image));
+        boolean kept = store.write(key, "compiled kernels", image.bytes().asByteBuffer(), CacheEntry.tail(key, image));
         return kept ? new ModuleImage(image.name(), image.format(), image.bytes(), path(key), image.log()) : image;
     }
 

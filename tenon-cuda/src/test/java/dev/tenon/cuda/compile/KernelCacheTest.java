@@ -60,6 +60,20 @@ class KernelCacheTest {
     }
 
     @Test
+    void anEntryUnderAnotherNameIsNone() throws IOException {
+        KernelSource a = CountingCompiler.source("a.cu");
+        KernelSource b = CountingCompiler.source("b.cu");
+        Path first = fresh().compile(a, SM_80).file();
+        Path second = fresh().compile(b, SM_80).file();
+        byte[] bytes = Files.readAllBytes(first);
+        Files.write(first, Files.readAllBytes(second));
+        Files.write(second, bytes);
+        assertThat(CountingCompiler.text(fresh().compile(a, SM_80))).isEqualTo(compiler.expected(a, SM_80));
+        assertThat(CountingCompiler.text(fresh().compile(b, SM_80))).isEqualTo(compiler.expected(b, SM_80));
+        assertThat(compiler.compilations).hasValue(4);
+    }
+
+    @Test
     @DisplayName("PC-01 damaged entries are made anew")
     void damagedEntriesAreMadeAnew() throws IOException {
         KernelSource source = CountingCompiler.source("a.cu");
