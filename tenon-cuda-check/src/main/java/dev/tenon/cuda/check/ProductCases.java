@@ -12,6 +12,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.kernel.ProductCatalog.Tile;
 import dev.tenon.cuda.lower.step.ProductForm;
 import java.util.ArrayList;
@@ -41,6 +42,11 @@ final class ProductCases {
     };
 
     private static final int LARGE = 4;
+
+    /** m, n, k around the tiles and lengths of sums of {@code matmul_rows}. */
+    private static final long[][] SHORT = {
+        {1, 8, 8}, {128, 128, 64}, {129, 136, 200}, {300, 400, 384}, {140, 72, 120}, {17, 1536, 256}
+    };
 
     /** m, n, k of few rows, weights of whole chunks and not. */
     private static final long[][] FEW = {
@@ -73,6 +79,7 @@ final class ProductCases {
             sizes(cases, "gemv", dtype, ProductForm.FEW_ROWS, FEW);
             epilogues(cases, "gemv", dtype, ProductForm.FEW_ROWS, new long[] {3, 40, 264});
         }
+        rows(cases);
         random(cases);
         for (DType dtype : FLOATS) {
             groups(cases, dtype);
@@ -120,6 +127,31 @@ final class ProductCases {
                         kernel,
                         dtype + " " + n + " columns, " + epilogue,
                         stage -> check(run(stage).with(form), kernel, op, dtype, new long[2][0], with)));
+            }
+        }
+    }
+
+    /** Products of short sums with an activation, on devices that have the kernel; else by what they have. */
+    private static void rows(List<KernelCase> cases) {
+        for (DType dtype : List.of(DType.F16, DType.BF16)) {
+            for (UnaryFn fn : ProductCatalog.ROWS_FUNCTIONS) {
+                for (long[] size : SHORT) {
+                    for (int flags = 0; flags < 4; flags++) {
+                        Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : Unary.of(fn);
+                        Epilogue epilogue = new Epilogue((flags & 2) != 0, activation, false, false);
+                        MatMul op = new MatMul(false, (flags & 1) != 0, epilogue);
+                        cases.add(new KernelCase(
+                                "matmul_rows",
+                                dtype + " " + Arrays.toString(size) + " " + op,
+                                stage -> check(
+                                        run(stage).with(ProductForm.ROWS),
+                                        stage.context().device().architecture().number() == 90 ? "matmul_rows" : "",
+                                        op,
+                                        dtype,
+                                        new long[2][0],
+                                        size)));
+                    }
+                }
             }
         }
     }

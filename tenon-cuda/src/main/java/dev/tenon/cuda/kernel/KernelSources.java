@@ -50,6 +50,7 @@ public final class KernelSources {
             "conv_direct.cuh",
             "conv_gather.cuh",
             "conv_tile.cuh",
+            "short_fn.cuh",
             "sort_key.cuh",
             "compact.cuh",
             "block_sort.cuh",

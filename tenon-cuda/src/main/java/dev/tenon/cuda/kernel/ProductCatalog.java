@@ -7,8 +7,10 @@ import static dev.tenon.cuda.kernel.ParameterType.F32;
 import static dev.tenon.cuda.kernel.ParameterType.I32;
 import static dev.tenon.cuda.kernel.ParameterType.I64;
 import static dev.tenon.cuda.kernel.ParameterType.POINTER;
+import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.fn.UnaryFn;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -55,10 +57,42 @@ public final class ProductCatalog {
                     Collections.nCopies(3, I64),
                     List.of(I32, COMPUTE, COMPUTE, I32, I32, POINTER, POINTER)));
 
+    /** Functions that {@link #MATMUL_ROWS} applies: the usual activations that libraries leave to another pass. */
+    public static final List<UnaryFn> ROWS_FUNCTIONS = List.of(UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU);
+
+    /** Lengths of sums that {@link #MATMUL_ROWS} is compiled for, in 64 elements; shorter sums are padded. */
+    public static final List<Integer> ROWS_STEPS = List.of(2, 3, 4, 6);
+
+    public static final KernelFile MATMUL_ROWS = file(
+            "contraction/matmul_rows.cu",
+            List.of("matmul_rows"),
+            Stream.of(DType.F16, DType.BF16)
+                    .flatMap(dtype -> ROWS_FUNCTIONS.stream()
+                            .flatMap(fn -> ROWS_STEPS.stream()
+                                    .flatMap(steps ->
+                                            Stream.of(true, false).map(along -> rows(dtype, fn, steps, along)))))
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
+
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA);
+        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS);
+    }
+
+    /**
+     * A variant of {@link #MATMUL_ROWS}.
+     *
+     * @param fn one of {@link #ROWS_FUNCTIONS}
+     * @param steps one of {@link #ROWS_STEPS}
+     * @param alongB whether the right operand lies along k
+     */
+    public static KernelVariant rows(DType dtype, UnaryFn fn, int steps, boolean alongB) {
+        return KernelVariant.of(dtype)
+                .with("", KernelVariant.SPECIFIC)
+                .with(fn.word(), "TENON_FN=" + fn.code())
+                .with("s" + steps, "TENON_STEPS=" + steps)
+                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }
 
     /**

@@ -92,7 +92,8 @@ class KernelCatalogTest {
             case "i32" -> ParameterType.I32;
             case "i64" -> ParameterType.I64;
             case "float" -> ParameterType.F32;
-            case "Walk1", "Walk2", "Walk3", "Walk8", "Options", "Program", "Operands", "Layout" -> ParameterType.STRUCT;
+            case "Walk1", "Walk2", "Walk3", "Walk8", "Options", "Program", "Operands", "Layout", "TensorMap" ->
+                ParameterType.STRUCT;
             case "PoolWindows",
                     "PoolLastSizes",
                     "ConvSpace",

@@ -85,6 +85,10 @@ public final class GpuMatMulLowering {
                 context.kernels().context().device(),
                 context.products());
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, offer, context.precision());
+        String rows = rowsRefusal(choice, epilogue, dtype, shape, context);
+        if (rows != null && rows.isEmpty()) {
+            choice = choice.byRows();
+        }
         LtProduct prepared = null;
         if (choice.lt()) {
             switch (context.prepare(problem(choice, epilogue, dtype, shape))) {
@@ -94,11 +98,13 @@ public final class GpuMatMulLowering {
                             dtype, shape, epilogue, offer.withoutLt(none.reason()), context.precision());
             }
         }
+        choice = rows == null || rows.isEmpty() ? choice : choice.notByRows(rows);
         choice = refusal.isEmpty() ? choice : choice.notQuantised(refusal);
         MatMulKernels kernels = new MatMulKernels(context.kernels());
         return switch (choice.tier()) {
             case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
             case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case ROWS -> RowsMatMul.step(choice, epilogue, dtype, shape, slots, context);
             case TENSOR_CORE -> TensorCoreMatMul.step(choice, epilogue, dtype, shape, slots, context);
             case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);
             case MIXED, FUSED, BLAS -> {
@@ -117,6 +123,24 @@ public final class GpuMatMulLowering {
                         slots,
                         blas.workspaceBytes());
             }
+        };
+    }
+
+    /** Why the tier of rows does not take a product; empty where it does, null where it is not concerned. */
+    private static @Nullable String rowsRefusal(
+            MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, GpuLoweringContext context) {
+        return switch (choice.tier()) {
+            case NONE, GEMV -> null;
+            case ROWS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
+                RowsPlan.concerns(dtype, epilogue)
+                        ? RowsPlan.refusal(
+                                dtype,
+                                shape,
+                                epilogue,
+                                context.kernels().context().device(),
+                                context.kernels().compilesSpecific(),
+                                context.products())
+                        : null;
         };
     }
 

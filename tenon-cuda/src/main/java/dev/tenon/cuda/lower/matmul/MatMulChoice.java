@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, 0q quantised,
- * 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
+ * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, r rows,
+ * 0q quantised, 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
  *
  * @param tier the first that takes it
  * @param lt whether cuBLASLt makes the product, which lets algorithms be timed, else cuBLAS; false for our own kernels
@@ -35,6 +35,8 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         MIXED("0 mixed"),
         FUSED("1 fused"),
         BLAS("2 blas"),
+        /** Our kernel for short sums with an activation, where that is sooner than a library and a second pass. */
+        ROWS("r rows"),
         TENSOR_CORE("3 tensor core"),
         SCALAR("4 scalar");
 
@@ -80,6 +82,21 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         List<String> all = new ArrayList<>(passedOver);
         all.removeIf(text -> text.startsWith(QUANTISED));
         all.add(Math.min(1, all.size()), QUANTISED + reason);
+        return new MatMulChoice(tier, lt, fused, tf32, all);
+    }
+
+    /** The choice of the tier of rows, which the tiers before it leave. */
+    MatMulChoice byRows() {
+        List<String> gemv = passedOver.stream()
+                .filter(text -> text.startsWith(Tier.GEMV.word))
+                .toList();
+        return new MatMulChoice(Tier.ROWS, false, true, false, gemv);
+    }
+
+    /** The same with the reason why the tier of rows does not take it. */
+    MatMulChoice notByRows(String reason) {
+        List<String> all = new ArrayList<>(passedOver);
+        all.add(Math.min(1, all.size()), Tier.ROWS.word + ": " + reason);
         return new MatMulChoice(tier, lt, fused, tf32, all);
     }
 
@@ -170,7 +187,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return switch (offer.form) {
             case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
             case PLAIN -> "the plain kernel is asked for";
-            case BY_CHOICE, FEW_ROWS, TENSOR_CORES -> MmaPlan.refusal(dtype, shape, precision, offer.device);
+            case BY_CHOICE, FEW_ROWS, ROWS, TENSOR_CORES -> MmaPlan.refusal(dtype, shape, precision, offer.device);
         };
     }
 
@@ -220,6 +237,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         int soonest = GemvPlan.soonest(dtype, shape);
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
+                offer.form == ProductForm.ROWS ? "the kernel for short sums is asked for" : "",
                 weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : "",
                 others && shape.m() > soonest
                         ? rows(shape.m()) + " sooner " + (library ? "by the library" : "on tensor cores")
@@ -276,7 +294,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
 
     private boolean isOwn() {
         return switch (tier) {
-            case GEMV, TENSOR_CORE, SCALAR -> true;
+            case GEMV, ROWS, TENSOR_CORE, SCALAR -> true;
             case NONE, MIXED, FUSED, BLAS -> false;
         };
     }

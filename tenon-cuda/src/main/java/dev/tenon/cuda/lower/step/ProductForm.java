@@ -8,6 +8,8 @@ public enum ProductForm {
     BY_CHOICE,
     /** The one for few rows wherever it can, even if a library is there. */
     FEW_ROWS,
+    /** The one for short sums with an activation wherever it can, even if a library is there. */
+    ROWS,
     /** That on tensor cores wherever it can, even if a library is there. */
     TENSOR_CORES,
     /** By choice, without tensor cores. */

@@ -5,7 +5,7 @@
 // rest (PTX ISA, mma). Types: f16 (sm_75), bf16 and float as TF32 (sm_80).
 #pragma once
 #include "mma_operand.cuh"
-#include "unary_fn.cuh"
+#include "short_fn.cuh"
 #include "wgmma.cuh"
 
 // 16 bytes of elements in registers. Arrays of 16-bit elements would lie in local memory.
@@ -278,7 +278,7 @@ struct MmaTile {
     template <int FN>
     static __device__ __forceinline__ float finished(float v, int fn, float p0, float p1) {
         if (FN == 0) return v;
-        return FN > 0 ? unary_fn(FN, v, p0, p1) : unary_fn_call(fn, v, p0, p1);
+        return FN > 0 ? ShortFn<T, FN>::of(v, p0, p1) : unary_fn_call(fn, v, p0, p1);
     }
 
     // A thread has the same columns in each of its rows, some of which are on their way together.

@@ -4,6 +4,11 @@
 #pragma once
 #include "tenon.cuh"
 
+// How the copy engine sees a matrix in global memory, as the driver encodes it. A kernel's parameter: TensorMap const __grid_constant__ name.
+struct alignas(64) TensorMap {
+    u64 words[16];
+};
+
 #if __CUDA_ARCH_FEAT_SM90_ALL
 // What this thread wrote to shared memory is seen by the tensor cores after the next barrier.
 __device__ __forceinline__ void show_to_tensor_cores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
@@ -77,17 +82,18 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 64, 32, 32, 33, 34, 35, 36)
 TENON_PRODUCT_OF_REGISTERS(f16, "f16", 128, 64, 64, 65, 66, 67, 68)
 TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
 
-// d = a b of operands along their depth: what d was does not matter.
-#define TENON_FRESH_PRODUCT(type, name, N, count, a0, b0)                                                                                 \
+// d = a b, a along its depth: what d was does not matter.
+#define TENON_FRESH_PRODUCT(type, name, N, count, a0, b0, b1)                                                                             \
+    template <bool ALONG_B = true>                                                                                                        \
     __device__ __forceinline__ void fresh_warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, type) {                                   \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." name "." name " {" TENON_LIST_##count "}, %" #a0 ", %" #b0          \
-                     ", 0, 1, 1, 0, 0;"                                                                                                   \
+                     ", 0, 1, 1, 0, %" #b1 ";"                                                                                            \
                      : TENON_REGISTERS_##count(d, 0)                                                                                      \
-                     : "l"(a), "l"(b));                                                                                                   \
+                     : "l"(a), "l"(b), "n"(ALONG_B ? 0 : 1));                                                                             \
     }
 
-TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65)
-TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65)
+TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65, 66)
+TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66)
 
 // Where something lies in shared memory.
 __device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
@@ -107,6 +113,19 @@ __device__ __forceinline__ void await_phase(u32 barrier, u32 parity) {
         "@p bra.uni done%=;\n"
         "bra.uni again%=;\n"
         "done%=: }" ::"r"(barrier), "r"(parity) : "memory");
+}
+
+// Arrives, and makes the phase wait for so many bytes of copies beside; one thread for all copies of a phase.
+__device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// Copies the map's box whose first element is (column, row) to shared memory, zeros for what lies outside the matrix; done when the barrier
+// has its bytes. Asked for by one thread. Barriers are shown to the copy engine first.
+__device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared),
+                 "l"(&map), "r"(column), "r"(row), "r"(barrier)
+                 : "memory");
 }
 
 // Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.

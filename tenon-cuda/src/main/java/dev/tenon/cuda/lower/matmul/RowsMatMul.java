@@ -1,0 +1,147 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.LaunchShape;
+import dev.tenon.cuda.port.TensorMap;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A product of short sums by {@code matmul_rows}, its activation included. Thread-safe. */
+final class RowsMatMul implements GpuStep {
+    private static final int MAP_ALIGNMENT = 128;
+    private static final int TILE = 128;
+    private static final int HALF = 64;
+
+    private final String tier;
+    private final List<String> passedOver;
+    private final Kernel kernel;
+    private final LaunchShape launch;
+    private final GpuContext device;
+    private final DType dtype;
+    private final MatMulShape shape;
+    private final Unary function;
+    private final int groups;
+    private final Slots slots;
+    /** Of the last addresses: those of a session stay as they are. */
+    private volatile @Nullable Maps last;
+
+    private record Maps(long a, long b, MemorySegment left, MemorySegment right) {}
+
+    private RowsMatMul(
+            MatMulChoice choice,
+            Epilogue epilogue,
+            DType dtype,
+            MatMulShape shape,
+            RowsPlan plan,
+            Slots slots,
+            GpuLoweringContext context) {
+        this.tier = choice.text(dtype, epilogue, plan.text());
+        this.passedOver = choice.passedOver();
+        this.device = context.kernels().context();
+        this.dtype = dtype;
+        this.shape = shape;
+        this.function = activation(epilogue);
+        this.groups = plan.groups();
+        this.slots = slots;
+        this.launch = LaunchShape.of(plan.blocks(), RowsPlan.THREADS)
+                .withSharedBytes(plan.sharedBytes())
+                .withProgrammatic();
+        this.kernel = context.kernels()
+                .kernel(
+                        ProductCatalog.MATMUL_ROWS,
+                        "matmul_rows",
+                        ProductCatalog.rows(dtype, function.fn(), plan.steps(), shape.transposeB()),
+                        plan.sharedBytes());
+    }
+
+    private static Unary activation(Epilogue epilogue) {
+        Unary activation = epilogue.activation();
+        if (activation == null) {
+            throw new IllegalStateException(epilogue + " has no activation");
+        }
+        return activation;
+    }
+
+    /**
+     * A step for a product that it takes.
+     *
+     * @see RowsPlan#refusal
+     */
+    static GpuStep step(
+            MatMulChoice choice,
+            Epilogue epilogue,
+            DType dtype,
+            MatMulShape shape,
+            Slots slots,
+            GpuLoweringContext context) {
+        RowsPlan plan =
+                RowsPlan.of(dtype, shape, epilogue, context.kernels().context().device());
+        if (plan == null) {
+            throw new IllegalStateException(shape + " is refused");
+        }
+        return new RowsMatMul(choice, epilogue, dtype, shape, plan, slots, context);
+    }
+
+    @Override
+    public void enqueue(GpuFrame frame) {
+        Maps maps = maps(frame.at(slots.a()), frame.at(slots.b()));
+        frame.stream()
+                .launch(
+                        kernel.function(),
+                        launch,
+                        frame.arguments()
+                                .clear()
+                                .add(maps.left, MAP_ALIGNMENT)
+                                .add(maps.right, MAP_ALIGNMENT)
+                                .add(Slots.at(frame, slots.bias()))
+                                .add(frame.at(slots.y()))
+                                .add(shape.m())
+                                .add(shape.n())
+                                .add(groups)
+                                .add((float) function.alpha())
+                                .add((float) function.beta()));
+    }
+
+    private Maps maps(long a, long b) {
+        Maps found = last;
+        if (found == null || found.a != a || found.b != b) {
+            TensorMap right =
+                    shape.transposeB() ? map(b, shape.k(), shape.n(), TILE) : map(b, shape.n(), shape.k(), HALF);
+            found = new Maps(a, b, device.encode(map(a, shape.k(), shape.m(), TILE)), device.encode(right));
+            last = found;
+        }
+        return found;
+    }
+
+    /** A dense matrix in boxes of {@code height} rows of 64 elements. */
+    private TensorMap map(long address, long columns, long rows, int height) {
+        return new TensorMap(
+                dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
+                address,
+                List.of(columns, rows),
+                List.of(columns * dtype.bytes()),
+                List.of(HALF, height),
+                TensorMap.Swizzle.BYTES_128);
+    }
+
+    @Override
+    public String tier() {
+        return tier;
+    }
+
+    @Override
+    public List<String> passedOver() {
+        return passedOver;
+    }
+}

@@ -1,0 +1,63 @@
+package dev.tenon.cuda.lower.matmul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.lower.step.ProductForm;
+import dev.tenon.cuda.port.DeviceProperties;
+import org.junit.jupiter.api.Test;
+
+class RowsPlanTest {
+    private static final DeviceProperties H200 = MatMulChoiceTest.device(9, 0);
+    private static final Epilogue GELU = new Epilogue(true, Unary.of(UnaryFn.GELU), false, false);
+
+    private static MatMulShape shape(long m, long n, long k) {
+        return MatMulShape.of(Shape.of(m, k), Shape.of(k, n), false, false);
+    }
+
+    private static String refusal(MatMulShape shape) {
+        return RowsPlan.refusal(DType.F16, shape, GELU, H200, true, ProductForm.BY_CHOICE);
+    }
+
+    @Test
+    void activationsOfHalvesAreConcerned() {
+        assertThat(RowsPlan.concerns(DType.F16, GELU)).isTrue();
+        assertThat(RowsPlan.concerns(DType.F32, GELU)).isFalse();
+        assertThat(RowsPlan.concerns(DType.BF16, Epilogue.NONE)).isFalse();
+        assertThat(RowsPlan.concerns(DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false)))
+                .isFalse();
+    }
+
+    @Test
+    void manyRowsAreTakenByBlocksThatShareNoRows() {
+        MatMulShape shape = shape(32768, 1536, 384);
+        assertThat(refusal(shape)).isEmpty();
+        RowsPlan plan = RowsPlan.of(DType.F16, shape, GELU, H200);
+        assertThat(plan.groups()).isEqualTo(1);
+        assertThat(plan.blocks()).isEqualTo(256);
+        assertThat(plan.steps()).isEqualTo(6);
+    }
+
+    @Test
+    void fewerRowsAreSharedByBlocks() {
+        RowsPlan plan = RowsPlan.of(DType.F16, shape(4096, 1536, 384), GELU, H200);
+        assertThat(plan.groups()).isEqualTo(4);
+        assertThat(plan.blocks()).isEqualTo(128);
+    }
+
+    @Test
+    void refusalsNameTheReason() {
+        assertThat(refusal(shape(32768, 3072, 768))).contains("sums of 768 elements");
+        assertThat(refusal(shape(100, 1536, 384))).contains("100 rows");
+        assertThat(refusal(shape(512, 1536, 384))).contains("us by the model");
+        assertThat(RowsPlan.refusal(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE))
+                .isEqualTo("no compiler for sm_90a");
+        assertThat(RowsPlan.refusal(DType.F16, shape(32768, 1536, 384), GELU, H200, true, ProductForm.PLAIN))
+                .isEqualTo("other products are asked for");
+    }
+}
