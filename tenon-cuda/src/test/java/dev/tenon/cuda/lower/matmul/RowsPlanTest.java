@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
@@ -48,6 +49,19 @@ class RowsPlanTest {
         RowsPlan plan = RowsPlan.of(DType.F16, shape(4096, 1536, 384), GELU, H200);
         assertThat(plan.groups()).isEqualTo(4);
         assertThat(plan.blocks()).isEqualTo(128);
+    }
+
+    @Test
+    void tierOfRowsStandsBehindGemvAndSaysWhyItWasPassedOver() {
+        MatMulChoice.Offer offer = new MatMulChoice.Offer(() -> "", "", H200, ProductForm.BY_CHOICE);
+        MatMulShape shape = shape(32768, 1536, 384);
+        MatMulChoice choice = MatMulChoice.of(DType.F16, shape, GELU, offer, Precision.FAST);
+        MatMulChoice rows = choice.byRows();
+        RowsPlan plan = RowsPlan.of(DType.F16, shape, GELU, H200);
+        assertThat(rows.text(DType.F16, GELU, plan.text()))
+                .isEqualTo("r rows: matmul_rows, sums of 384, f16, bias, gelu");
+        assertThat(rows.passedOver()).hasSize(1).allMatch(reason -> reason.startsWith("g gemv: "));
+        assertThat(choice.notByRows("too few").passedOver()).contains("r rows: too few");
     }
 
     @Test
