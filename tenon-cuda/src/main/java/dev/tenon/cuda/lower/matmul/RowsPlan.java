@@ -131,10 +131,11 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
         return 2 * LAUNCH + product + pass;
     }
 
+    /** Whether the kernel has the function in few instructions: {@code short_fn.cuh}. */
     private static boolean isShort(DType dtype, Epilogue epilogue) {
-        return dtype == DType.F16
-                && epilogue.activation() != null
-                && epilogue.activation().fn() != UnaryFn.SILU;
+        UnaryFn fn =
+                epilogue.activation() == null ? null : epilogue.activation().fn();
+        return fn == UnaryFn.GELU || (fn == UnaryFn.GELU_TANH && dtype == DType.F16);
     }
 
     /** {@code matmul_rows, sums of 384, 4 blocks a tile of rows}. */

@@ -1,5 +1,5 @@
-// Functions of unary_fn.cuh for results of 16 bits: as they are there, but for f16 in fewer instructions where that is off by less than a tenth
-// of the result's last place. Special values as there.
+// Functions of unary_fn.cuh for results of 16 bits: as they are there, but gelu of both types and gelu_tanh of f16 in fewer instructions, off by
+// less than a tenth of the result's last place. Special values as there.
 #pragma once
 #include "pack.cuh"
 #include "unary_fn.cuh"
@@ -13,6 +13,20 @@ __device__ __forceinline__ float short_gelu(float x) {
     p = fmaf(a, p, -4.61271878e-01f);
     p = fmaf(a, p, -1.15017430f);
     p = fmaf(a, p, -1.00006478f);
+    return fmaf(-a, fast_exp2(p), x < 0 ? -0.0f : x);
+}
+
+// The same for a up to 13.25, within 1.6e-4 of Q. Negative results nearer to 0 than 1.6e-37 may be 0.
+__device__ __forceinline__ float short_gelu_far(float x) {
+    float a = fminf(fabsf(x), 13.25f);
+    float p = fmaf(a, 2.68133960e-08f, -1.71414376e-06f);
+    p = fmaf(a, p, 4.72117968e-05f);
+    p = fmaf(a, p, -7.40034622e-04f);
+    p = fmaf(a, p, 7.39691593e-03f);
+    p = fmaf(a, p, -5.07364050e-02f);
+    p = fmaf(a, p, -4.62876052e-01f);
+    p = fmaf(a, p, -1.14898813f);
+    p = fmaf(a, p, -1.00018811f);
     return fmaf(-a, fast_exp2(p), x < 0 ? -0.0f : x);
 }
 
@@ -31,6 +45,11 @@ struct ShortFn {
 template <>
 struct ShortFn<f16, FN_GELU> {
     static __device__ __forceinline__ float of(float v, float, float) { return short_gelu(v); }
+};
+
+template <>
+struct ShortFn<bf16, FN_GELU> {
+    static __device__ __forceinline__ float of(float v, float, float) { return short_gelu_far(v); }
 };
 
 template <>
