@@ -55,7 +55,11 @@ public record Target(String backend, int ordinal, String reason) {
                         : String.join("; ", passedOver)));
     }
 
-    /** {@code cpu}, {@code cuda}, {@code cuda:1}, {@code emulator}, {@code best}. @throws InputException naming these forms */
+    /**
+     * {@code cpu}, {@code cuda}, {@code cuda:1}, {@code emulator}, {@code best}.
+     *
+     * @throws InputException naming these forms
+     */
     public static Target parse(String text) {
         if (Require.nonNull(text, "text").equals("best")) {
             return best();
