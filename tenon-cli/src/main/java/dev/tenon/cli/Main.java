@@ -5,6 +5,7 @@ import dev.tenon.cli.compare.CompareCommand;
 import dev.tenon.cli.console.Arguments;
 import dev.tenon.cli.console.Failures;
 import dev.tenon.cli.console.Output;
+import dev.tenon.cli.console.Subcommands;
 import dev.tenon.cli.console.Values;
 import dev.tenon.cli.kernels.KernelsCommand;
 import dev.tenon.cli.machine.DevicesCommand;
@@ -28,7 +29,9 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,25 +45,25 @@ import picocli.CommandLine.Spec;
         name = "tenon",
         description = "Tensor graphs on GPUs and CPUs, from plain Java.",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
-        subcommands = {
-            EmbedCommand.class,
-            ClassifyCommand.class,
-            RunCommand.class,
-            ExplainCommand.class,
-            ProfileCommand.class,
-            CalibrateCommand.class,
-            TuneCommand.class,
-            CompareCommand.class,
-            DoctorCommand.class,
-            DevicesCommand.class,
-            KernelsCommand.class,
-            AllReduceCommand.class,
-            LaunchCommand.class,
-            SoakCommand.class,
-            BenchCommand.class
-        })
+        versionProvider = Main.Version.class)
 public final class Main implements Runnable {
+    private static final Subcommands COMMANDS = new Subcommands(List.of(
+            Map.entry("embed", EmbedCommand.class),
+            Map.entry("classify", ClassifyCommand.class),
+            Map.entry("run", RunCommand.class),
+            Map.entry("explain", ExplainCommand.class),
+            Map.entry("profile", ProfileCommand.class),
+            Map.entry("calibrate", CalibrateCommand.class),
+            Map.entry("tune", TuneCommand.class),
+            Map.entry("compare", CompareCommand.class),
+            Map.entry("doctor", DoctorCommand.class),
+            Map.entry("devices", DevicesCommand.class),
+            Map.entry("kernels", KernelsCommand.class),
+            Map.entry("allreduce", AllReduceCommand.class),
+            Map.entry("launch", LaunchCommand.class),
+            Map.entry("soak", SoakCommand.class),
+            Map.entry("bench", BenchCommand.class)));
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     CommandSpec spec;
@@ -116,7 +119,13 @@ public final class Main implements Runnable {
     /** The command within a process, for tests. */
     static int execute(PrintWriter out, PrintWriter err, String... args) {
         Main main = new Main();
-        CommandLine command = new CommandLine(main).setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine command = new CommandLine(main);
+        List<String> behind = COMMANDS.addTo(command, List.of(args));
+        CommandLine bench = command.getSubcommands().get("bench");
+        if (bench != null) {
+            BenchCommand.COMMANDS.addTo(bench, behind);
+        }
+        command.setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
         command.registerConverter(Path.class, new Values.FilePath());
         command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
         CommandLine.IParameterExceptionHandler usual = command.getParameterExceptionHandler();

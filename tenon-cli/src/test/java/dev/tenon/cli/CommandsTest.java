@@ -365,6 +365,19 @@ final class CommandsTest {
             String[] args = command.isEmpty() ? new String[] {"--help"} : new String[] {command, "--help"};
             assertThat(Cli.run(args).succeeds().out()).contains("Usage: tenon");
         }
+        for (String command : List.of("embed", "kernels", "soak", "bench")) { // all are listed, and each is of its name
+            assertThat(Cli.run("--help").succeeds().out()).contains("\n  " + command + " ");
+            assertThat(Cli.run(command, "--help").succeeds().out()).contains("Usage: tenon " + command + " ");
+        }
+        for (String command : List.of("model", "stream", "texts", "softmax", "ops", "modes", "allreduce")) {
+            assertThat(Cli.run("bench", "--help").succeeds().out()).contains("\n  " + command + " ");
+            assertThat(Cli.run("bench", command, "--help").succeeds().out())
+                    .contains("Usage: tenon bench " + command + " ");
+        }
+        assertThat(Cli.run("--stacktrace", "bench", "softmax", "--help")
+                        .succeeds()
+                        .out())
+                .contains("Usage: tenon bench softmax");
         assertThat(Cli.run("--version").succeeds().out()).startsWith("tenon ");
     }
 }

@@ -106,9 +106,9 @@ final class BenchModelCommand implements Callable<Integer> {
                         Map<String, Tensor> inputs = ModelInputs.generate(compiled.inputs(), shape.named(dims));
                         boolean begins = first == null;
                         if (first == null) {
-                            FirstResult.modelIsLoaded();
+                            FirstResult.modelIsLoaded(compiled.planMillis());
                             session.run(inputs);
-                            first = FirstResult.now(compiled.report().planMillis());
+                            first = FirstResult.now(compiled.planMillis());
                         }
                         if (!settle(runtime, session, inputs, progress)) {
                             spec.commandLine()

@@ -92,16 +92,15 @@ public final class EmbedCommand implements Callable<Integer> {
             EncoderOptions options = encoding.apply(EncoderOptions.defaults())
                     .withEngine(device.options())
                     .withCompile(settings.apply(CompileOptions.defaults()));
-            try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options)) {
+            try (EmbeddingEncoder encoder = EmbeddingEncoder.load(file, words, device.target(), options, all)) {
                 progress.say("embedding " + all.size() + " text(s) …");
-                FirstResult.modelIsLoaded();
+                FirstResult.modelIsLoaded(encoder.model().planMillis());
                 found = encoder.embed(
                         all, done -> progress.say("embedding: " + done + " of " + all.size() + " text(s) …"));
                 assumptions = encoder.assumptions();
                 limit = encoder.maxTokens();
                 if (time) {
-                    times.add(FirstResult.now(encoder.model().report().planMillis())
-                            .toString());
+                    times.add(FirstResult.now(encoder.model().planMillis()).toString());
                     times.add("the same again " + again(encoder, all));
                 }
             }

@@ -14,7 +14,7 @@ import java.util.Map;
  * @param totalMillis all of it
  * @param jvmMillis until the command began
  * @param loadMillis reading the model and preparing it; 0 where no model was {@link #modelIsLoaded loaded}
- * @param planMillis making plans
+ * @param planMillis making plans, some of them perhaps while loading
  * @param spent on devices and kernels; no part of the figures above
  */
 public record FirstResult(
@@ -22,6 +22,7 @@ public record FirstResult(
     private static final StartUp.Spent NOTHING = new StartUp.Spent(0, 0, 0, 0, 0);
     private static long began = System.currentTimeMillis();
     private static long loaded;
+    private static double plannedByLoading;
     private static StartUp.Spent spentByLoading = NOTHING;
 
     /** To be called when the command begins. */
@@ -29,9 +30,14 @@ public record FirstResult(
         began = System.currentTimeMillis();
     }
 
-    /** To be called when a model is ready to run, before it runs. */
-    public static void modelIsLoaded() {
+    /**
+     * To be called when a model is ready to run, before it runs.
+     *
+     * @param planMillis what plans have taken so far ({@link dev.tenon.core.runtime.CompiledModel#planMillis})
+     */
+    public static void modelIsLoaded(double planMillis) {
         loaded = System.currentTimeMillis();
+        plannedByLoading = planMillis;
         spentByLoading = StartUp.spent();
     }
 
@@ -43,7 +49,7 @@ public record FirstResult(
     /**
      * To be called when the first result is there.
      *
-     * @param planMillis what plans took ({@link dev.tenon.core.report.ModelReport#planMillis})
+     * @param planMillis what plans took ({@link dev.tenon.core.runtime.CompiledModel#planMillis})
      */
     public static FirstResult now(double planMillis) {
         long now = System.currentTimeMillis();
@@ -51,10 +57,14 @@ public record FirstResult(
         long start = startOfJvm();
         double spentLoading =
                 spentByLoading.openMillis() + spentByLoading.loadMillis() + spentByLoading.compileMillis();
-        double load = loaded == 0 ? 0 : Math.max(0, loaded - began - spentLoading);
+        double ahead = plannedByLoading == 0
+                ? 0
+                : Math.max(0, plannedByLoading - spentByLoading.loadMillis() - spentByLoading.compileMillis());
+        double load = loaded == 0 ? 0 : Math.max(0, loaded - began - spentLoading - ahead);
         StartUp.Spent since = spent.since(spentByLoading);
-        double plan = Math.max(0, planMillis - since.openMillis() - since.loadMillis() - since.compileMillis());
-        return new FirstResult(now - start, began - start, load, plan, spent);
+        double plan = Math.max(
+                0, planMillis - plannedByLoading - since.openMillis() - since.loadMillis() - since.compileMillis());
+        return new FirstResult(now - start, began - start, load, ahead + plan, spent);
     }
 
     /** From the start of the JVM until the command began. */

@@ -50,6 +50,11 @@ final class CompiledLoop implements AutoCloseable {
         }
     }
 
+    /** What the body's plans took. */
+    double planMillis() {
+        return plans.values().stream().mapToDouble(CompiledStage::planMillis).sum();
+    }
+
     /** The reports of the body's plans so far. */
     List<PlanReport> reports() {
         List<PlanReport> reports = new ArrayList<>();
@@ -71,7 +76,7 @@ final class CompiledLoop implements AutoCloseable {
     private CompiledStage stage(List<TensorType> types) {
         return plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(body, types);
-            return new CompiledStage(planning, body, named, Map.of());
+            return new CompiledStage(planning, body, named, Map.of(), null);
         });
     }
 

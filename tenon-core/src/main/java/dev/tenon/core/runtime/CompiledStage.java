@@ -46,14 +46,20 @@ final class CompiledStage extends Shared {
     private final SharedCache<Key, CompiledStage> following;
     private volatile boolean ran;
 
-    CompiledStage(Planning planning, Graph graph, Map<String, TensorType> types, Map<String, ConstantData> known) {
+    /** @param planned what the passes have made of the graph already; null for nothing */
+    CompiledStage(
+            Planning planning,
+            Graph graph,
+            Map<String, TensorType> types,
+            Map<String, ConstantData> known,
+            @Nullable Stage planned) {
         Headroom.require("planning");
         this.planning = planning;
         this.following = new SharedCache<>(planning.options(), planning.events());
         ModelEvents.Span span = planning.events().begin(EngineEvent.Planned.class);
         long start = System.nanoTime();
         try {
-            this.stage = planning.compiler().plan(graph, types, known);
+            this.stage = planned != null ? planned : planning.compiler().plan(graph, types, known);
             this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
             this.constants = beyond(graph, stage.plan().graph());
             Stage.Rest rest = stage.rest();
@@ -195,7 +201,7 @@ final class CompiledStage extends Shared {
             Tensor tensor = value(name, values);
             known.put(name, new ConstantData.Dense(tensor.type(), tensor.segment()));
         }
-        return new CompiledStage(planning, rest.graph(), types, known);
+        return new CompiledStage(planning, rest.graph(), types, known, null);
     }
 
     private static Tensor[] remaining(Stage.Rest rest, Map<String, Tensor> values) {
@@ -223,6 +229,18 @@ final class CompiledStage extends Shared {
         closing.step(following::close);
         closing.step(program::close);
         closing.end();
+    }
+
+    /** What planning this stage and what followed it took. */
+    double planMillis() {
+        double sum = millis;
+        for (CompiledLoop loop : loops) {
+            sum += loop.planMillis();
+        }
+        for (CompiledStage next : following.values()) {
+            sum += next.planMillis();
+        }
+        return sum;
     }
 
     /** This stage's report and those of what followed it so far. */

@@ -3,23 +3,30 @@ package dev.tenon.core.runtime;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.Prepared;
+import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.error.Require;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.lazy.Headroom;
+import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.WeightType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A graph made ready for a kind of device: checked, its parameters bound, what is constant computed. That takes no open
  * device, so it can be done while one is opened; {@link Engine#compile(Preparation)} takes it from there.
  *
- * <p>Immutable and thread-safe; several engines may compile it.
+ * <p>Thread-safe; several engines may compile it.
  */
 public final class Preparation {
     private final Backend backend;
@@ -28,6 +35,8 @@ public final class Preparation {
     private final Graph graph;
     private final Weights weights;
     private final Prepared prepared;
+    /** What the passes made of shapes ahead of time, by the types of the inputs, until a model takes it. */
+    private final Map<List<TensorType>, Stage> planned = new ConcurrentHashMap<>();
 
     Preparation(Backend backend, Graph graph, Weights weights, CompileOptions options) {
         Headroom.require("compiling a model");
@@ -46,7 +55,8 @@ public final class Preparation {
     }
 
     /**
-     * Prepares a graph for devices of a target's backend.
+     * Prepares a graph for devices of a target's backend. Of plans that are made ahead of time, what takes no device is
+     * made here.
      *
      * @throws dev.tenon.core.error.InputException when weights are missing or of another type
      * @throws dev.tenon.core.error.UnsupportedException when the backend is not on the path
@@ -56,7 +66,36 @@ public final class Preparation {
         Require.nonNull(graph, "graph");
         Require.nonNull(weights, "weights");
         Require.nonNull(options, "options");
-        return new Preparation(Backends.named(target.backend()), graph, weights, options);
+        Preparation preparation = new Preparation(Backends.named(target.backend()), graph, weights, options);
+        preparation.planAhead();
+        return preparation;
+    }
+
+    /** Makes what takes no device of the plans that are wanted ahead of time. */
+    void planAhead() {
+        if (options.mode() != CompileMode.AOT) {
+            return;
+        }
+        List<Runnable> plans = new ArrayList<>();
+        for (Map<String, Long> dims : options.profile().shapes()) {
+            List<TensorType> types = Bindings.types(prepared.graph(), dims);
+            plans.add(() -> planned.put(types, plan(types)));
+        }
+        try {
+            ParallelPlans.make(plans);
+        } catch (OutOfMemoryError e) {
+            planned.clear(); // the model plans anew, and says what is wrong
+        }
+    }
+
+    private Stage plan(List<TensorType> types) {
+        return compiler.plan(prepared, Bindings.named(prepared.graph(), types), Map.of());
+    }
+
+    /** What the passes have made already of the graph with those types of its inputs; for one model. */
+    @Nullable
+    Stage takePlanned(List<TensorType> types) {
+        return planned.remove(types);
     }
 
     private static @Nullable HalfStore halfStore(WeightType type) {

@@ -12,6 +12,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.options.AdditionOrder;
 import dev.tenon.core.options.CompileMode;
 import dev.tenon.core.options.CompileOptions;
@@ -26,6 +27,7 @@ import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.StepKernels;
 import dev.tenon.cuda.kernel.Transposition;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.matmul.GpuMatMulLowering;
 import dev.tenon.cuda.lower.resident.ResidentLowering;
 import dev.tenon.cuda.lower.resident.ResidentStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -34,8 +36,10 @@ import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +62,9 @@ final class GpuPlanner implements GpuLoweringContext {
             this.read = transposed;
         }
     }
+
+    /** Smaller constants are often part of a step, which does not read them from memory. */
+    private static final long LEAST_BYTES_AHEAD = 256;
 
     private final Plan plan;
     private final ProgramResources resources;
@@ -96,14 +103,38 @@ final class GpuPlanner implements GpuLoweringContext {
     static GpuProgram program(Plan plan, GpuWeights weights, GpuDevice device, CompileOptions options) {
         ProgramResources resources = new ProgramResources(weights, device.blas(), device.dnn());
         try {
-            return new GpuPlanner(plan, resources, device, options).program();
+            GpuPlanner planner = new GpuPlanner(plan, resources, device, options);
+            List<GpuWeights.Layout> expected =
+                    device.blas().mayStart() && weights.bytes() == 0 ? planner.expected() : List.of();
+            try (UploadAhead ahead = UploadAhead.begin(device.context(), weights, expected)) {
+                return planner.program(ahead);
+            }
         } catch (RuntimeException | Error e) {
             Closing.after(e, resources::close);
             throw e;
         }
     }
 
-    private GpuProgram program() {
+    /** The constants that its steps will read, as far as that can be told before they are made. */
+    private List<GpuWeights.Layout> expected() {
+        Set<GpuWeights.Layout> all = new LinkedHashSet<>();
+        for (int i = 0; i < nodes.length; i++) {
+            Node node = nodes[i];
+            boolean turned = resident.inside(i).isEmpty()
+                    && node.op() instanceof MatMul product
+                    && GpuMatMulLowering.mayWantTransposed(
+                            product, node, device.context().device().architecture(), options.precision());
+            for (int input = 0; input < node.inputs().size(); input++) {
+                if (MemoryPlanner.shown(node.input(input)).constant() instanceof ConstantData.Dense dense
+                        && dense.type().bytes() >= LEAST_BYTES_AHEAD) {
+                    all.add(new GpuWeights.Layout(dense, turned && input == 1));
+                }
+            }
+        }
+        return List.copyOf(all);
+    }
+
+    private GpuProgram program(UploadAhead ahead) {
         SavedPlans.Saved saved =
                 options.mode() == CompileMode.AOT ? device.savedPlans().find(plan, options) : null;
         if (saved != null) {
@@ -116,11 +147,12 @@ final class GpuPlanner implements GpuLoweringContext {
         if (!giveCode()) {
             resident = ResidentLowering.none();
             stepKernels.clear();
-            return program();
+            return program(ahead);
         }
         if (saved != null && !saved.found()) {
             device.savedPlans().save(saved, stepKernels);
         }
+        ahead.await();
         IoLayout io = new IoLayout(Signature.of(plan.graph()));
         List<GpuStep> all = List.of(steps);
         return new GpuProgram(

@@ -142,18 +142,30 @@ public final class Blas implements AutoCloseable {
         }
     }
 
+    /** Holds the lock until there is a handle: meanwhile others may ask about products whose algorithm is known. */
     private void startLt(GpuContext device) {
-        lock.lock();
         try {
-            long library = lt().handle();
+            long library = ltHandle();
             if (library != 0) {
                 device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null).destroy());
             }
         } catch (TenonException | OutOfMemoryError e) {
             // the first product meets the same, and says so
+        }
+    }
+
+    private long ltHandle() {
+        lock.lock();
+        try {
+            return lt().handle();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether there is a device that libraries could be started on. Starts none. */
+    public boolean mayStart() {
+        return context != null;
     }
 
     /**

@@ -58,7 +58,7 @@ public final class FakeGpu {
         });
     }
 
-    /** Counts what is allocated of so much memory. Used by one thread. */
+    /** Counts what is allocated of so much memory. Used by one thread at a time. */
     public static final class Memory {
         private long most = Long.MAX_VALUE;
         private long live;
@@ -72,6 +72,11 @@ public final class FakeGpu {
             return proxy(GpuContext.class, (method, arguments) -> switch (method) {
                 case "device" -> DEVICE;
                 case "allocate" -> allocate((long) arguments[0]);
+                case "newStream" -> proxy(GpuStream.class, (_, _) -> null);
+                case "start" -> {
+                    ((Thread) arguments[0]).start();
+                    yield null;
+                }
                 default -> throw new AssertionError(method);
             });
         }
@@ -84,6 +89,7 @@ public final class FakeGpu {
             allocations++;
             return proxy(DeviceBuffer.class, (method, _) -> switch (method) {
                 case "bytes" -> bytes;
+                case "address" -> 0L;
                 case "close" -> {
                     if (stuck) {
                         throw new NativeException("free: stuck");

@@ -1,5 +1,6 @@
 package dev.tenon.models.embedding;
 
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.ShapePolicy;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,6 +28,29 @@ record BatchRule(
         boolean padded,
         boolean fewCounts) {
     private static final int COUNTS = 8;
+    /** Of a batch on a CPU: rows enough for products to run at full speed on all cores. */
+    private static final int ENOUGH_TOKENS = 256;
+
+    /**
+     * What suits a model on a device, as far as the options do not say.
+     *
+     * @param inputs of the model
+     */
+    static BatchRule of(EncoderSetup setup, EncoderOptions options, List<Value> inputs, boolean cpu) {
+        int most = options.batch() != null ? options.batch() : cpu ? 32 : 1024;
+        ShapePolicy lengths = options.lengths();
+        if (lengths == null) {
+            lengths = cpu ? ShapePolicy.exact() : ShapePolicy.buckets();
+        }
+        return new BatchRule(
+                setup.alone() ? 1 : most,
+                options.batch() != null ? Long.MAX_VALUE : cpu ? 1 << 12 : 1 << 15,
+                options.batch() == null && cpu ? ENOUGH_TOKENS : Long.MAX_VALUE,
+                lengths,
+                setup.maxTokens(),
+                !setup.alone() && EncoderInputs.masked(inputs),
+                !cpu);
+    }
 
     /** Batches of all parts, the longest texts first: so a session's memory grows once. */
     List<TextBatch> batches(List<TextPart> parts) {

@@ -7,7 +7,7 @@ import dev.tenon.core.error.Require;
 import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
-import dev.tenon.core.options.ShapePolicy;
+import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Preparation;
@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -68,39 +69,20 @@ public final class EmbeddingEncoder implements AutoCloseable {
 
     private EmbeddingEncoder(
             Tokenizer tokenizer,
+            TextEncoder texts,
             EncoderSetup setup,
-            EncoderOptions options,
+            BatchRule rule,
             CompiledModel model,
             @Nullable CompiledModel head) {
         this.tokenizer = tokenizer;
-        this.texts = new TextEncoder(tokenizer, setup, options.longTexts());
+        this.texts = texts;
         this.setup = setup;
+        this.rule = rule;
         this.engine = model.engine();
         this.model = model;
         this.head = head;
-        boolean cpu = engine.target().backend().equals("cpu");
-        this.lanes = cpu ? 1 : 2;
-        this.rule = rule(setup, options, model, cpu);
-        this.plans = new PlansAhead(model, model.inputs().getFirst().shape());
-    }
-
-    /** Of a batch on a CPU: rows enough for products to run at full speed on all cores. */
-    private static final int ENOUGH_TOKENS = 256;
-
-    private static BatchRule rule(EncoderSetup setup, EncoderOptions options, CompiledModel model, boolean cpu) {
-        int most = options.batch() != null ? options.batch() : cpu ? 32 : 1024;
-        ShapePolicy lengths = options.lengths();
-        if (lengths == null) {
-            lengths = cpu ? ShapePolicy.exact() : ShapePolicy.buckets();
-        }
-        return new BatchRule(
-                setup.alone() ? 1 : most,
-                options.batch() != null ? Long.MAX_VALUE : cpu ? 1 << 12 : 1 << 15,
-                options.batch() == null && cpu ? ENOUGH_TOKENS : Long.MAX_VALUE,
-                lengths,
-                setup.maxTokens(),
-                !setup.alone() && EncoderInputs.masked(model.inputs()),
-                !cpu);
+        this.lanes = engine.target().backend().equals("cpu") ? 1 : 2;
+        this.plans = new PlansAhead(model);
     }
 
     /**
@@ -136,26 +118,54 @@ public final class EmbeddingEncoder implements AutoCloseable {
         Require.nonNull(tokenizer, "tokenizer");
         Require.nonNull(target, "target");
         Require.nonNull(options, "options");
+        return load(model, tokenizer, target, options, List.of());
+    }
+
+    /**
+     * Loads a model and a tokenizer as {@link #load(Path, Path, Target, EncoderOptions)} does, for texts that are known
+     * already: the plan of their first batch is made ahead of time, some of it while the device opens, and what it
+     * needs is kept for the next process.
+     *
+     * @param first the texts that will be encoded first; of more than 32 nothing is planned
+     * @throws InputException also when one of those texts is blank
+     */
+    public static EmbeddingEncoder load(
+            Path model, Path tokenizer, Target target, EncoderOptions options, List<String> first) {
+        Require.nonNull(model, "model");
+        Require.nonNull(tokenizer, "tokenizer");
+        Require.nonNull(target, "target");
+        Require.nonNull(options, "options");
+        Require.elements(first, "first");
         Path file = ModelFiles.model(model);
         // the device is opened while the files are read; each takes a good part of the time to the first vector
-        FutureTask<Engine> opening = new FutureTask<>(() -> Engine.open(target, options.engine()));
-        Thread.ofPlatform().daemon().name("tenon-open").start(opening);
+        FutureTask<Engine> opening = aside("tenon-open", () -> Engine.open(target, options.engine()));
+        FutureTask<Tokenizer> reading = aside("tenon-tokenizer", () -> read(tokenizer));
         try {
-            Tokenizer words = read(tokenizer);
             OnnxModel onnx = OnnxModel.load(file);
             EncoderInputs.check(onnx.graph().inputs());
+            Tokenizer words = ParallelTasks.result(reading);
             EncoderSetup setup = EncoderSetup.of(onnx, file, tokenizer, words, options);
+            TextEncoder texts = new TextEncoder(words, setup, options.longTexts());
             boolean split = options.longTexts() != LongTexts.CUT;
             Graph body = EncoderGraph.body(onnx.graph(), setup, options.dimensions(), !split);
-            Preparation ready = Preparation.of(target, body, Weights.none(), options.compile());
+            BatchRule rule =
+                    BatchRule.of(setup, options, body.inputs(), target.backend().equals("cpu"));
+            CompileOptions compile = FirstBatch.planned(options.compile(), first, texts, rule, body.inputs());
+            Preparation ready = Preparation.of(target, body, Weights.none(), compile);
             Engine engine = ParallelTasks.result(opening);
             CompiledModel compiled = engine.compile(ready);
             CompiledModel head = split ? head(engine, body, setup, options) : null;
-            return new EmbeddingEncoder(words, setup, options, compiled, head);
+            return new EmbeddingEncoder(words, texts, setup, rule, compiled, head);
         } catch (RuntimeException | Error e) {
             closeOpened(opening, e);
             throw e;
         }
+    }
+
+    private static <T> FutureTask<T> aside(String name, Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread.ofPlatform().daemon().name(name).start(task);
+        return task;
     }
 
     private static Tokenizer read(Path tokenizer) {

@@ -1,8 +1,6 @@
 package dev.tenon.models.embedding;
 
 import dev.tenon.core.error.TenonException;
-import dev.tenon.core.ir.Dim;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.runtime.CompiledModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,13 +17,10 @@ final class PlansAhead {
     private static final int MOST_THREADS = 8;
 
     private final CompiledModel model;
-    private final Shape ids;
     private final Set<Map<String, Long>> known = ConcurrentHashMap.newKeySet();
 
-    /** @param ids the dims of the model's inputs, [texts, tokens] */
-    PlansAhead(CompiledModel model, Shape ids) {
+    PlansAhead(CompiledModel model) {
         this.model = model;
-        this.ids = ids;
     }
 
     /** Plans that are being made. */
@@ -38,12 +33,10 @@ final class PlansAhead {
     /** Begins with what no earlier call has named. */
     Making begin(List<TextBatch> batches) {
         List<Map<String, Long>> sizes = new ArrayList<>();
-        if (ids.dim(0) instanceof Dim.Named(String texts) && ids.dim(1) instanceof Dim.Named(String tokens)) {
-            for (TextBatch batch : batches) {
-                Map<String, Long> size = Map.of(texts, (long) batch.rows(), tokens, (long) batch.length());
-                if (known.add(size)) {
-                    sizes.add(size);
-                }
+        for (TextBatch batch : batches) {
+            Map<String, Long> size = FirstBatch.sizes(model.inputs(), batch);
+            if (size != null && known.add(size)) {
+                sizes.add(size);
             }
         }
         if (sizes.size() < 2) { // the run makes one as soon

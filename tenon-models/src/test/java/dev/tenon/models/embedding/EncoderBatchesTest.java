@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.options.ShapePolicy;
 import dev.tenon.core.runtime.Target;
 import java.io.IOException;
@@ -125,6 +126,24 @@ class EncoderBatchesTest {
             assertThat(rounded.model().report().plans()).as("16 and 32 tokens").hasSize(2);
             assertThat(exact.model().report().plans().size()).isGreaterThan(10);
         }
+    }
+
+    @Test
+    void textsKnownBeforeLoadingArePlannedThen() {
+        Path tokenizer = EmbeddingEncoder.tokenizerBeside(folder);
+        List<String> few = texts(5, 7);
+        for (List<String> first : List.of(few, texts(6, 33), List.<String>of())) {
+            EncoderOptions options = RAW.withPooling(Pooling.MEAN).withBatch(64);
+            try (EmbeddingEncoder encoder = EmbeddingEncoder.load(folder, tokenizer, Target.cpu(), options, first)) {
+                int plans = first.equals(few) ? 1 : 0;
+                assertThat(encoder.model().report().plans()).hasSize(plans);
+                check(Pooling.MEAN, few, encoder.encode(few));
+                assertThat(encoder.model().report().plans()).as("the run's own").hasSize(1);
+            }
+        }
+        assertThatThrownBy(() -> EmbeddingEncoder.load(folder, tokenizer, Target.cpu(), RAW, List.of("a", " ")))
+                .isInstanceOf(InputException.class)
+                .hasMessageContaining("the text at index 1");
     }
 
     @Test

@@ -20,6 +20,7 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.port.Architecture;
 import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
@@ -58,14 +59,19 @@ public final class GpuMatMulLowering {
      * operands along k alone, so that kernels for [k,n] are those of older devices.
      */
     private static boolean wantsTransposed(MatMul op, Node node, GpuLoweringContext context) {
-        boolean library = context.blas().ltUnavailable().isEmpty()
-                || context.blas().unavailable().isEmpty();
-        return library
-                && !op.transposeB()
-                && node.output().dtype() == DType.F32
-                && context.precision() == Precision.FAST
-                && context.kernels().context().device().architecture().number() == 90
+        return mayWantTransposed(op, node, context.kernels().context().device().architecture(), context.precision())
                 && context.compilerRefused().isEmpty() // a kernel transposes the weight
+                // last: the answer waits for a library that is being started
+                && (context.blas().ltUnavailable().isEmpty()
+                        || context.blas().unavailable().isEmpty());
+    }
+
+    /** Whether a product's constant weight will be wanted transposed if a library makes the product. */
+    public static boolean mayWantTransposed(MatMul op, Node node, Architecture architecture, Precision precision) {
+        return !op.transposeB()
+                && node.output().dtype() == DType.F32
+                && precision == Precision.FAST
+                && architecture.number() == 90
                 && node.input(1).shape().rank() == 2
                 && node.input(1).constant() instanceof ConstantData.Dense;
     }
