@@ -64,6 +64,7 @@ public final class Compiler {
             new FoldBatchNorms(),
             new FoldPads(),
             new FuseEpilogues(),
+            new MergeParallelProducts(),
             new FuseElementwise(),
             new DeadCode());
 
@@ -125,7 +126,9 @@ public final class Compiler {
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
         for (Pass pass : AHEAD) {
-            boolean followsHalves = pass instanceof FuseEpilogues || pass instanceof FuseElementwise;
+            boolean followsHalves = pass instanceof FuseEpilogues
+                    || pass instanceof MergeParallelProducts
+                    || pass instanceof FuseElementwise;
             reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());

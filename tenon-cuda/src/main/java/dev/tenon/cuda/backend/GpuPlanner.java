@@ -40,6 +40,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,7 @@ final class GpuPlanner implements GpuLoweringContext {
     private final Node[] nodes;
     private final GpuStep[] steps;
     private final List<StepKernels> stepKernels = new ArrayList<>();
+    private final Map<Object, Object> shared = new HashMap<>();
     private ResidentLowering resident;
     private int lowering;
     private String compilerRefused = "";
@@ -313,6 +315,16 @@ final class GpuPlanner implements GpuLoweringContext {
     @Override
     public Program onHost(Plan single, String reason) {
         return resources.onHost(single, reason);
+    }
+
+    @Override
+    public <T> T shared(Object key, Class<T> type, Supplier<T> make) {
+        Object known = shared.get(key);
+        if (known == null) {
+            known = make.get();
+            shared.put(key, known);
+        }
+        return type.cast(known);
     }
 
     @Override

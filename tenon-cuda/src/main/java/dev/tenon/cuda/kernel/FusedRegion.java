@@ -4,6 +4,7 @@ import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.lazy.LazyMap;
 import dev.tenon.cuda.port.Hash;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
@@ -23,16 +24,22 @@ public final class FusedRegion {
     private static final int IN_FLIGHT_BYTES = 192; // of a thread's inputs, 48 registers
     private static final int LONG_PROGRAM = 24; // steps, past which a second pack would only lengthen the code
 
+    /** Making one takes longer than all else of a step, and layers and sizes share few. */
+    private static final LazyMap<Key, Code> CODES = new LazyMap<>(256);
+
+    /** What code depends on: never sizes, but how each input is read and how many dims are walked. */
+    private record Key(Region region, List<DType> types, String forms, int rows, int walked, int dims) {}
+
+    /** How a region is compiled: {@code live} steps, {@code packs} of {@code width} elements a thread. */
+    private record Code(KernelVariant variant, int live, int width, int packs) {}
+
     private final int inputs;
     private final int results;
-    private final int live;
     private final long elements;
-    private final int width;
-    private final int packs;
     private final List<long[]> rows = new ArrayList<>();
     private final List<Shape> walked = new ArrayList<>();
     private final Broadcast walk;
-    private final KernelVariant variant;
+    private final Code code;
 
     /**
      * @param shape of the results
@@ -43,35 +50,44 @@ public final class FusedRegion {
         inputs = types.size();
         results = region.results().size();
         elements = shape.elements();
-        List<DType> all = RegionProgram.types(region, types);
         String forms = forms(shape, types, shapes);
         walk = Broadcast.of(shape, walked);
+        Key key = new Key(region, List.copyOf(types), forms, rows.size(), walked.size(), walk.sizes().length);
+        code = CODES.get(key, () -> code(key));
+    }
+
+    private static Code code(Key key) {
+        Region region = key.region;
+        List<DType> types = key.types;
+        int inputs = types.size();
+        List<DType> all = RegionProgram.types(region, types);
         FusedSteps steps = new FusedSteps(region, all, inputs);
-        live = steps.count();
+        int live = steps.count();
         List<DType> streams = Stream.concat(
                         types.stream(), region.results().stream().map(result -> all.get(inputs + result)))
                 .toList();
         int widest = streams.stream().mapToInt(DType::bytes).max().orElseThrow();
         int narrowest = streams.stream().mapToInt(DType::bytes).min().orElseThrow();
-        width = widest == 8 ? (narrowest < 8 ? 4 : 2) : Math.min(8, 16 / widest);
+        int width = widest == 8 ? (narrowest < 8 ? 4 : 2) : Math.min(8, 16 / widest);
         int bytes = types.stream().mapToInt(DType::bytes).sum() * width;
-        packs = live > LONG_PROGRAM || 2 * bytes > IN_FLIGHT_BYTES ? 1 : 2;
+        int packs = live > LONG_PROGRAM || 2 * bytes > IN_FLIGHT_BYTES ? 1 : 2;
         String text = String.join(
                 "\n",
                 "#pragma once",
                 "#define TENON_W " + width,
                 "#define TENON_PACKS " + packs,
-                "#define TENON_INPUTS " + forms,
+                "#define TENON_INPUTS " + key.forms,
                 "#define TENON_STEPS " + steps.text(),
                 "#define TENON_RESULTS " + steps.results(region.results()),
                 "#define TENON_INPUT_COUNT " + inputs,
-                "#define TENON_RESULT_COUNT " + results,
-                "#define TENON_ROWS " + Math.max(1, rows.size()),
-                "#define TENON_WALKED " + Math.max(1, walked.size()),
-                "#define TENON_DIMS " + Math.max(1, walk.sizes().length),
+                "#define TENON_RESULT_COUNT " + region.results().size(),
+                "#define TENON_ROWS " + Math.max(1, key.rows),
+                "#define TENON_WALKED " + Math.max(1, key.walked),
+                "#define TENON_DIMS " + Math.max(1, key.dims),
                 "");
         String hash = new Hash().add(text).hex().substring(0, 32);
-        variant = new KernelVariant("_" + hash, DType.U8, List.of(), Map.of("fused_program.cuh", text));
+        KernelVariant variant = new KernelVariant("_" + hash, DType.U8, List.of(), Map.of("fused_program.cuh", text));
+        return new Code(variant, live, width, packs);
     }
 
     /** Why no kernel can be made for a region; empty when it can. */
@@ -110,7 +126,7 @@ public final class FusedRegion {
     }
 
     KernelVariant variant() {
-        return variant;
+        return code.variant;
     }
 
     int inputs() {
@@ -127,7 +143,7 @@ public final class FusedRegion {
 
     /** A thread a few packs. */
     LaunchShape shape() {
-        long tiles = Math.ceilDiv(elements / width, (long) packs);
+        long tiles = Math.ceilDiv(elements / code.width, (long) code.packs);
         return Grids.of(Math.max(1, tiles), THREADS).withProgrammatic();
     }
 
@@ -146,6 +162,7 @@ public final class FusedRegion {
 
     /** {@code elementwise_fused of 5 steps, 4 elements an access}. */
     public String tier() {
-        return "elementwise_fused of " + live + (live == 1 ? " step, " : " steps, ") + width + " elements an access";
+        return "elementwise_fused of " + code.live + (code.live == 1 ? " step, " : " steps, ") + code.width
+                + " elements an access";
     }
 }

@@ -9,6 +9,7 @@ public final class Kernel {
     private final String entry;
     private final KernelVariant variant;
     private final int sharedBytes;
+    private final String module;
     private volatile @Nullable GpuFunction function;
 
     /** One without code yet. */
@@ -17,11 +18,17 @@ public final class Kernel {
         this.entry = entry;
         this.variant = variant;
         this.sharedBytes = sharedBytes;
+        this.module = KernelModules.key(file, variant);
     }
 
     /** What its module is known by. */
     String module() {
-        return KernelModules.key(file, variant);
+        return module;
+    }
+
+    /** Its name in its module. */
+    String name() {
+        return file.entry(entry).nameIn(variant);
     }
 
     KernelFile file() {
@@ -34,7 +41,7 @@ public final class Kernel {
 
     /** Takes its code out of a module of its file and variant. */
     void bind(KernelModules modules) {
-        GpuFunction found = modules.function(file, entry, variant);
+        GpuFunction found = modules.function(this);
         if (sharedBytes > 0) {
             found.allowSharedBytes(sharedBytes);
         }

@@ -67,16 +67,19 @@ public final class KernelModules implements Kernels, AutoCloseable {
         return module(file, variant).function(file.entry(entry).nameIn(variant));
     }
 
-    /** Compiles and loads a file's variant if that has not been done yet; after a failure the next call tries again. */
-    public GpuModule module(KernelFile file, KernelVariant variant) {
-        return modules.get(
-                key(file, variant),
-                () -> StartUp.loading(() -> compiler.load(context, file.source(variant), target(variant))));
+    /** The same of a kernel. */
+    GpuFunction function(Kernel kernel) {
+        return module(kernel.module(), kernel.file(), kernel.variant()).function(kernel.name());
     }
 
-    /** Whether a file's variant is loaded. */
-    boolean has(KernelFile file, KernelVariant variant) {
-        return has(key(file, variant));
+    /** Compiles and loads a file's variant if that has not been done yet; after a failure the next call tries again. */
+    public GpuModule module(KernelFile file, KernelVariant variant) {
+        return module(key(file, variant), file, variant);
+    }
+
+    private GpuModule module(String key, KernelFile file, KernelVariant variant) {
+        return modules.get(
+                key, () -> StartUp.loading(() -> compiler.load(context, file.source(variant), target(variant))));
     }
 
     /** Whether a module is loaded. */

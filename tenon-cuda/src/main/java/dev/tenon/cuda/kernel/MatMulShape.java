@@ -41,6 +41,9 @@ public record MatMulShape(
         long m = a.size(rankA - (transposeA ? 1 : 2));
         long k = a.size(rankA - (transposeA ? 2 : 1));
         long n = b.size(rankB - (transposeB ? 2 : 1));
+        if (rankB == 2 && !transposeA) { // the usual product, which layers make many of
+            return new MatMulShape(a.elements(0, rankA - 1), n, k, false, transposeB, List.of(), List.of(), List.of());
+        }
         Shape batchA = a.range(0, rankA - 2);
         Shape batchB = b.range(0, rankB - 2);
         Broadcast broadcast = Broadcast.of(Shape.broadcast(batchA, batchB), List.of(batchA, batchB));
@@ -65,7 +68,23 @@ public record MatMulShape(
 
     /** How many matrices. */
     public long matrices() {
-        return batch.stream().reduce(1L, (x, y) -> x * y);
+        long product = 1;
+        for (long size : batch) {
+            product *= size;
+        }
+        return product;
+    }
+
+    /** Whether it equals another, field by field. */
+    public boolean isSame(MatMulShape other) {
+        return m == other.m
+                && n == other.n
+                && k == other.k
+                && transposeA == other.transposeA
+                && transposeB == other.transposeB
+                && batch.equals(other.batch)
+                && stridesA.equals(other.stridesA)
+                && stridesB.equals(other.stridesB);
     }
 
     /** Whether the result has no elements. */

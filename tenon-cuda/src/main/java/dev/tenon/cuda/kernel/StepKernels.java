@@ -47,7 +47,7 @@ public final class StepKernels implements Kernels {
         Map<String, Runnable> missing = new LinkedHashMap<>();
         for (StepKernels step : steps) {
             for (Kernel kernel : step.noted) {
-                if (!modules.has(kernel.file(), kernel.variant())) {
+                if (!modules.has(kernel.module())) {
                     missing.putIfAbsent(kernel.module(), () -> modules.module(kernel.file(), kernel.variant()));
                 }
             }

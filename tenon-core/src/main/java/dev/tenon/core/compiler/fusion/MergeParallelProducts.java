@@ -5,16 +5,24 @@ import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.Slice;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,24 +51,36 @@ public final class MergeParallelProducts implements Pass {
         if (!(node.op() instanceof PlainAttention op) || op.packed()) {
             return null;
         }
+        Shape heads = node.input(0).shape();
+        for (Value input : node.inputs().subList(1, PARTS)) {
+            if (!input.shape().mustEqual(heads)) {
+                return null;
+            }
+        }
         List<Node> products = new ArrayList<>();
-        for (Value heads : node.inputs().subList(0, PARTS)) {
-            Node product = product(heads, into);
+        Node first = Match.producer(node.input(0));
+        for (Value part : node.inputs().subList(0, PARTS)) {
+            Node product = first == null ? null : product(part, first, into);
             if (product == null || !(products.isEmpty() || alike(products.getFirst(), product))) {
                 return null;
             }
             products.add(product);
         }
-        Shape heads = node.input(0).shape();
-        boolean sameHeads = node.inputs().subList(0, PARTS).stream()
-                .allMatch(input -> input.shape().equals(heads));
-        return sameHeads ? merged(node, op, products, into, context) : null;
+        return merged(node, op, products, into, context);
     }
 
-    /** The product with constants whose columns a value shows as heads. */
-    private static @Nullable Node product(Value heads, Rewriter into) {
+    /**
+     * The product with constants whose columns a value shows as heads.
+     *
+     * @param first the reshape of q, whose sizes are those of the others
+     */
+    private static @Nullable Node product(Value heads, Node first, Rewriter into) {
         Node reshape = Match.producer(heads);
-        if (reshape == null || !(reshape.op() instanceof Reshape) || !into.isPrivate(heads)) {
+        boolean shows = reshape != null
+                && (reshape.op() instanceof Reshape
+                        || (reshape.op() instanceof ReshapeTo
+                                && reshape.input(1).equals(first.input(1))));
+        if (!shows || !reshape.op().equals(first.op()) || !into.isPrivate(heads)) {
             return null;
         }
         Value columns = reshape.input(0);
@@ -72,11 +92,20 @@ public final class MergeParallelProducts implements Pass {
                 && !op.epilogue().residual()
                 && product.input(1).shape().rank() == 2
                 && product.inputs().stream().skip(1).allMatch(input -> input.constant() != null)
-                && columns.shape().isConcrete()
-                && heads.shape().isConcrete()
-                && columns.shape().size(columns.shape().rank() - 1)
-                        == heads.shape().elements(2, 4);
+                && showsColumns(reshape.op(), columns.shape(), heads.shape());
         return fits ? product : null;
+    }
+
+    /** Whether the last axis alone becomes heads and their elements, of known numbers. */
+    private static boolean showsColumns(Op reshape, Shape columns, Shape heads) {
+        boolean known = reshape instanceof Reshape
+                ? columns.isConcrete() && heads.isConcrete()
+                : columns.isRanked()
+                        && columns.rank() == 3
+                        && columns.dim(2).isFixed()
+                        && heads.dim(2).isFixed()
+                        && heads.dim(3).isFixed();
+        return known && columns.size(columns.rank() - 1) == heads.elements(2, 4);
     }
 
     /** Whether two products differ in the elements of their constants alone. */
@@ -96,18 +125,30 @@ public final class MergeParallelProducts implements Pass {
         if (!product.epilogue().equals(Epilogue.NONE)) {
             operands.add(joined(products, 2, 0, into, context));
         }
-        Shape heads = node.input(0).shape();
-        Value packed = into.reshape(
-                into.addAll(product, operands).getFirst(),
-                heads.size(0),
-                heads.size(1),
-                PARTS,
-                heads.size(2),
-                heads.size(3));
+        Value packed = packed(into.addAll(product, operands).getFirst(), node.input(0), into);
         List<Value> inputs = new ArrayList<>(List.of(packed));
         node.inputs().stream().skip(PARTS).forEach(mask -> inputs.add(into.map(mask)));
         List<Value> results = into.addAll(new PlainAttention(op.mask(), true, op.scale()), inputs);
         return context.claimed(results.getFirst()) ? results : null;
+    }
+
+    /** The columns of all three, [B,L,3 H D], as [B,L,3,H,D]; {@code heads} are those of one, [B,L,H,D]. */
+    private static Value packed(Value columns, Value heads, Rewriter into) {
+        Shape shape = heads.shape();
+        Node reshape = Objects.requireNonNull(Match.producer(heads));
+        if (reshape.op() instanceof Reshape) {
+            return into.reshape(columns, shape.size(0), shape.size(1), PARTS, shape.size(2), shape.size(3));
+        }
+        Value sizes = into.map(reshape.input(1));
+        Value leading = into.add(Slice.along(sizes.shape(), 0, 0, 2), sizes);
+        Value others = into.constant(
+                NdArray.ofLongs(PARTS, shape.size(2), shape.size(3)).toConstant());
+        return into.addTyped(
+                reshape.op(),
+                List.of(columns, into.add(new Concat(0), leading, others)),
+                new TensorType(
+                        columns.dtype(),
+                        Shape.of(shape.dim(0), shape.dim(1), Dim.of(PARTS), shape.dim(2), shape.dim(3))));
     }
 
     private static Value joined(List<Node> products, int input, int axis, Rewriter into, PassContext context) {

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import java.util.Arrays;
@@ -143,6 +144,13 @@ public final class Rewriter implements Ops {
                         operands,
                         Collections.nCopies(node.outputs().size(), op.mnemonic()),
                         GraphBuilder.types(node.outputs()));
+    }
+
+    /** Adds an operation whose result has a type that says more than its rule does. */
+    public Value addTyped(Op op, List<Value> operands, TensorType type) {
+        return builder()
+                .addTyped(current, op, operands, List.of(op.mnemonic()), List.of(type))
+                .getFirst();
     }
 
     /** The new value that stands for one of the source's. */

@@ -8,16 +8,23 @@ import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Prepared;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.Concat;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.testkit.Seeded;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -103,6 +110,44 @@ final class MergeParallelProductsTest {
     void onlyWhereTheBackendTakesThemPacked() {
         Predicate<Node> separate = node -> node.op() instanceof PlainAttention op && !op.packed();
         assertThat(products(planned(attention(1), compiler(separate)))).isEqualTo(3);
+    }
+
+    /** Projections of x [b,l,8] that are shown as heads by sizes that depend on x. */
+    private static Graph ofAnySize(long third) {
+        Seeded random = new Seeded(third);
+        return GraphBuilder.build("attention", g -> {
+            Value x = g.input("x", DType.F32, Dim.named("b"), Dim.named("l"), Dim.of(8));
+            Value sizes = g.add(
+                    new Concat(0),
+                    g.add(Slice.along(Shape.of(3), 0, 0, 2), g.add(new ShapeOf(0, Long.MAX_VALUE), x)),
+                    g.constant(NdArray.ofLongs(third, 4).toConstant()));
+            List<Value> parts = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                Value w = g.constant(random.array(DType.F32, 8, 12).toConstant());
+                parts.add(g.add(new ReshapeTo(false), g.add(MatMul.plain(), x, w), sizes));
+            }
+            g.output("y", g.add("", new PlainAttention(false, 0.5), parts).getFirst());
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, -1})
+    void projectionsBecomeOneBeforeSizesAreKnown(long third) {
+        Graph graph = ofAnySize(third);
+        Prepared prepared =
+                compiler(node -> node.op() instanceof PlainAttention).prepare(graph, Map.of());
+        assertThat(products(prepared.reduced())).as("%s", prepared.reduced()).isEqualTo(1);
+        for (long[] size : new long[][] {{2, 5}, {1, 1}, {3, 4}}) {
+            NdArray x = new Seeded(7).array(DType.F32, size[0], size[1], 8);
+            Graph planned = compiler(node -> node.op() instanceof PlainAttention)
+                    .plan(prepared, Map.of("x", x.type()), Map.of())
+                    .plan()
+                    .graph();
+            assertThat(products(planned)).isEqualTo(1);
+            assertThat(Interpreter.run(planned, Map.of("x", x)).get("y").toDoubles())
+                    .containsExactly(
+                            Interpreter.run(graph, Map.of("x", x)).get("y").toDoubles(), within(1e-5));
+        }
     }
 
     @Test

@@ -23,6 +23,7 @@ import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,41 @@ import org.jspecify.annotations.Nullable;
 public final class GpuMatMulLowering {
     private static final System.Logger LOG = System.getLogger(GpuMatMulLowering.class.getName());
     private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
+
+    /**
+     * What a choice depends on within a plan. Not a record: the JVM takes long for the first thousands of comparisons
+     * of those.
+     */
+    private static final class Asked {
+        private final DType dtype;
+        private final MatMulShape shape;
+        private final Epilogue epilogue;
+        private final String lt;
+
+        Asked(DType dtype, MatMulShape shape, Epilogue epilogue, String lt) {
+            this.dtype = dtype;
+            this.shape = shape;
+            this.epilogue = epilogue;
+            this.lt = lt;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode((shape.m() * 31 + shape.n()) * 31 + shape.k()) + epilogue.inputs();
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Asked asked
+                    && dtype == asked.dtype
+                    && lt.equals(asked.lt)
+                    && shape.isSame(asked.shape)
+                    && epilogue.bias() == asked.epilogue.bias()
+                    && epilogue.residual() == asked.epilogue.residual()
+                    && epilogue.residualFirst() == asked.epilogue.residualFirst()
+                    && Objects.equals(epilogue.activation(), asked.epilogue.activation());
+        }
+    }
 
     private GpuMatMulLowering() {}
 
@@ -90,7 +126,10 @@ public final class GpuMatMulLowering {
                 blas.ltUnavailable(),
                 context.kernels().context().device(),
                 context.products());
-        MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, offer, context.precision());
+        MatMulChoice choice = context.shared(
+                new Asked(dtype, shape, epilogue, offer.lt()),
+                MatMulChoice.class,
+                () -> MatMulChoice.of(dtype, shape, epilogue, offer, context.precision()));
         String rows = rowsRefusal(choice, epilogue, dtype, shape, context);
         if (rows != null && rows.isEmpty()) {
             choice = choice.byRows();

@@ -53,8 +53,8 @@ public final class ResidentLowering {
             String reason = reason(segment, device, precision);
             ResidentPlan fitting = reason.isEmpty() ? ResidentPlan.of(segment, device) : null;
             if (fitting != null && fitting.microseconds() >= apart(segment)) {
-                reason = "resident: %.0f us by the model, steps of their own %.0f"
-                        .formatted(fitting.microseconds(), apart(segment));
+                reason = "resident: " + Math.round(fitting.microseconds()) + " us by the model, steps of their own "
+                        + Math.round(apart(segment));
                 fitting = null;
             }
             for (int member : segment.members()) {

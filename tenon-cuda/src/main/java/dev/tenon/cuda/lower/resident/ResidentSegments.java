@@ -28,6 +28,10 @@ final class ResidentSegments {
     private final Plan plan;
     private final List<Node> work;
     private final Map<Value, Set<Node>> readers = new HashMap<>();
+    /** By the number of a node: the phase that it is by itself. */
+    private final @Nullable ResidentPhase[] alone;
+
+    private final Set<Value> outputs = new HashSet<>();
 
     ResidentSegments(Plan plan) {
         this.plan = plan;
@@ -37,6 +41,11 @@ final class ResidentSegments {
                     .forEach(input -> readers.computeIfAbsent(ResidentNodes.root(input), _ -> new LinkedHashSet<>())
                             .add(node));
         }
+        this.alone = new @Nullable ResidentPhase[work.size()];
+        for (int i = 0; i < alone.length; i++) {
+            alone[i] = ResidentNodes.phase(work.get(i));
+        }
+        plan.graph().outputs().values().forEach(output -> outputs.add(ResidentNodes.root(output)));
     }
 
     /** All segments of more than one node, in order. */
@@ -44,7 +53,7 @@ final class ResidentSegments {
         List<ResidentSegment> found = new ArrayList<>();
         int from = 0;
         while (from < work.size()) {
-            ResidentPhase first = ResidentNodes.phase(work.get(from));
+            ResidentPhase first = alone[from];
             List<Integer> members = first == null ? List.of() : members(from, first);
             ResidentSegment segment = members.size() > 1 ? segment(members) : null;
             if (segment != null) {
@@ -63,7 +72,7 @@ final class ResidentSegments {
         int others = 0;
         for (int i = from + 1; i < work.size() && others <= MOST_OTHERS; i++) {
             Node node = work.get(i);
-            ResidentPhase phase = ResidentNodes.phase(node);
+            ResidentPhase phase = alone[i];
             boolean fits = phase != null
                     && isAlike(phase, first, head)
                     && node.output().dtype() == work.get(from).output().dtype();
@@ -106,7 +115,7 @@ final class ResidentSegments {
     }
 
     private boolean isOutput(Value value) {
-        return plan.graph().outputs().values().stream().anyMatch(output -> ResidentNodes.root(output) == value);
+        return outputs.contains(value);
     }
 
     private @Nullable ResidentSegment segment(List<Integer> members) {
@@ -144,7 +153,7 @@ final class ResidentSegments {
         for (int index : members) {
             Node node = work.get(index);
             ResidentPhase last = phases.isEmpty() ? null : phases.getLast();
-            ResidentPhase own = ResidentNodes.phase(node);
+            ResidentPhase own = alone[index];
             if (own == null && last != null) {
                 phases.removeLast();
                 phases.add(last.widened(node.output()));
@@ -187,21 +196,31 @@ final class ResidentSegments {
         Set<Value> read = new HashSet<>();
         Set<Value> written = new HashSet<>();
         for (Node node : nodes) {
-            node.inputs().stream()
-                    .map(ResidentNodes::root)
-                    .filter(input ->
-                            !(input.origin() instanceof Value.Origin.Result(Node made, int _) && nodes.contains(made)))
-                    .forEach(read::add);
-            node.outputs().stream()
-                    .filter(output -> !segment.inside().contains(output))
-                    .forEach(written::add);
+            for (Value shown : node.inputs()) {
+                Value input = ResidentNodes.root(shown);
+                if (!(input.origin() instanceof Value.Origin.Result(Node made, int _) && nodes.contains(made))) {
+                    read.add(input);
+                }
+            }
+            for (Value output : node.outputs()) {
+                if (!segment.inside().contains(output)) {
+                    written.add(output);
+                }
+            }
         }
         for (int i = segment.members().getFirst(); i < segment.position(); i++) {
             if (!nodes.contains(work.get(i))) {
                 written.addAll(work.get(i).outputs());
             }
         }
-        return written.stream().noneMatch(one -> read.stream().anyMatch(other -> one != other && overlap(one, other)));
+        for (Value one : written) {
+            for (Value other : read) {
+                if (one != other && overlap(one, other)) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private boolean overlap(Value one, Value other) {

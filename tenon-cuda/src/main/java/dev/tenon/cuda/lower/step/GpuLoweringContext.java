@@ -13,6 +13,7 @@ import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What a lowering may ask while it makes a step. */
@@ -87,6 +88,15 @@ public interface GpuLoweringContext {
     /** Why nothing is compiled for the step that is being made, which was tried; empty where something may be. */
     default String compilerRefused() {
         return "";
+    }
+
+    /**
+     * What several steps of one plan have in common: made for the first of them. Layers of a model are alike.
+     *
+     * @param key says all that it depends on within the plan
+     */
+    default <T> T shared(Object key, Class<T> type, Supplier<T> make) {
+        return make.get();
     }
 
     /** The number by which the step that is being made reports faults: {@link GpuFrame#faults()}. */
