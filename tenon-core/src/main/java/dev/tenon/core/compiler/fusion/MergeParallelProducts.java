@@ -76,11 +76,12 @@ public final class MergeParallelProducts implements Pass {
      */
     private static @Nullable Node product(Value heads, Node first, Rewriter into) {
         Node reshape = Match.producer(heads);
-        boolean shows = reshape != null
-                && (reshape.op() instanceof Reshape
-                        || (reshape.op() instanceof ReshapeTo
-                                && reshape.input(1).equals(first.input(1))));
-        if (!shows || !reshape.op().equals(first.op()) || !into.isPrivate(heads)) {
+        if (reshape == null || !reshape.op().equals(first.op()) || !into.isPrivate(heads)) {
+            return null;
+        }
+        boolean shows = reshape.op() instanceof Reshape
+                || (reshape.op() instanceof ReshapeTo && reshape.input(1).equals(first.input(1)));
+        if (!shows) {
             return null;
         }
         Value columns = reshape.input(0);
