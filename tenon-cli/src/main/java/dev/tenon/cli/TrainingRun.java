@@ -70,7 +70,10 @@ public final class TrainingRun {
             Value large = g.upsample(sum, ResizeMode.NEAREST, 2);
             Value all = g.relu(layers.conv(g.concat(List.of(large, small), 1), 16, 3, 1, 1));
             Value weights = layers.constant(16, 4, 2, 2);
-            g.output("mask", g.sigmoid(g.convTranspose(all, weights, ConvOptions.defaults().withStrides(2, 2))));
+            g.output(
+                    "mask",
+                    g.sigmoid(
+                            g.convTranspose(all, weights, ConvOptions.defaults().withStrides(2, 2))));
             g.output("pooled", g.averagePool(all, PoolOptions.of(2, 2)));
         });
     }

@@ -101,13 +101,11 @@ public final class StepBench {
      */
     public Timed time(Op op, List<Operand> operands, int sets) {
         GpuContext context = stage.context();
-        try (Tuner tuner = libraries ? Tuner.of(context, TrialMemory.of(context), () -> true) : Tuner.off()) {
-            long workspace = EngineOptions.defaults().libraryWorkspace();
-            try (Dnn dnn = libraries ? Dnn.of(context, tuner, workspace) : Dnn.none("not asked")) {
-                return time(steps.with(dnn), tuner, op, operands, sets);
-            } finally {
-                tuner.close(); // before the library that it times
-            }
+        Tuner tuner = libraries ? Tuner.of(context, TrialMemory.of(context), () -> true) : Tuner.off();
+        long workspace = EngineOptions.defaults().libraryWorkspace();
+        try (Dnn dnn = libraries ? Dnn.of(context, tuner, workspace) : Dnn.none("not asked");
+                tuner) { // is closed before the library that it times
+            return time(steps.with(dnn), tuner, op, operands, sets);
         }
     }
 

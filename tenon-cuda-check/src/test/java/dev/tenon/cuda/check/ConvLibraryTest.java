@@ -93,8 +93,9 @@ class ConvLibraryTest {
         AtomicBoolean resting = new AtomicBoolean();
         long workspace = EngineOptions.defaults().libraryWorkspace();
         String fastest;
-        try (Tuner tuner = Tuner.of(context, TrialMemory.of(context), resting::get);
-                Dnn timed = Dnn.of(context, tuner, workspace)) {
+        Tuner tuner = Tuner.of(context, TrialMemory.of(context), resting::get);
+        try (Dnn timed = Dnn.of(context, tuner, workspace);
+                tuner) { // is closed before the library that it times
             StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.STRICT).with(timed);
             StepRun.Result favourite = run.check(conv, inputs, 72 * 9);
             assertThat(favourite.step().tier()).contains("cuDNN");
@@ -102,7 +103,6 @@ class ConvLibraryTest {
             Await.until("the engines are timed", tuner::settled);
             fastest = favourite.step().tier();
             assertThat(run.check(conv, inputs, 72 * 9).step().tier()).isEqualTo(fastest);
-            tuner.close(); // before the library that it times
         }
         System.out.println("a convolution's engines: " + fastest);
         assertThat(fastest).contains("autotuned over");

@@ -122,6 +122,7 @@ public final class Tuner implements AutoCloseable {
     }
 
     /** Takes an operation off the list, and waits where it is being timed. */
+    @SuppressWarnings("ReferenceEquality") // that very one
     public void remove(Tunable operation) {
         synchronized (this) {
             waiting.removeIf(one -> one.operation == operation);
@@ -131,6 +132,7 @@ public final class Tuner implements AutoCloseable {
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // that very one
     private synchronized boolean isCurrent(Tunable operation) {
         return current == operation;
     }
