@@ -36,6 +36,7 @@ import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -154,7 +155,7 @@ final class GpuPlanner implements GpuLoweringContext {
         if (saved != null && !saved.found()) {
             device.savedPlans().save(saved, stepKernels);
         }
-        ahead.await();
+        ahead.keep(this::read);
         IoLayout io = new IoLayout(Signature.of(plan.graph()));
         List<GpuStep> all = List.of(steps);
         return new GpuProgram(
@@ -180,6 +181,19 @@ final class GpuPlanner implements GpuLoweringContext {
                                 slots,
                                 io))
                         .toList();
+    }
+
+    /** The constants that steps read, as they lie in memory. */
+    private Set<GpuWeights.Layout> read() {
+        Set<GpuWeights.Layout> all = new HashSet<>();
+        for (Place place : places) {
+            if (place.read && place.data != null) {
+                all.add(new GpuWeights.Layout(place.data, place.transposed)
+                        .place()
+                        .whole());
+            }
+        }
+        return all;
     }
 
     /** Of a constant that some step reads; 0 for all else. */

@@ -6,6 +6,7 @@ import dev.tenon.cuda.port.GpuContext;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,8 +56,24 @@ final class UploadAhead implements AutoCloseable {
         }
     }
 
-    /** Returns when nothing is being uploaded any more. */
-    void await() {
+    /**
+     * Waits for what is being uploaded, and frees all but what the plan reads: the room for that is not taken by what
+     * was expected wrongly.
+     *
+     * @param read asked for where something was expected
+     */
+    void keep(Supplier<Set<GpuWeights.Layout>> read) {
+        if (expected.isEmpty()) {
+            return;
+        }
+        await();
+        Set<GpuWeights.Layout> unread = new HashSet<>(held);
+        unread.removeAll(read.get());
+        held.removeAll(unread);
+        weights.release(unread);
+    }
+
+    private void await() {
         Thread working = thread;
         if (working != null) {
             Uninterrupted.run(working::join);

@@ -45,14 +45,24 @@ class UploadAheadTest {
         GpuWeights.Layout unwanted = constant(2000);
         Set<GpuWeights.Layout> plan = new HashSet<>();
         try (UploadAhead ahead = UploadAhead.begin(context, weights, List.of(wanted, unwanted))) {
-            ahead.await();
+            ahead.keep(() -> Set.of(wanted));
             assertThat(weights.holds(wanted)).isTrue();
-            assertThat(gpu.live()).isEqualTo(3000);
+            assertThat(gpu.live()).as("what the plan does not read is freed").isEqualTo(1000);
             weights.address(wanted, plan);
         }
         assertThat(gpu.allocations()).as("nothing twice").isEqualTo(2);
-        assertThat(gpu.live()).as("what no plan took is freed").isEqualTo(1000);
+        assertThat(gpu.live()).isEqualTo(1000);
         weights.release(plan);
+    }
+
+    @Test
+    void failedPlanLeavesNothing() {
+        GpuWeights.Layout expected = constant(1000);
+        try (UploadAhead ahead = UploadAhead.begin(context, weights, List.of(expected))) {
+            ahead.keep(() -> Set.of(expected));
+        }
+        assertThat(weights.holds(expected)).isFalse();
+        assertThat(gpu.live()).isZero();
     }
 
     @Test
@@ -62,7 +72,7 @@ class UploadAheadTest {
         GpuWeights.Layout second = constant(1001);
         Set<GpuWeights.Layout> plan = new HashSet<>();
         try (UploadAhead ahead = UploadAhead.begin(context, weights, List.of(first, second))) {
-            ahead.await();
+            ahead.keep(() -> Set.of(first, second));
             weights.address(first, plan);
         }
         assertThat(weights.holds(second)).isFalse();
@@ -73,7 +83,9 @@ class UploadAheadTest {
     @Test
     void nothingToUploadStartsNothing() {
         try (UploadAhead ahead = UploadAhead.begin(context, weights, List.of())) {
-            ahead.await();
+            ahead.keep(() -> {
+                throw new AssertionError("nothing was expected");
+            });
         }
         assertThat(gpu.allocations()).isZero();
     }
