@@ -10,11 +10,17 @@ import dev.tenon.cuda.check.KernelCases;
 import dev.tenon.cuda.check.KernelStage;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -56,7 +62,16 @@ final class KernelsRunCommand implements Callable<Integer> {
             description = "With --every: begin at the Kth case, so that N processes share the work (${DEFAULT-VALUE}).")
     int first;
 
-    @Option(names = "--json", description = "One object a case.")
+    @Option(
+            names = "--cases",
+            paramLabel = "FILE",
+            description = "Only the cases whose names are lines of this file; all of them have to be there.")
+    @Nullable
+    Path cases;
+
+    @Option(
+            names = "--json",
+            description = "One object a case; shared: the most shared memory that a block had, in bytes.")
     boolean json;
 
     @Mixin
@@ -65,8 +80,7 @@ final class KernelsRunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        List<KernelCase> chosen =
-                KernelCases.all().stream().filter(this::wanted).toList();
+        List<KernelCase> chosen = listed().stream().filter(this::wanted).toList();
         if (chosen.isEmpty()) { // or a misspelt filter would pass
             throw new CommandLine.ParameterException(
                     spec.commandLine(),
@@ -78,6 +92,7 @@ final class KernelsRunCommand implements Callable<Integer> {
         int passed = 0;
         int failed = 0;
         int left = 0;
+        int sharing = 0;
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 GpuContext context = gpu.open(platform);
                 KernelStage stage = new KernelStage(context, platform.compiler())) {
@@ -89,10 +104,12 @@ final class KernelsRunCommand implements Callable<Integer> {
                 }
                 progress.say(i + 1 + "/" + chosen.size() + " " + one);
                 String fault = fault(stage, one);
+                int shared = stage.takeSharedBytes();
+                sharing += shared > 0 ? 1 : 0;
                 passed += fault.isEmpty() ? 1 : 0;
                 failed += fault.isEmpty() ? 0 : 1;
                 if (json) {
-                    Json.print(out, object(one, fault));
+                    Json.print(out, object(one, fault, shared));
                     out.flush(); // a sanitizer's limit may end the process
                 } else if (!fault.isEmpty()) {
                     out.println("FAIL " + one + ": " + fault);
@@ -102,11 +119,36 @@ final class KernelsRunCommand implements Callable<Integer> {
                 }
             }
             if (!json) {
-                out.println(passed + " passed, " + failed + " failed, " + left + " left out, on "
-                        + context.device().name());
+                out.println(passed + " passed, " + failed + " failed, " + left + " left out, " + sharing
+                        + " with shared memory, on " + context.device().name());
             }
         }
         return failed == 0 ? 0 : 1;
+    }
+
+    /** All cases, or those that a file names. */
+    private List<KernelCase> listed() {
+        List<KernelCase> all = KernelCases.all();
+        if (cases == null) {
+            return all;
+        }
+        Set<String> names;
+        try {
+            names = new HashSet<>(Files.readAllLines(cases));
+        } catch (IOException e) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "cannot read the names of cases in " + cases + ": " + e, e);
+        }
+        List<KernelCase> found =
+                all.stream().filter(one -> names.contains(one.toString())).toList();
+        found.forEach(one -> names.remove(one.toString()));
+        if (!names.isEmpty()) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    names.size() + " lines of " + cases + " name no case, for example \""
+                            + names.iterator().next() + "\"");
+        }
+        return found;
     }
 
     private boolean wanted(KernelCase one) {
@@ -122,11 +164,12 @@ final class KernelsRunCommand implements Callable<Integer> {
         }
     }
 
-    private static Map<String, Object> object(KernelCase one, String fault) {
+    private static Map<String, Object> object(KernelCase one, String fault, int shared) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("kernel", one.kernel());
         object.put("case", one.what());
         object.put("status", fault.isEmpty() ? "pass" : "fail");
+        object.put("shared", shared);
         object.put("detail", fault);
         return object;
     }

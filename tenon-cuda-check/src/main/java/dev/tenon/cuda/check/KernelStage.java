@@ -25,14 +25,14 @@ public final class KernelStage implements AutoCloseable {
             (byte) 0xFE; // a NaN in no float type's zero or result, an odd number in integers
 
     private final KernelModules modules;
-    private final GpuStream stream;
+    private final WatchedStream stream;
     private final Arena arena = Arena.ofShared();
     private final KernelArguments arguments = new KernelArguments(arena);
     private final List<DeviceBuffer> buffers = new ArrayList<>();
 
     public KernelStage(GpuContext context, KernelCompiler compiler) {
         modules = new KernelModules(context, compiler);
-        stream = context.newStream();
+        stream = new WatchedStream(context.newStream());
     }
 
     public GpuContext context() {
@@ -53,6 +53,11 @@ public final class KernelStage implements AutoCloseable {
 
     public RowKernels rows() {
         return new RowKernels(modules);
+    }
+
+    /** Shared memory of a block, the most of the launches since the last call, in bytes: static and dynamic. */
+    public int takeSharedBytes() {
+        return stream.takeSharedBytes();
     }
 
     /** Runs a case and frees its buffers. @throws AssertionError from the case */

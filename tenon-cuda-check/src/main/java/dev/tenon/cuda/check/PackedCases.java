@@ -66,8 +66,23 @@ final class PackedCases {
     /** Weights of 8 and 4 bits: each kernel, with rows that end its slices and tiles early. */
     private static void scaled(List<KernelCase> cases) {
         long[][] sizes = { // rows of x, rows of the weight, depth, block
-            {1, 1, 32, 0}, {1, 37, 4128, 0}, {1, 67, 8224, 32}, {1, 5, 1056, 96}, {1, 9, 33, 16}, {1, 300, 512, 64},
-            {2, 45, 768, 0}, {7, 21, 33, 3}, {9, 5, 16, 0}, {33, 67, 144, 16}, {130, 70, 528, 48}, {12, 9, 40, 8}
+            {1, 1, 32, 0},
+            {1, 37, 4128, 0},
+            {1, 67, 8224, 32},
+            {1, 5, 1056, 96},
+            {1, 9, 33, 16},
+            {1, 300, 512, 64},
+            {2, 45, 768, 0},
+            {7, 21, 33, 3},
+            {9, 5, 16, 0},
+            {33, 67, 144, 16},
+            {130, 70, 528, 48},
+            {12, 9, 40, 8},
+            {140, 131, 144, 0},
+            {65, 66, 96, 32},
+            {1, 5, 8192, 0},
+            {1, 17, 8448, 32},
+            {1, 371, 8192, 64}
         };
         for (DType type : FLOATS) {
             for (DType q : List.of(DType.I8, DType.U8, DType.I4, DType.U4)) {

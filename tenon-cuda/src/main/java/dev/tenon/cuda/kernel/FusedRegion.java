@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * each input is read, never on sizes; and the sizes. Immutable.
  */
 public final class FusedRegion {
-    private static final int THREADS = 256;
+    private static final int BLOCK_PACKS = 256;
     private static final int MOST_WORDS = 480; // of the launch's 4096 bytes of parameters
     private static final int IN_FLIGHT_BYTES = 192; // of a thread's inputs, 48 registers
     private static final int LONG_PROGRAM = 24; // steps, past which a second pack would only lengthen the code
@@ -143,8 +143,8 @@ public final class FusedRegion {
 
     /** A thread a few packs. */
     LaunchShape shape() {
-        long tiles = Math.ceilDiv(elements / code.width, (long) code.packs);
-        return Grids.of(Math.max(1, tiles), THREADS).withProgrammatic();
+        long threads = Math.ceilDiv(elements / code.width, (long) code.packs);
+        return Grids.of(Math.max(1, threads), BLOCK_PACKS / code.packs).withProgrammatic();
     }
 
     /** The struct {@code Layout} of the kernel. */

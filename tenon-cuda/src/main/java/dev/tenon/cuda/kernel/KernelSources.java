@@ -64,7 +64,9 @@ public final class KernelSources {
             "quantisation.cuh",
             "recurrent.cuh",
             "philox.cuh",
-            "block_formats.cuh");
+            "block_formats.cuh",
+            "gemv_tiles.cuh",
+            "packed_tile.cuh");
 
     /**
      * From these on our sources have code of their own, and launches count on it: clusters, for one, which older code

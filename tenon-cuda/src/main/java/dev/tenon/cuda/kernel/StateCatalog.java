@@ -170,15 +170,28 @@ public final class StateCatalog {
             "contraction/scaled_matmul_mma.cu",
             List.of("scaled_matmul_mma"),
             Stream.of(DType.F16, DType.BF16)
-                    .flatMap(dtype -> Stream.of(8, 4).map(bits -> scaled(bits, dtype)))
+                    .flatMap(dtype ->
+                            Stream.of(8, 4).flatMap(bits -> Stream.of(32, 16).map(run -> scaledRuns(bits, run, dtype))))
                     .toList(),
             together(Collections.nCopies(5, POINTER), Collections.nCopies(5, I64), List.of(I32)));
+
+    /** {@link #SCALED_GEMV} on tensor cores, for 4 bits. */
+    public static final KernelFile SCALED_GEMV_MMA = file(
+            "contraction/scaled_gemv_mma.cu",
+            List.of("scaled_gemv_mma"),
+            Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), Collections.nCopies(3, I64), Collections.nCopies(4, I32)));
 
     private StateCatalog() {}
 
     /** The variant for weights in integers of so many bits and an element type of the other operand and the result. */
     public static KernelVariant scaled(int bits, DType dtype) {
         return KernelVariant.of(dtype).with("q" + bits, "TENON_BITS=" + bits);
+    }
+
+    /** The same with a number of elements that have one scale, 16 or 32 of them. */
+    public static KernelVariant scaledRuns(int bits, int run, DType dtype) {
+        return scaled(bits, dtype).with("r" + run, "TENON_RUN=" + run);
     }
 
     /** The variant for weights packed in a format and an element type of the other operand and the result. */
@@ -210,6 +223,7 @@ public final class StateCatalog {
                 DEQUANT_MATMUL_MMA,
                 SCALED_MATMUL,
                 SCALED_GEMV,
-                SCALED_MATMUL_MMA);
+                SCALED_MATMUL_MMA,
+                SCALED_GEMV_MMA);
     }
 }

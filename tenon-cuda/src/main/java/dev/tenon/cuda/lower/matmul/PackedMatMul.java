@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.cuda.kernel.Grids;
@@ -15,7 +16,6 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
-import dev.tenon.cuda.port.Architecture;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
@@ -31,11 +31,6 @@ public final class PackedMatMul {
 
     private static final long ROWS = 8;
     private static final long FOUR = 4;
-
-    /** Rows of x and of the weight of a block on tensor cores, and where those are. */
-    private static final long TILE = 64;
-
-    private static final Architecture TILED = new Architecture(8, 0);
 
     private PackedMatMul() {}
 
@@ -66,7 +61,7 @@ public final class PackedMatMul {
             }
             refusals.add(gemv.refusal());
         } else {
-            String refusal = tiledRefusal(rows, dtype, device);
+            String refusal = tiledRefusal(op.format(), rows, depth, dtype, device);
             if (refusal.isEmpty()) {
                 return tiled(op, rows, node, context);
             }
@@ -90,38 +85,36 @@ public final class PackedMatMul {
     }
 
     /** Why the form on tensor cores does not take a product; empty where it does. */
-    private static String tiledRefusal(long rows, DType dtype, DeviceProperties device) {
+    private static String tiledRefusal(
+            BlockFormat format, long rows, long depth, DType dtype, DeviceProperties device) {
         if (rows <= ROWS) {
             return "dequant_matmul_mma: " + rows + " rows of x; it pays from " + (ROWS + 1) + " on";
         }
         if (dtype != DType.F16 && dtype != DType.BF16) {
             return "dequant_matmul_mma: x of " + dtype + "; it takes f16 and bf16";
         }
-        return device.architecture().compareTo(TILED) < 0
-                ? "dequant_matmul_mma: " + device.architecture() + "; it takes " + TILED + " on"
-                : "";
+        String refusal = PackedTile.of(format).refusal(depth, device);
+        return refusal.isEmpty() ? "" : "dequant_matmul_mma: " + refusal;
     }
 
     private static LaunchStep tiled(DequantMatMul op, long rows, Node node, GpuLoweringContext context) {
-        long columns = node.input(1).shape().size(0);
+        PackedTile tile = PackedTile.of(op.format());
+        LaunchShape shape =
+                tile.shape("dequant_matmul", rows, node.input(1).shape().size(0));
         Kernel kernel = context.kernels()
                 .kernel(
                         StateCatalog.DEQUANT_MATMUL_MMA,
                         "dequant_matmul_mma",
-                        StateCatalog.packed(op.format(), node.output().dtype()));
+                        StateCatalog.packed(op.format(), node.output().dtype()),
+                        shape.sharedBytes());
         Shape x = node.input(0).shape();
-        LaunchShape shape = LaunchShape.of(
-                SizeMath.toInt("dequant_matmul", Math.ceilDiv(columns, TILE)),
-                (int) Math.min(Math.ceilDiv(rows, TILE), GridLimits.YZ),
-                1,
-                THREADS);
         PreparedLaunch call = PreparedLaunch.of(kernel, shape)
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.output()))
-                .addAll(rows, columns, x.size(x.rank() - 1))
+                .addAll(rows, node.input(1).shape().size(0), x.size(x.rank() - 1))
                 .build();
-        return LaunchStep.of("dequant_matmul_mma " + op.format() + ", tiles of 64 x 64", call);
+        return LaunchStep.of("dequant_matmul_mma " + op.format() + ", " + tile.tier(), call);
     }
 
     private static LaunchStep gemv(DequantMatMul op, PackedMmaGemv gemv, Node node, GpuLoweringContext context) {

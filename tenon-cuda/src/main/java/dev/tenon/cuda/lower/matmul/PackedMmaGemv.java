@@ -8,7 +8,7 @@ import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 
 /**
- * How {@code dequant_gemv_mma.cu} multiplies one row with a packed weight. Pure arithmetic.
+ * How {@code gemv_tiles.cuh} multiplies one row with a packed weight of 4 bits. Pure arithmetic.
  *
  * @param shape of the launch
  * @param share tiles of 16 rows of the weight that a block has
@@ -19,7 +19,11 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
     private static final int WARPS = 8;
     private static final long ROWS = 16;
     private static final long CHUNK = 256;
-    private static final long STAGE_BYTES = WARPS * 5 * ROWS * 144;
+
+    /** Bytes of all warps' stages. */
+    private static final long PACKED_STAGES = WARPS * 5 * ROWS * 144;
+
+    private static final long SCALED_STAGES = WARPS * 4 * ROWS * 176;
 
     /** Bytes of the sums of a tile. */
     private static final long TILE_BYTES = WARPS * ROWS * Float.BYTES;
@@ -27,36 +31,67 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
     private static final long RESERVED = 1024;
     private static final Architecture LEAST = new Architecture(8, 0);
 
-    /** Chunks of a row that keep all stages of a block's warps busy; shorter rows go faster through dequant_gemv. */
+    /** Elements of a row that have one scale at least. */
+    private static final long RUN = 32;
+
+    /** Offsets within a tile are of 32 bits. */
+    private static final long MOST_DEPTH = 1 << 28;
+
+    /** Chunks of a row that keep all stages of a block's warps busy; shorter rows go faster through the plain forms. */
     private static final long LEAST_DEPTH = WARPS * 4 * CHUNK;
 
+    /** Of {@code dequant_gemv_mma}. */
     static PackedMmaGemv of(BlockFormat format, DType dtype, long columns, long depth, DeviceProperties device) {
-        if (format != BlockFormat.Q4_0 && format != BlockFormat.Q4_K) {
-            return none("weights of " + format + "; it takes Q4_0 and Q4_K");
+        return format == BlockFormat.Q4_0 || format == BlockFormat.Q4_K
+                ? of("dequant_gemv_mma", PACKED_STAGES, dtype, columns, depth, device)
+                : none("dequant_gemv_mma", "weights of " + format + "; it takes Q4_0 and Q4_K");
+    }
+
+    /**
+     * Of {@code scaled_gemv_mma}.
+     *
+     * @param q the weight's type
+     * @param block elements with one scale; the depth, or more, for one a row
+     */
+    static PackedMmaGemv of(DType q, long block, DType dtype, long columns, long depth, DeviceProperties device) {
+        String kernel = "scaled_gemv_mma";
+        if (q.bits() != 4) {
+            return none(kernel, "weights of " + q + "; it takes 4 bits");
         }
+        if (block < depth && (block < RUN || Long.bitCount(block) != 1)) {
+            return none(kernel, "blocks of " + block + "; it takes powers of two from " + RUN + " on");
+        }
+        return of(kernel, SCALED_STAGES, dtype, columns, depth, device);
+    }
+
+    private static PackedMmaGemv of(
+            String kernel, long stages, DType dtype, long columns, long depth, DeviceProperties device) {
         if (dtype != DType.F16 && dtype != DType.BF16) {
-            return none("x of " + dtype + "; it takes f16 and bf16");
+            return none(kernel, "x of " + dtype + "; it takes f16 and bf16");
         }
-        if (depth % CHUNK != 0 || depth < LEAST_DEPTH) {
-            return none("depth " + depth + "; it takes multiples of " + CHUNK + " from " + LEAST_DEPTH + " on");
+        if (depth % CHUNK != 0 || depth < LEAST_DEPTH || depth > MOST_DEPTH) {
+            return none(
+                    kernel,
+                    "depth " + depth + "; it takes multiples of " + CHUNK + " from " + LEAST_DEPTH + " to "
+                            + MOST_DEPTH);
         }
         if (device.architecture().compareTo(LEAST) < 0) {
-            return none(device.architecture() + "; it pays from " + LEAST + " on");
+            return none(kernel, device.architecture() + "; it pays from " + LEAST + " on");
         }
         long tiles = Math.ceilDiv(columns, ROWS);
-        long resident = Math.clamp(device.sharedBytesPerMultiprocessor() / (STAGE_BYTES + TILE_BYTES + RESERVED), 1, 2);
+        long resident = Math.clamp(device.sharedBytesPerMultiprocessor() / (stages + TILE_BYTES + RESERVED), 1, 2);
         long share = Math.ceilDiv(tiles, resident * device.multiprocessors());
-        long shared = STAGE_BYTES + share * TILE_BYTES;
+        long shared = stages + share * TILE_BYTES;
         if (shared > device.sharedBytesPerBlockOptIn()) {
-            return none(shared + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn());
+            return none(kernel, shared + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn());
         }
-        LaunchShape shape = LaunchShape.of(SizeMath.toInt("dequant_matmul", Math.ceilDiv(tiles, share)), THREADS)
+        LaunchShape shape = LaunchShape.of(SizeMath.toInt(kernel, Math.ceilDiv(tiles, share)), THREADS)
                 .withSharedBytes((int) shared)
                 .withProgrammatic();
         return new PackedMmaGemv(shape, (int) share, "");
     }
 
-    private static PackedMmaGemv none(String refusal) {
-        return new PackedMmaGemv(LaunchShape.of(1, THREADS), 1, "dequant_gemv_mma: " + refusal);
+    private static PackedMmaGemv none(String kernel, String refusal) {
+        return new PackedMmaGemv(LaunchShape.of(1, THREADS), 1, kernel + ": " + refusal);
     }
 }

@@ -13,8 +13,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
-import dev.tenon.cuda.port.Architecture;
-import dev.tenon.cuda.port.GridLimits;
+import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +23,7 @@ public final class ScaledProducts {
     private static final int THREADS = 256;
     private static final long ROWS = 8;
     private static final long FOUR = 4;
-    private static final long TILE = 64;
-    private static final long RUN = 16;
+    private static final int RUN = 16;
 
     /** Warps of a block, rows of the weight of each, and bits that a lane reads of one. */
     private static final long WARPS = 8;
@@ -36,8 +34,6 @@ public final class ScaledProducts {
     private static final long RESIDENT = 2;
 
     private static final long LANE_BITS = 128;
-
-    private static final Architecture TILED = new Architecture(8, 0);
 
     private ScaledProducts() {}
 
@@ -82,9 +78,17 @@ public final class ScaledProducts {
         Sizes sizes = Sizes.of(op, node);
         List<String> refusals = new ArrayList<>();
         if (sizes.rows == 1) {
+            DeviceProperties device = context.kernels().context().device();
+            DType q = node.input(1).dtype();
+            PackedMmaGemv mma =
+                    PackedMmaGemv.of(q, sizes.block, node.output().dtype(), sizes.columns, sizes.depth, device);
+            if (mma.refusal().isEmpty()) {
+                return row(op, mma, sizes, node, context);
+            }
+            refusals.add(mma.refusal());
             String refusal = rowRefusal(sizes, node);
             if (refusal.isEmpty()) {
-                return row(op, sizes, node, context);
+                return row(op, sizes, node, context).passing(refusals);
             }
             refusals.add("scaled_gemv: " + refusal);
         } else {
@@ -117,8 +121,14 @@ public final class ScaledProducts {
         if (dtype != DType.F16 && dtype != DType.BF16) {
             return "x of " + dtype + "; it takes f16 and bf16";
         }
-        Architecture device = context.kernels().context().device().architecture();
-        return device.compareTo(TILED) < 0 ? device + "; it takes " + TILED + " on" : runRefusal(sizes, RUN);
+        DeviceProperties device = context.kernels().context().device();
+        String refusal = tile(sizes, node).refusal(sizes.depth, device);
+        return refusal.isEmpty() ? runRefusal(sizes, RUN) : refusal;
+    }
+
+    private static PackedTile tile(Sizes sizes, Node node) {
+        boolean wide = sizes.block >= sizes.depth || sizes.block % (2 * RUN) == 0;
+        return PackedTile.of(node.input(1).dtype().bits(), wide ? 2 * RUN : RUN);
     }
 
     private static String runRefusal(Sizes sizes, long run) {
@@ -155,23 +165,41 @@ public final class ScaledProducts {
         return LaunchStep.of("scaled_gemv " + q + ", " + slices + " slices a row", call);
     }
 
+    private static LaunchStep row(
+            ScaledMatMul op, PackedMmaGemv gemv, Sizes sizes, Node node, GpuLoweringContext context) {
+        Kernel kernel = context.kernels()
+                .kernel(
+                        StateCatalog.SCALED_GEMV_MMA,
+                        "scaled_gemv_mma",
+                        KernelVariant.of(node.output().dtype()),
+                        gemv.shape().sharedBytes());
+        DType q = node.input(1).dtype();
+        PreparedLaunch call = operands(PreparedLaunch.of(kernel, gemv.shape()), op, node, context)
+                .addAll(sizes.columns, sizes.depth, op.blocks(sizes.depth))
+                .add(sizes.shift())
+                .add(isSigned(q))
+                .add(gemv.share())
+                .add(node.inputs().stream().skip(1).allMatch(input -> input.constant() != null))
+                .build();
+        return LaunchStep.of("scaled_gemv_mma " + q + ", 16 rows a warp", call);
+    }
+
     private static LaunchStep tiled(ScaledMatMul op, Sizes sizes, Node node, GpuLoweringContext context) {
         DType q = node.input(1).dtype();
+        PackedTile tile = tile(sizes, node);
+        LaunchShape shape = tile.shape("scaled_mat_mul", sizes.rows, sizes.columns);
         Kernel kernel = context.kernels()
                 .kernel(
                         StateCatalog.SCALED_MATMUL_MMA,
                         "scaled_matmul_mma",
-                        StateCatalog.scaled(q.bits(), node.output().dtype()));
-        LaunchShape shape = LaunchShape.of(
-                SizeMath.toInt("scaled_mat_mul", Math.ceilDiv(sizes.columns, TILE)),
-                (int) Math.min(Math.ceilDiv(sizes.rows, TILE), GridLimits.YZ),
-                1,
-                THREADS);
+                        StateCatalog.scaledRuns(
+                                q.bits(), tile.run(), node.output().dtype()),
+                        shape.sharedBytes());
         PreparedLaunch call = operands(PreparedLaunch.of(kernel, shape), op, node, context)
                 .addAll(sizes.rows, sizes.columns, sizes.depth, sizes.block, op.blocks(sizes.depth))
                 .add(isSigned(q))
                 .build();
-        return LaunchStep.of("scaled_matmul_mma " + q + ", tiles of 64 x 64", call);
+        return LaunchStep.of("scaled_matmul_mma " + q + ", " + tile.tier() + ", runs of " + tile.run(), call);
     }
 
     /** Four neighbours a lane where rows and blocks are multiples of 4. */

@@ -1,7 +1,7 @@
 // y0, y1, … = whole expressions of broadcast operands, compiled: elementwise_region.cu's work as straight-line code, every operation, type and
 // constant known to the compiler, every value in a register. Sizes are arguments.
 //
-// Launch: 256 threads, any number of blocks; a thread does PACKS packs of W neighbours, loaded before the first is worked on. All values on
+// Launch: 256 / PACKS threads, any number of blocks; a thread does PACKS packs of W neighbours, loaded before the first is worked on. All values on
 // 16-byte boundaries; a result may be an operand of its shape and width.
 //
 // Variants, written by FusedRegion.java: TENON_W, TENON_PACKS, and lists of macro calls, all types by number (types.cuh):
@@ -17,7 +17,7 @@
 
 constexpr int W = TENON_W;
 constexpr int PACKS = TENON_PACKS;
-constexpr int THREADS = 256;
+constexpr int THREADS = 256 / PACKS;  // 4 KiB of a block that are neighbours: more of them are slower (measured on an H200)
 
 struct Operands {
     const void* x[TENON_INPUT_COUNT];

@@ -111,6 +111,16 @@ __device__ __forceinline__ float fast_reciprocal(float x) {
     return r;
 }
 
+// The larger, or NaN where a is; b is a number.
+__device__ __forceinline__ float max_or_nan(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+    return a;
+#else
+    return a < b ? b : a;
+#endif
+}
+
 // Loads and stores of 4, 8 and 16 bytes that do not stay in the caches: for data used once.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
     uint4 r;
@@ -160,10 +170,7 @@ __device__ __forceinline__ bool wait_until_system(const u32* counter, u32 value,
 // 16 bytes that devices exchange: each of the four words arrives whole, the four in any order.
 __device__ __forceinline__ uint4 load_system(const uint4* p) {
     uint4 r;
-    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
-                 : "l"(p)
-                 : "memory");
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p) : "memory");
     return r;
 }
 
@@ -250,16 +257,12 @@ __device__ __forceinline__ void report_fault(void* faults, int step, i64 value) 
 // Four 8×8 matrices of 16-bit elements from shared memory, in the layout that mma takes. Each lane gives the address of one row.
 __device__ __forceinline__ void load_matrix_x4(u32 (&r)[4], const void* shared_row) {
     u32 address = static_cast<u32>(__cvta_generic_to_shared(shared_row));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(address));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
 
 __device__ __forceinline__ void load_matrix_x4_transposed(u32 (&r)[4], const void* shared_row) {
     u32 address = static_cast<u32>(__cvta_generic_to_shared(shared_row));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(address));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address));
 }
 
 // d += a b on a warp: a 16×16, b 16×8, d 16×8 in float (PTX ISA, mma.m16n8k16; before sm_80 as two of mma.m16n8k8).
@@ -330,9 +333,7 @@ __device__ __forceinline__ u64 l2_keep() {
 __device__ __forceinline__ uint4 load_16(const void* global, u64 policy) {
 #if __CUDA_ARCH__ >= 800
     uint4 v;
-    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(global), "l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(global), "l"(policy));
     return v;
 #else
     return *static_cast<const uint4*>(global);
@@ -341,8 +342,7 @@ __device__ __forceinline__ uint4 load_16(const void* global, u64 policy) {
 
 __device__ __forceinline__ void store_16(void* global, uint4 v, u64 policy) {
 #if __CUDA_ARCH__ >= 800
-    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;" ::"l"(global), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy)
-                 : "memory");
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1,%2,%3,%4}, %5;" ::"l"(global), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy) : "memory");
 #else
     *static_cast<uint4*>(global) = v;
 #endif
@@ -367,15 +367,19 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global, 
 #endif
 }
 
-// The same, or 16 zeros where nothing is there; then nothing is read.
-__device__ __forceinline__ void copy_async_16_if(void* shared, const void* global, bool there) {
+// The same for the first of N bytes, 16 or 4, and then zeros; nothing else is read. And all of 16, or none.
+template <int N>
+__device__ __forceinline__ void copy_async_part(void* shared, const void* global, int bytes) {
 #if __CUDA_ARCH__ >= 800
     u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(there ? 16 : 0) : "memory");
+    if (N == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(bytes) : "memory");
+    if (N == 4) asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(global), "r"(bytes) : "memory");
 #else
-    *static_cast<uint4*>(shared) = there ? *static_cast<const uint4*>(global) : make_uint4(0, 0, 0, 0);
+    for (int i = 0; i < N; i++) static_cast<u8*>(shared)[i] = i < bytes ? static_cast<const u8*>(global)[i] : 0;
 #endif
 }
+
+__device__ __forceinline__ void copy_async_16_if(void* shared, const void* global, bool there) { copy_async_part<16>(shared, global, there ? 16 : 0); }
 
 __device__ __forceinline__ void copy_async_commit() {
 #if __CUDA_ARCH__ >= 800

@@ -83,11 +83,13 @@ __device__ __forceinline__ float scaled(float factor, Power e) {
     return fmaf(factor, e.m, factor) * __int_as_float((h + 127) << 23) * __int_as_float((n - h + 127) << 23);
 }
 
-// The same for a factor up to 2 and v from -174 on: by 2^(n + 126), which is normal, and a constant.
-__device__ __forceinline__ float scaled_small(float factor, Power e) {
+// The same for a factor up to 2 and v from -174 on: by 2^(n + 126), which is normal, and a constant, 2^-126; or without this.
+__device__ __forceinline__ float scaled_small_up(float factor, Power e) {
     float power = __int_as_float(static_cast<int>(static_cast<u32>(e.bits) << 23) + ((126 + 127) << 23));
-    return fmaf(factor, e.m, factor) * power * 1.1754944e-38f;
+    return fmaf(factor, e.m, factor) * power;
 }
+
+__device__ __forceinline__ float scaled_small(float factor, Power e) { return scaled_small_up(factor, e) * 1.1754944e-38f; }
 
 // n / d for d from 1 to 2^100 and finite n, rounded once but for rare cases.
 __device__ __forceinline__ float finite_quotient(float n, float d) {
@@ -151,13 +153,14 @@ __device__ __forceinline__ double gelu(double x) { return x < -40 ? -0.0 : 0.5 *
 // exponential. From -15 on down the result is 0.
 __device__ __forceinline__ float gelu(float x) {
     float a = fminf(fabsf(x), 15.0f);  // also for NaN, which x brings in below
-    float s = a * a;
-    Power e = power(-0.5f * s, -0.5f * fmaf(a, a, -s));
-    float n = fmaf(s, fmaf(a, 0.00415328005f, 0.0408814996f), fmaf(a, 0.183970973f, 0.439286917f));
-    n = fmaf(s, n, 0.5f * a);
-    float d = fmaf(s, fmaf(s, 0.0104106199f, fmaf(a, 0.102480799f, 0.471413672f)), fmaf(a, 1.20555723f, 1.67645872f));
+    float h = 0.5f * a, s = h * a;     // half of the square
+    Power e = power(-s, -fmaf(h, a, -s));
+    float n = fmaf(s, fmaf(a, 0.0166131202f, 0.1635259984f), fmaf(a, 0.367941946f, 0.878573834f));
+    n = fmaf(s, n, h);
+    float d = fmaf(s, fmaf(s, 0.0416424796f, fmaf(a, 0.204961598f, 0.942827344f)), fmaf(a, 1.20555723f, 1.67645872f));
     d = fmaf(a, d, 1.0f);
-    return (x < 0 ? -0.0f : x) - scaled_small(finite_quotient(n, d), e);
+    float q = scaled_small_up(finite_quotient(n, d), e);
+    return fmaf(q, -1.1754944e-38f, max_or_nan(x, -0.0f));
 }
 
 // log(1 + e^x); likewise.
