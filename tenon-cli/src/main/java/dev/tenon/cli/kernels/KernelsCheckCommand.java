@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,6 +65,22 @@ final class KernelsCheckCommand implements Callable<Integer> {
             description = "Exit code 1 also when there is no compiler, or none for one of the architectures.")
     boolean require;
 
+    @Option(
+            names = "--every",
+            paramLabel = "N",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "Only every Nth variant of a file and architecture (1: all).")
+    int every;
+
+    @Option(
+            names = "--first",
+            paramLabel = "K",
+            defaultValue = "1",
+            converter = Values.Positive.class,
+            description = "With --every: begin at the Kth, so that N processes share the work (${DEFAULT-VALUE}).")
+    int first;
+
     @Option(names = "--json", description = "One object an entry and architecture.")
     boolean json;
 
@@ -99,7 +116,11 @@ final class KernelsCheckCommand implements Callable<Integer> {
             return require ? 1 : 0;
         }
         List<Architecture> known = known(compiler, out);
-        List<Job> jobs = jobs(files, known);
+        List<Job> all = jobs(files, known);
+        List<Job> jobs = IntStream.range(0, all.size())
+                .filter(i -> i % every == (first - 1) % every)
+                .mapToObj(all::get)
+                .toList();
         if (!json) {
             out.printf(Locale.ROOT, COLUMNS, "entry", "arch", "registers", "stack", "spills", "shared");
         }

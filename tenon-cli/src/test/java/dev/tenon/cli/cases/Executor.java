@@ -13,6 +13,7 @@ import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -22,21 +23,28 @@ import java.util.Map;
 enum Executor {
     INTERPRETER,
     CPU,
-    EMULATOR;
+    EMULATOR,
+    CUDA;
 
     /** What a runtime may hold in a case: plenty for the right results, and nothing for those that are refused. */
     private static final long MEMORY_LIMIT = 1 << 28;
 
     boolean isThere() {
-        return this != EMULATOR
-                || Target.devices().stream().anyMatch(device -> device.backend().equals("emulator"));
+        return switch (this) {
+            case INTERPRETER, CPU -> true;
+            case EMULATOR, CUDA ->
+                Target.devices().stream().anyMatch(device -> device.backend().equals(target()));
+        };
+    }
+
+    private String target() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     Map<String, Tensor> run(Graph graph, Map<String, Tensor> inputs) {
         return switch (this) {
             case INTERPRETER -> interpreted(graph, inputs);
-            case CPU -> compiled("cpu", graph, inputs);
-            case EMULATOR -> compiled("emulator", graph, inputs);
+            case CPU, EMULATOR, CUDA -> compiled(target(), graph, inputs);
         };
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * RP-01 to RP-05, PL-02, OX-05 and the hostile files: each on the interpreter, on the CPU backend with vectors and
- * without, and on the emulator.
+ * without, on the emulator, and on a GPU where there is one.
  */
 final class ModelCasesTest {
     static Stream<Arguments> everyCaseEverywhere() {
@@ -29,7 +29,7 @@ final class ModelCasesTest {
     @MethodSource
     @Timeout(value = 120, unit = TimeUnit.SECONDS)
     void everyCaseEverywhere(ModelCase one, Executor executor) {
-        Assumptions.assumeTrue(executor.isThere(), () -> "emulator skipped: " + Target.unavailable());
+        Assumptions.assumeTrue(executor.isThere(), () -> executor + " skipped: " + Target.unavailable());
         one.check().accept(executor);
     }
 

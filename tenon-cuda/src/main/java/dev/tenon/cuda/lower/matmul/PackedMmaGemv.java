@@ -37,13 +37,16 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
     /** Offsets within a tile are of 32 bits. */
     private static final long MOST_DEPTH = 1 << 28;
 
-    /** Chunks of a row that keep all stages of a block's warps busy; shorter rows go faster through the plain forms. */
-    private static final long LEAST_DEPTH = WARPS * 4 * CHUNK;
+    /** Elements of a row that keep all stages of a block's warps busy; shorter rows go faster through dequant_gemv. */
+    private static final long PACKED_DEPTH = WARPS * 4 * CHUNK;
+
+    /** A chunk a warp; scaled_gemv takes longer at any depth from there on. */
+    private static final long SCALED_DEPTH = WARPS * CHUNK;
 
     /** Of {@code dequant_gemv_mma}. */
     static PackedMmaGemv of(BlockFormat format, DType dtype, long columns, long depth, DeviceProperties device) {
         return format == BlockFormat.Q4_0 || format == BlockFormat.Q4_K
-                ? of("dequant_gemv_mma", PACKED_STAGES, dtype, columns, depth, device)
+                ? of("dequant_gemv_mma", PACKED_STAGES, PACKED_DEPTH, dtype, columns, depth, device)
                 : none("dequant_gemv_mma", "weights of " + format + "; it takes Q4_0 and Q4_K");
     }
 
@@ -61,19 +64,18 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
         if (block < depth && (block < RUN || Long.bitCount(block) != 1)) {
             return none(kernel, "blocks of " + block + "; it takes powers of two from " + RUN + " on");
         }
-        return of(kernel, SCALED_STAGES, dtype, columns, depth, device);
+        return of(kernel, SCALED_STAGES, SCALED_DEPTH, dtype, columns, depth, device);
     }
 
     private static PackedMmaGemv of(
-            String kernel, long stages, DType dtype, long columns, long depth, DeviceProperties device) {
+            String kernel, long stages, long least, DType dtype, long columns, long depth, DeviceProperties device) {
         if (dtype != DType.F16 && dtype != DType.BF16) {
             return none(kernel, "x of " + dtype + "; it takes f16 and bf16");
         }
-        if (depth % CHUNK != 0 || depth < LEAST_DEPTH || depth > MOST_DEPTH) {
+        if (depth % CHUNK != 0 || depth < least || depth > MOST_DEPTH) {
             return none(
                     kernel,
-                    "depth " + depth + "; it takes multiples of " + CHUNK + " from " + LEAST_DEPTH + " to "
-                            + MOST_DEPTH);
+                    "depth " + depth + "; it takes multiples of " + CHUNK + " from " + least + " to " + MOST_DEPTH);
         }
         if (device.architecture().compareTo(LEAST) < 0) {
             return none(kernel, device.architecture() + "; it pays from " + LEAST + " on");
