@@ -4,6 +4,8 @@ import dev.tenon.cli.console.Json;
 import dev.tenon.cli.console.Progress;
 import dev.tenon.cli.console.Values;
 import dev.tenon.core.error.ClosedException;
+import dev.tenon.cuda.compile.CachingCompiler;
+import dev.tenon.cuda.compile.KernelCache;
 import dev.tenon.cuda.compile.NvccCompiler;
 import dev.tenon.cuda.compile.NvrtcCompiler;
 import dev.tenon.cuda.compile.ResourceReport;
@@ -81,6 +83,11 @@ final class KernelsCheckCommand implements Callable<Integer> {
             description = "With --every: begin at the Kth, so that N processes share the work (${DEFAULT-VALUE}).")
     int first;
 
+    @Option(
+            names = "--keep",
+            description = "Leaves the machine code in the kernel cache, and takes what is there already.")
+    boolean keep;
+
     @Option(names = "--json", description = "One object an entry and architecture.")
     boolean json;
 
@@ -115,6 +122,9 @@ final class KernelsCheckCommand implements Callable<Integer> {
             out.println("not checked: " + nvrtc.unavailable() + "; " + nvcc.unavailable());
             return require ? 1 : 0;
         }
+        if (keep) { // compilers for a chip make machine code, for which the driver's version does not matter
+            compiler = new CachingCompiler(compiler, KernelCache.standard(), () -> "");
+        }
         List<Architecture> known = known(compiler, out);
         List<Job> all = jobs(files, known);
         List<Job> jobs = IntStream.range(0, all.size())
@@ -128,9 +138,9 @@ final class KernelsCheckCommand implements Callable<Integer> {
                 ExecutorService workers =
                         Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())) {
             List<Future<ModuleImage>> images = new ArrayList<>();
+            KernelCompiler chosen = compiler;
             for (Job job : jobs) {
-                images.add(
-                        workers.submit(() -> compiler.compile(job.file().source(job.variant()), job.architecture())));
+                images.add(workers.submit(() -> chosen.compile(job.file().source(job.variant()), job.architecture())));
             }
             for (int i = 0; i < jobs.size(); i++) {
                 progress.say((i + 1) + " of " + jobs.size() + ": " + jobs.get(i).name());
