@@ -21,7 +21,7 @@ class FusedRegionTest {
         assertThat(large.variant()).isEqualTo(small.variant());
         assertThat(large.layout().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(768);
         assertThat(small.layout().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(5);
-        assertThat(large.shape().gridX()).isEqualTo(4096 * 3 * 768 / (2 * 4 * 256));
+        assertThat(large.shape().gridX()).isEqualTo(4096 * 3 * 768 / (4 * 256));
         assertThat(small.shape().gridX()).isOne();
     }
 
