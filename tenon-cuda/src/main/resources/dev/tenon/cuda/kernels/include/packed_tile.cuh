@@ -255,7 +255,7 @@ struct PackedTile {
                 fetch(step);
                 held = next;
                 ahead(step + 2, next);
-                                if (step + 1 < steps) unpack(step + 1, held);
+                if (step + 1 < steps) unpack(step + 1, held);
                 multiply(step);
             }
             store();
