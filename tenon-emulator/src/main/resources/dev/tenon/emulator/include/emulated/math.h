@@ -240,5 +240,6 @@ TENON_DEVICE double __dsqrt_rn(double x) { return sqrt(x); }
 
 // 2^x.
 TENON_DEVICE float max_or_nan(float a, float b) { return a < b ? b : a; }
-TENON_DEVICE float fast_exp2(float x) { return exp2f(x); }
+// As the hardware has it: what would be subnormal is 0.
+TENON_DEVICE float fast_exp2(float x) { return x < -126 ? 0.0f : exp2f(x); }
 TENON_DEVICE float fast_reciprocal(float x) { return 1.0f / x; }
