@@ -25,6 +25,9 @@ import java.util.regex.Pattern;
 final class EmulatedStages {
     private static final int STAGES = 2;
     private static final Pattern TYPE = Pattern.compile("\\b(bf16|f16|f32|f64)\\b");
+    /** Kinds whose kernels are checked in f16, wherever they come from; those of the others are in bf16. */
+    private static final Pattern PRODUCTS =
+            Pattern.compile("mat_?mul|gemv|attention|conv|resident", Pattern.CASE_INSENSITIVE);
 
     /** Checks a case of a kind. */
     interface Checked<T> {
@@ -34,11 +37,11 @@ final class EmulatedStages {
     private EmulatedStages() {}
 
     /**
-     * Whether cases of a half type are left out for a kind: the compiler is what takes time, so each kind has one of
+     * Whether cases of a half type are left out for a kind: the compiler is what takes time, so each file has one of
      * the two, unless {@code -Dtenon.emulator.all=true}.
      */
     static boolean leavesOut(String kind, DType type) {
-        DType one = kind.hashCode() % 2 == 0 ? DType.F16 : DType.BF16;
+        DType one = PRODUCTS.matcher(kind).find() ? DType.BF16 : DType.F16;
         return type == one && !Boolean.getBoolean("tenon.emulator.all");
     }
 

@@ -42,7 +42,7 @@ record PackedTile(int run, boolean offsets, int chunk, int chunkBytes, int misal
                 sixteen ? 16 : 32,
                 offsets,
                 chunk,
-                chunk / format.elements() * format.bytes(),
+                format.bytes() * (chunk / format.elements()),
                 format.bytes() % PIECE == 0 ? 0 : 14);
     }
 

@@ -130,7 +130,7 @@ final class RowsMatMul implements GpuStep {
                 dtype == DType.F16 ? TensorMap.Element.F16 : TensorMap.Element.BF16,
                 address,
                 List.of(columns, rows),
-                List.of(columns * dtype.bytes()),
+                List.of(dtype.bytesFor(columns)),
                 List.of(HALF, height),
                 TensorMap.Swizzle.BYTES_128);
     }

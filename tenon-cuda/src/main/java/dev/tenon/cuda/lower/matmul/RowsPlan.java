@@ -126,7 +126,7 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static double apart(DType dtype, MatMulShape shape, Epilogue epilogue) {
         double results = (double) shape.m() * shape.n();
         double elements = results + (double) (shape.m() + shape.n()) * shape.k();
-        double product = Math.max(results * shape.k() / PRODUCTS, elements * dtype.bytes() / BYTES);
+        double product = Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
         double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);
         return 2 * LAUNCH + product + pass;
     }
