@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** An exhausted heap is survivable: {@code -Dtenon.starved.seconds=600} for longer. */
 final class StarvedTest {
-    private static final int SECONDS = Integer.getInteger("tenon.starved.seconds", 6);
+    private static final int SECONDS = Integer.getInteger("tenon.starved.seconds", 4);
     private static final int THREADS = 8;
     private static final int PIECE_KIB = 256;
 
