@@ -7,6 +7,7 @@ import dev.tenon.cli.console.Table;
 import dev.tenon.cli.console.Units;
 import dev.tenon.cli.page.ExplainPage;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.ModelReport;
 import dev.tenon.core.report.PlanReport;
 import dev.tenon.core.report.StepReport;
@@ -14,6 +15,8 @@ import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.store.Store;
+import dev.tenon.cuda.timing.Ceilings;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -22,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -72,6 +76,9 @@ public final class ExplainCommand implements Callable<Integer> {
     @Mixin
     DeviceOptions device = new DeviceOptions();
 
+    /** What the device reaches at best, where that was measured. */
+    private Optional<Ceilings> best = Optional.empty();
+
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
@@ -86,6 +93,7 @@ public final class ExplainCommand implements Callable<Integer> {
                 ModelInputs.run(session, compiled.inputs(), all, Map.of(), dims.sizes);
             }
             ModelReport report = compiled.report();
+            best = Ceilings.of(report.device(), Store.standard());
             Path page = html;
             if (page != null) {
                 Output.write(page, ExplainPage.of(report));
@@ -115,24 +123,38 @@ public final class ExplainCommand implements Callable<Integer> {
         out.println(report.graph() + " on " + report.target() + " ("
                 + report.device().name() + ", " + report.device().detail() + ")");
         out.println("inputs  " + String.join(", ", plan.inputs()));
-        Table table = new Table("#", "op", "tier", "types", "node");
         List<StepReport> steps = plan.steps();
-        for (int i = 0; i < steps.size(); i++) {
-            table.row(
-                    i + 1,
-                    steps.get(i).op(),
-                    steps.get(i).tier(),
-                    steps.get(i).types(),
-                    steps.get(i).node());
-        }
-        table.print(out);
+        table(steps).print(out);
         printPassedOver(out, steps);
         out.println("weights " + Units.bytes(report.weightBytes()) + " prepared, arena "
                 + Units.bytes(plan.arenaBytes()) + " (" + Units.bytes(plan.unplannedBytes())
                 + " if nothing shared memory), workspace " + Units.bytes(plan.workspaceBytes()));
+        best.ifPresent(ceilings -> out.println("by what tenon calibrate measured, a run moves and computes for "
+                + Units.duration(steps.stream()
+                        .mapToDouble(step -> leastMicros(ceilings, step))
+                        .sum()) + " at least, and starts steps for "
+                + Units.duration(steps.size() * ceilings.stepMicros())));
         if (plan.continues()) {
             out.println("the graph goes on after this plan: a shape or branch depends on values that it brings forth");
         }
+    }
+
+    /** With what each step takes at least, where the device was measured. */
+    private Table table(List<StepReport> steps) {
+        List<String> header = new ArrayList<>(List.of("#", "op", "tier", "types", "node"));
+        best.ifPresent(_ -> header.add(2, "at least"));
+        Table table = new Table(header.toArray(new String[0]));
+        for (int i = 0; i < steps.size(); i++) {
+            StepReport step = steps.get(i);
+            List<Object> row = new ArrayList<>(List.of(i + 1, step.op(), step.tier(), step.types(), step.node()));
+            best.ifPresent(ceilings -> row.add(2, Units.duration(leastMicros(ceilings, step))));
+            table.row(row.toArray());
+        }
+        return table;
+    }
+
+    private double leastMicros(Ceilings ceilings, StepReport step) {
+        return ceilings.leastMicros(step, settings.precision == Precision.FAST);
     }
 
     /** Each ladder once, with how many steps climbed it; {@code --json} has them step by step. */
@@ -152,13 +174,14 @@ public final class ExplainCommand implements Callable<Integer> {
         });
     }
 
-    private static Map<String, Object> object(StepReport step) {
+    private Map<String, Object> object(StepReport step) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("op", step.op());
         object.put("node", step.node());
         object.put("types", step.types());
         object.put("tier", step.tier());
         object.put("passed_over", step.passedOver());
+        best.ifPresent(ceilings -> object.put("least_us", leastMicros(ceilings, step)));
         return object;
     }
 }

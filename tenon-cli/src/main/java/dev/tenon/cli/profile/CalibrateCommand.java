@@ -9,6 +9,7 @@ import dev.tenon.core.error.UnsupportedException;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.cuda.store.Store;
+import dev.tenon.cuda.timing.Ceilings;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -26,7 +27,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "What a device reaches at best: copies, products of f32 and f16, a round trip.",
-            "Kept beside the compiled kernels; profile says from then on how near steps come to it."
+            "Kept beside the compiled kernels. From then on profile says how near steps come to it and explain what they",
+            "take at least; plans on several streams go by it; the best of several GPUs has the fastest products."
         })
 public final class CalibrateCommand implements Callable<Integer> {
     @Spec
@@ -61,6 +63,7 @@ public final class CalibrateCommand implements Callable<Integer> {
             object.put("strict_gflop_s", found.strictGigaflops());
             object.put("fast_gflop_s", found.fastGigaflops());
             object.put("half_gflop_s", found.halfGigaflops());
+            object.put("step_us", found.stepMicros());
             object.put("round_trip_us", found.roundTripMicros());
             object.put("kept", kept);
             Json.print(out, object);
@@ -71,6 +74,7 @@ public final class CalibrateCommand implements Callable<Integer> {
                 .row("f32 products, strict", rounded(found.strictGigaflops()) + " GFLOP/s")
                 .row("f32 products, fast", rounded(found.fastGigaflops()) + " GFLOP/s")
                 .row("f16 products", rounded(found.halfGigaflops()) + " GFLOP/s")
+                .row("from one small step to the next", Units.duration(found.stepMicros()))
                 .row("round trip of one step", Units.duration(found.roundTripMicros()))
                 .print(out);
         out.println(info.name() + ", " + info.detail() + (kept ? "" : "; not kept"));

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.options.CompileOptions;
+import dev.tenon.core.options.Execution;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.options.WeightType;
 import dev.tenon.core.report.RunProfile;
@@ -14,6 +15,7 @@ import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cuda.timing.Ceilings;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
@@ -23,6 +25,9 @@ final class Calibration {
     private static final int RUNS = 12;
     private static final CompileOptions STRICT = CompileOptions.defaults().withPrecision(Precision.STRICT);
     private static final CompileOptions FAST = CompileOptions.defaults().withPrecision(Precision.FAST);
+
+    private static final int CHAIN = 64;
+    private static final double LEAST_MICROS = 0.01;
 
     private final Engine engine;
     private final Consumer<String> progress;
@@ -40,7 +45,30 @@ final class Calibration {
                 product("f32 products, strict", STRICT),
                 product("f32 products, fast", FAST),
                 product("f16 products", FAST.withWeightType(WeightType.F16)),
+                step(),
                 roundTrip());
+    }
+
+    /** From one small step to the next: what so many of them in a row take, beyond one. */
+    private double step() {
+        progress.accept("small steps …");
+        double micros = (chain(CHAIN + 1) - chain(1)) / CHAIN;
+        return Math.max(micros, LEAST_MICROS);
+    }
+
+    private double chain(int steps) {
+        Graph graph = GraphBuilder.build("chain", g -> {
+            Value value = g.input("x", DType.F32, 32, 32);
+            for (int i = 0; i < steps; i++) {
+                value = i % 2 == 0 ? g.softmax(value, -1) : g.transpose(value, 1, 0); // nothing that is fused
+            }
+            g.output("y", value);
+        });
+        Map<String, Tensor> input = Map.of("x", ramp(32, 32));
+        try (CompiledModel compiled = engine.compile(graph, STRICT.withExecution(Execution.graph()));
+                Session session = compiled.newSession()) {
+            return Samples.measure(() -> session.run(input), 100, 0.1).median();
+        }
     }
 
     private double copy() {

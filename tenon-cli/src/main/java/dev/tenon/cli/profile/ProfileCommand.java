@@ -23,6 +23,7 @@ import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
 import dev.tenon.core.tensor.Tensor;
 import dev.tenon.cuda.store.Store;
+import dev.tenon.cuda.timing.Ceilings;
 import dev.tenon.formats.onnx.OnnxModel;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -162,7 +163,7 @@ public final class ProfileCommand implements Callable<Integer> {
                 ? String.format(Locale.ROOT, "%.1f GB/s", kind.gigabytesPerSecond())
                 : String.format(Locale.ROOT, "%.0f GFLOP/s", flops);
         return rate
-                + ceilings.map(best -> best.share(kind, fast()))
+                + ceilings.map(best -> kind.share(best, fast()))
                         .map(share -> share > 1 ? ", from a cache" : ", " + ofBest(share) + " of best")
                         .orElse("");
     }
@@ -182,7 +183,7 @@ public final class ProfileCommand implements Callable<Integer> {
                     String.format(Locale.ROOT, "%.1f%%", 100 * kind.share()),
                     String.format(Locale.ROOT, "%.1f", kind.gigabytesPerSecond()),
                     flops == 0 ? "" : String.format(Locale.ROOT, "%.0f", flops),
-                    ceilings.map(best -> ofBest(best.share(kind, fast()))).orElse(""),
+                    ceilings.map(best -> ofBest(kind.share(best, fast()))).orElse(""),
                     kind.report().tier(),
                     kind.report().types());
         }
@@ -209,7 +210,7 @@ public final class ProfileCommand implements Callable<Integer> {
         object.put("share", kind.share());
         object.put("gb_s", kind.gigabytesPerSecond());
         object.put("gflop_s", kind.gigaflopsPerSecond());
-        object.put("of_best", ceilings.map(best -> best.share(kind, fast())).orElse(null));
+        object.put("of_best", ceilings.map(best -> kind.share(best, fast())).orElse(null));
         object.put("tier", kind.report().tier());
         object.put("types", kind.report().types());
         return object;

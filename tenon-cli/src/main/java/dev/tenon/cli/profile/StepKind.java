@@ -2,6 +2,7 @@ package dev.tenon.cli.profile;
 
 import dev.tenon.core.report.RunProfile;
 import dev.tenon.core.report.StepReport;
+import dev.tenon.cuda.timing.Ceilings;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -74,5 +75,10 @@ record StepKind(StepReport report, int steps, double micros, double share) {
 
     private double rate(long each) {
         return micros == 0 ? 0 : each * (double) steps / micros / 1e3;
+    }
+
+    /** How near it comes to what the device could do. */
+    double share(Ceilings best, boolean fast) {
+        return best.share(report, gigabytesPerSecond(), gigaflopsPerSecond(), fast);
     }
 }

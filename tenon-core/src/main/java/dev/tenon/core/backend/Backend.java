@@ -5,6 +5,7 @@ import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.report.DeviceInfo;
 import java.util.List;
+import java.util.OptionalDouble;
 
 /**
  * A kind of device. Implementations have a public constructor without arguments, load nothing in it, and are
@@ -45,6 +46,14 @@ public interface Backend {
     /** Whether {@link #claims} is true of any node. */
     default boolean claimsAny() {
         return false;
+    }
+
+    /**
+     * Billions of operations a second that products were measured to reach on one of its devices; empty where nothing
+     * was measured. Of several devices that were, {@code Target.best()} takes the fastest.
+     */
+    default OptionalDouble measured(DeviceInfo device) {
+        return OptionalDouble.empty();
     }
 
     /** Opens a device. @throws dev.tenon.core.error.UnsupportedException when there is none of that number */

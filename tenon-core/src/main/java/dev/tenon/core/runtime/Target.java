@@ -8,6 +8,7 @@ import dev.tenon.core.report.DeviceInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,16 +37,22 @@ public record Target(String backend, int ordinal, String reason) {
     }
 
     /**
-     * The first GPU where one can be used, the CPU otherwise; {@link #reason()} says why.
+     * A GPU where one can be used, the CPU otherwise; {@link #reason()} says why. Of several GPUs the one whose
+     * products {@code tenon calibrate} found fastest, if all were measured, else the first.
      *
      * @throws UnsupportedException when there is no backend at all
      */
     public static Target best() {
         List<String> passedOver = new ArrayList<>();
         for (Backend backend : Backends.all()) {
-            if (!backend.devices().isEmpty()) {
+            List<DeviceInfo> devices = backend.devices();
+            if (!devices.isEmpty()) {
+                int fastest = fastest(backend, devices);
                 String why = passedOver.isEmpty() ? "the best of " + backends() : String.join("; ", passedOver);
-                return new Target(backend.name(), 0, why);
+                String measured = fastest < 0 || devices.size() == 1
+                        ? ""
+                        : ", with the fastest products of " + devices.size() + " devices";
+                return new Target(backend.name(), Math.max(0, fastest), why + measured);
             }
             passedOver.add("no " + backend.name() + ": " + backend.unavailable());
         }
@@ -53,6 +60,23 @@ public record Target(String backend, int ordinal, String reason) {
                 + (passedOver.isEmpty()
                         ? "none is on the class or module path (add dev.tenon:tenon-cpu)"
                         : String.join("; ", passedOver)));
+    }
+
+    /** The number of the device that was measured to be the fastest; −1 where one was not measured. */
+    static int fastest(Backend backend, List<DeviceInfo> devices) {
+        int fastest = -1;
+        double most = 0;
+        for (DeviceInfo device : devices) {
+            OptionalDouble measured = backend.measured(device);
+            if (measured.isEmpty()) {
+                return -1;
+            }
+            if (measured.getAsDouble() > most) {
+                most = measured.getAsDouble();
+                fastest = device.ordinal();
+            }
+        }
+        return fastest;
     }
 
     /**

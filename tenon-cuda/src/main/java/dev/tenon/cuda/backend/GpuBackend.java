@@ -12,7 +12,10 @@ import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GpuDriver;
 import dev.tenon.cuda.port.GpuPlatform;
+import dev.tenon.cuda.store.Store;
+import dev.tenon.cuda.timing.Ceilings;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
 /** A GPU platform as a backend. The platform is looked up when it is first asked for something. Thread-safe. */
@@ -56,6 +59,13 @@ public abstract class GpuBackend implements Backend {
         }
         GpuDriver driver = driver();
         return driver.devices().stream().map(device -> info(driver, device)).toList();
+    }
+
+    @Override
+    public final OptionalDouble measured(DeviceInfo device) {
+        return Ceilings.of(device, Store.standard())
+                .map(best -> OptionalDouble.of(best.fastGigaflops()))
+                .orElseGet(OptionalDouble::empty);
     }
 
     static DeviceInfo info(GpuDriver driver, DeviceProperties device) {

@@ -34,6 +34,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.schedule.StepUse;
+import dev.tenon.cuda.store.Store;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -170,17 +171,20 @@ final class GpuPlanner implements GpuLoweringContext {
 
     /** What each step does to memory, where there are streams to choose from. */
     private List<StepUse> uses(IoLayout io) {
-        return options.execution().streams() == 1
-                ? List.of()
-                : IntStream.range(0, nodes.length)
-                        .mapToObj(i -> StepUses.of(
-                                resident.members(i).stream()
-                                        .map(member -> nodes[member])
-                                        .toList(),
-                                resident.inside(i),
-                                slots,
-                                io))
-                        .toList();
+        if (options.execution().streams() == 1) {
+            return List.of();
+        }
+        StepRates rates = StepRates.of(device.info(), Store.standard());
+        return IntStream.range(0, nodes.length)
+                .mapToObj(i -> StepUses.of(
+                        resident.members(i).stream()
+                                .map(member -> nodes[member])
+                                .toList(),
+                        resident.inside(i),
+                        slots,
+                        io,
+                        rates))
+                .toList();
     }
 
     /** The constants that steps read, as they lie in memory. */

@@ -4,7 +4,6 @@ import dev.tenon.core.backend.Slots;
 import dev.tenon.core.compiler.memory.Placement;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.report.StepCost;
 import dev.tenon.cuda.schedule.StepUse;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,13 +11,6 @@ import java.util.Set;
 
 /** What the steps of a plan do to a session's memory, and what they cost by prediction. */
 final class StepUses {
-    /** Microseconds from the start of one small kernel to that of the next. */
-    private static final double LAUNCH = 2.5;
-
-    /** What a card moves and computes in a microsecond: the order of magnitude is all that a schedule needs. */
-    private static final double BYTES = 2e6;
-
-    private static final double OPERATIONS = 5e7;
     private static final int IO = 0;
     private static final int ARENA = 1;
 
@@ -30,13 +22,12 @@ final class StepUses {
      *
      * @param inside values that the step keeps elsewhere
      */
-    static StepUse of(List<Node> nodes, Set<Value> inside, Slots slots, IoLayout io) {
-        double cost = nodes.isEmpty() ? 0 : LAUNCH;
+    static StepUse of(List<Node> nodes, Set<Value> inside, Slots slots, IoLayout io, StepRates rates) {
+        double cost = nodes.isEmpty() ? 0 : rates.step();
         List<StepUse.Span> reads = new ArrayList<>();
         List<StepUse.Span> writes = new ArrayList<>();
         for (Node node : nodes) {
-            StepCost one = StepCost.of(node);
-            cost += Math.max(one.bytes() / BYTES, one.operations() / OPERATIONS);
+            cost += rates.micros(node);
             addSpans(node.inputs(), inside, slots, io, reads);
             addSpans(node.outputs(), inside, slots, io, writes);
         }
