@@ -119,7 +119,10 @@ public final class HotLoops {
     }
 
     private HotLoop add(String name, HotLoop.Work vector, HotLoop.Work plain) {
-        HotLoop loop = new HotLoop(name, HotLoop.WORTH, vector, plain);
+        return add(new HotLoop(name, HotLoop.WORTH, vector, plain));
+    }
+
+    private HotLoop add(HotLoop loop) {
         all.add(loop);
         return loop;
     }
@@ -138,16 +141,17 @@ public final class HotLoops {
         UnaryFn.Parameters usual = fn.typical().getFirst();
         Unary op = new Unary(fn, usual.alpha(), usual.beta());
         Unary twin = Objects.requireNonNull(shared.getOrDefault(fn, op));
-        return add(
-                fn.word(),
-                brief -> {
-                    VectorUnary.run(op, data, A, data, C, n(brief));
-                    VectorUnary.run(twin, data, A, data, C, n(brief));
-                },
-                _ -> {
-                    plain.unary(op, data, A, data, C, n);
-                    plain.unary(twin, data, A, data, C, n);
-                });
+        HotLoop.Work vector = brief -> {
+            VectorUnary.run(op, data, A, data, C, n(brief));
+            VectorUnary.run(twin, data, A, data, C, n(brief));
+        };
+        HotLoop.Work scalar = _ -> {
+            plain.unary(op, data, A, data, C, n);
+            plain.unary(twin, data, A, data, C, n);
+        };
+        return PlainElementwise.has(fn)
+                ? add(fn.word(), vector, scalar)
+                : add(new HotLoop(fn.word(), vector, scalar)); // by its definition it is many times slower
     }
 
     static HotLoop of(UnaryFn fn) {

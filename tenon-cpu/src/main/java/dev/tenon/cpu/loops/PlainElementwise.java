@@ -2,6 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
@@ -43,12 +44,75 @@ final class PlainElementwise {
                     byDefinition(op, of.x, of.y, n);
                 }
             }
+            case NEG -> negate(of.x, of.y, n);
+            case ABS -> absolute(of.x, of.y, n);
+            case SQRT -> root(of.x, of.y, n);
+            case RECIPROCAL -> reciprocal(of.x, of.y, n);
+            case LEAKY_RELU -> leakyRelu(of.x, of.y, alpha, n);
             case RELU -> clip(of.x, of.y, 0, Float.POSITIVE_INFINITY, n);
             case CLIP -> clip(of.x, of.y, alpha, beta, n);
             case AFFINE -> affine(of.x, of.y, alpha, beta, n);
             case HARD_SIGMOID -> hardSigmoid(of.x, of.y, alpha, beta, n);
             case HARD_SWISH -> hardSwish(of.x, of.y, n);
             default -> byDefinition(op, of.x, of.y, n);
+        }
+    }
+
+    /** Whether a function has a loop here that the JVM turns into vectors; the others go by their definition. */
+    static boolean has(UnaryFn fn) {
+        return switch (fn) {
+            case EXP,
+                    SIGMOID,
+                    GELU,
+                    GELU_TANH,
+                    TANH,
+                    SCALED_TANH,
+                    SILU,
+                    NEG,
+                    ABS,
+                    SQRT,
+                    RECIPROCAL,
+                    LEAKY_RELU,
+                    RELU,
+                    CLIP,
+                    AFFINE,
+                    HARD_SIGMOID,
+                    HARD_SWISH -> true;
+            default -> false;
+        };
+    }
+
+    private static void negate(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = -x[j];
+        }
+    }
+
+    private static void absolute(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.abs(x[j]);
+        }
+    }
+
+    private static void root(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) Math.sqrt(x[j]);
+        }
+    }
+
+    private static void reciprocal(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = 1 / x[j];
+        }
+    }
+
+    /** As {@link VectorUnary} has it: of -infinity and a factor of 0 it is 0. */
+    private static void leakyRelu(float[] x, float[] y, float alpha, int n) {
+        float limit = alpha == 0 ? 0 : Float.NEGATIVE_INFINITY * alpha;
+        for (int j = 0; j < n; j++) {
+            float v = x[j];
+            float scaled = v == Float.NEGATIVE_INFINITY ? limit : v * alpha;
+            y[j] = v < 0 ? scaled : v;
         }
     }
 
