@@ -380,4 +380,16 @@ final class CommandsTest {
                 .contains("Usage: tenon bench softmax");
         assertThat(Cli.run("--version").succeeds().out()).startsWith("tenon ");
     }
+
+    @Test
+    void plansAheadOfTimeTakeTheUsualSizes() {
+        Cli.run("run", Cli.MINI_LM.toString(), "--device", "cpu", "--compile", "aot")
+                .succeeds();
+    }
+
+    @Test
+    void aDistributionThatIsNoneIsWrongUsage() {
+        Cli.run("bench", "stream", Cli.MINI_LM.toString(), "--device", "cpu", "--shapes-from", "batch_size=x")
+                .isMisused("'x' is not possible", "A+exp(M)..B");
+    }
 }

@@ -54,9 +54,10 @@ final class BenchStreamCommand implements Callable<Integer> {
             names = "--shapes-from",
             split = ",",
             paramLabel = "DIM=DIST",
+            converter = {Values.Name.class, Distribution.Converter.class},
             description = "A distribution for each named dim: a number, A..B evenly, A+exp(M)..B exponentially;"
                     + " 1..8 for the first and 5+exp(40)..128 for the others by default.")
-    Map<String, String> shapes = new LinkedHashMap<>();
+    Map<String, Distribution> shapes = new LinkedHashMap<>();
 
     @Option(
             names = "--count",
@@ -124,8 +125,8 @@ final class BenchStreamCommand implements Callable<Integer> {
         List<Map<String, Long>> sizes = new ArrayList<>();
         List<Distribution> distributions = new ArrayList<>();
         for (String dim : dims) {
-            String usual = distributions.isEmpty() ? "1..8" : "5+exp(40)..128";
-            distributions.add(Distribution.parse(shapes.getOrDefault(dim, usual)));
+            Distribution usual = Distribution.parse(distributions.isEmpty() ? "1..8" : "5+exp(40)..128");
+            distributions.add(shapes.getOrDefault(dim, usual));
         }
         for (int i = 0; i < count; i++) {
             Map<String, Long> one = new LinkedHashMap<>();

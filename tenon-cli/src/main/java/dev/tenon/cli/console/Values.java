@@ -186,7 +186,7 @@ public final class Values {
             } catch (NumberFormatException _) {
                 // said below
             }
-            throw wrong(value, "seconds, 0 or more");
+            throw wrong(value, "a number, 0 or more");
         }
     }
 

@@ -98,6 +98,15 @@ public final class ModelInputs {
         return dims(inputs).stream().filter(name -> !sizes.containsKey(name)).toList();
     }
 
+    /** The size of each named dim: as asked for, else that of a given tensor, else 1. */
+    static Map<String, Long> allSizes(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
+        Set<String> names = dims(inputs);
+        check(dims, names);
+        Map<String, Long> sizes = sizes(inputs, given, dims);
+        names.forEach(name -> sizes.putIfAbsent(name, 1L));
+        return sizes;
+    }
+
     private static Map<String, Long> sizes(List<Value> inputs, Map<String, Tensor> given, Map<String, Long> dims) {
         Map<String, Long> sizes = new LinkedHashMap<>(dims);
         for (Value input : inputs) {

@@ -110,7 +110,7 @@ public final class RunCommand implements Callable<Integer> {
         OnnxModel onnx = OnnxModel.load(model);
         Map<String, Tensor> given = read();
         try (Engine runtime = Engine.open(device.target(), device.options())) {
-            try (CompiledModel compiled = runtime.compile(onnx.graph(), options());
+            try (CompiledModel compiled = runtime.compile(onnx.graph(), options(onnx, given));
                     Session session = compiled.newSession()) {
                 double loaded = millis(start);
                 Map<String, Tensor> all = ModelInputs.complete(compiled.inputs(), given, dims);
@@ -135,14 +135,15 @@ public final class RunCommand implements Callable<Integer> {
         return 0;
     }
 
-    private CompileOptions options() {
+    private CompileOptions options(OnnxModel onnx, Map<String, Tensor> given) {
         CompileOptions options = settings.apply(CompileOptions.defaults())
                 .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
         if (compile == CompileMode.JIT) {
             return options;
         }
         ShapeProfile profile = ShapeProfile.none();
-        for (Map.Entry<String, Long> dim : dims.entrySet()) {
+        Map<String, Long> sizes = ModelInputs.allSizes(onnx.graph().inputs(), given, dims);
+        for (Map.Entry<String, Long> dim : sizes.entrySet()) {
             profile = profile.with(dim.getKey(), dim.getValue(), dim.getValue(), dim.getValue());
         }
         return options.withAheadOfTime(profile);

@@ -88,7 +88,9 @@ final class Bindings {
                         : dim.isFixed() ? (Long) dim.size() : null;
                 if (size == null) {
                     throw new InputException("dim \"" + dim + "\" of input \"" + input.name() + "\" (" + input.type()
-                            + ") has no size; given: " + dims);
+                            + ") has no size; given: " + dims
+                            + "; a plan made ahead of time needs one of each named dim"
+                            + " (ShapeProfile.with)");
                 }
                 bound.add(Dim.of(size));
             }
