@@ -78,8 +78,8 @@ final class Bindings {
         List<TensorType> types = new ArrayList<>();
         for (Value input : graph.inputs()) {
             if (!input.shape().isRanked()) {
-                throw new InputException(
-                        "input \"" + input.name() + "\" has no declared shape; only a run can bind it");
+                throw InputException.of(
+                        input.name(), "input \"" + input.name() + "\" has no declared shape; only a run can bind it");
             }
             List<Dim> bound = new ArrayList<>();
             for (Dim dim : input.shape().dims()) {
@@ -87,10 +87,12 @@ final class Bindings {
                         ? dims.get(name)
                         : dim.isFixed() ? (Long) dim.size() : null;
                 if (size == null) {
-                    throw new InputException("dim \"" + dim + "\" of input \"" + input.name() + "\" (" + input.type()
-                            + ") has no size; given: " + dims
-                            + "; a plan made ahead of time needs one of each named dim"
-                            + " (ShapeProfile.with)");
+                    throw InputException.of(
+                            input.name(),
+                            "dim \"" + dim + "\" of input \"" + input.name() + "\" (" + input.type()
+                                    + ") has no size; given: " + dims
+                                    + "; a plan made ahead of time needs one of each named dim"
+                                    + " (ShapeProfile.with)");
                 }
                 bound.add(Dim.of(size));
             }
