@@ -44,8 +44,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "tenon",
         description = "Tensor graphs on GPUs and CPUs, from plain Java.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class)
+        mixinStandardHelpOptions = true)
 public final class Main implements Runnable {
     private static final Subcommands COMMANDS = new Subcommands(List.of(
             Map.entry("embed", EmbedCommand.class),
@@ -126,12 +125,19 @@ public final class Main implements Runnable {
         if (bench != null) {
             BenchCommand.COMMANDS.addTo(bench, behind);
         }
+        versioned(command);
         command.setOut(out).setErr(err).setCaseInsensitiveEnumValuesAllowed(true);
         command.registerConverter(Path.class, new Values.FilePath());
         command.setExecutionExceptionHandler((e, line, _) -> report(e, err, main.stacktrace, line.getCommandSpec()));
         CommandLine.IParameterExceptionHandler usual = command.getParameterExceptionHandler();
         command.setParameterExceptionHandler((e, given) -> usual.handleParseException(reworded(e), given));
         return command.execute(args);
+    }
+
+    /** Every command tells the version, which picocli asks of each by itself. */
+    private static void versioned(CommandLine command) {
+        command.getCommandSpec().versionProvider(new Version());
+        command.getSubcommands().values().forEach(Main::versioned);
     }
 
     /** picocli's words where they are slips, or name choices otherwise than the help does. */

@@ -378,7 +378,17 @@ final class CommandsTest {
                         .succeeds()
                         .out())
                 .contains("Usage: tenon bench softmax");
-        assertThat(Cli.run("--version").succeeds().out()).startsWith("tenon ");
+    }
+
+    @Test
+    void everyCommandTellsTheVersion() {
+        String version = Cli.run("--version").succeeds().out();
+        assertThat(version).startsWith("tenon ");
+        for (String command : List.of("tune", "kernels", "bench")) {
+            assertThat(Cli.run(command, "-V").succeeds().out()).isEqualTo(version);
+        }
+        assertThat(Cli.run("kernels", "run", "--version").succeeds().out()).isEqualTo(version);
+        assertThat(Cli.run("bench", "ops", "--version").succeeds().out()).isEqualTo(version);
     }
 
     @Test

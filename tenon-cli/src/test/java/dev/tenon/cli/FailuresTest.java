@@ -52,11 +52,14 @@ final class FailuresTest {
     }
 
     @Test
-    void kernelCasesThatNothingMatches() {
+    void kernelCasesThatNothingMatches() throws IOException {
         Cli.run("kernels", "run", "no such kernel").isMisused("no case's name", "[no such kernel]");
         Cli.run("kernels", "check", "no such kernel").isMisused("no kernel's path", "[no such kernel]", ".cu");
         Cli.run("kernels", "run", "--every", "0")
                 .isMisused("--every", "'0' is not possible; expected a whole number, 1 or more");
+        Cli.run("kernels", "run", "--cases", file("empty", new byte[0])).isMisused("empty is empty");
+        Cli.run("kernels", "run", "--cases", file("cases", "none such\n".getBytes(StandardCharsets.UTF_8)))
+                .isMisused("name no case", "none such");
     }
 
     @ParameterizedTest

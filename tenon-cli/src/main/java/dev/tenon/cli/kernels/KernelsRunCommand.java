@@ -139,6 +139,10 @@ final class KernelsRunCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "cannot read the names of cases in " + cases + ": " + e, e);
         }
+        if (names.isEmpty()) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), cases + " is empty; expected the name of a case on each line");
+        }
         List<KernelCase> found =
                 all.stream().filter(one -> names.contains(one.toString())).toList();
         found.forEach(one -> names.remove(one.toString()));

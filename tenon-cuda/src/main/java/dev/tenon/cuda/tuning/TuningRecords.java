@@ -58,7 +58,7 @@ public final class TuningRecords {
     /** Takes what is on disk and not known here. A file that is not what it should be counts as none. */
     private void merge() {
         try {
-            String[] lines = Files.readString(store.path(name)).split("\n");
+            String[] lines = Files.readString(store.path(name)).split("\n", -1);
             if (!lines[0].equals(header)) {
                 return; // of another version, or another device whose name has the same hash
             }
@@ -70,7 +70,7 @@ public final class TuningRecords {
             }
         } catch (NoSuchFileException _) {
             // nothing was measured yet
-        } catch (IOException | NumberFormatException e) {
+        } catch (IOException | NumberFormatException | OutOfMemoryError e) {
             LOG.log(Level.DEBUG, "tuning records " + store.path(name) + " are passed over: " + e);
         }
     }

@@ -56,7 +56,7 @@ class TuningRecordsTest {
         }
         assertThat(files).hasSize(1);
         for (String damaged :
-                List.of("", "nonsense", Files.readString(files.getFirst()).replace("\t9", "\tnine"))) {
+                List.of("", "\n", "\n\n", "nonsense", Files.readString(files.getFirst()).replace("\t9", "\tnine"))) {
             Files.writeString(files.getFirst(), damaged);
             assertThat(records("a library").get("conv")).as(damaged).isNull();
         }
