@@ -180,7 +180,7 @@ public final class StateCatalog {
             "contraction/scaled_gemv_mma.cu",
             List.of("scaled_gemv_mma"),
             Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
-            together(Collections.nCopies(5, POINTER), Collections.nCopies(3, I64), Collections.nCopies(4, I32)));
+            together(Collections.nCopies(4, POINTER), Collections.nCopies(3, I64), Collections.nCopies(4, I32)));
 
     private StateCatalog() {}
 

@@ -55,8 +55,8 @@ class TuningRecordsTest {
                     .toList();
         }
         assertThat(files).hasSize(1);
-        for (String damaged :
-                List.of("", "\n", "\n\n", "nonsense", Files.readString(files.getFirst()).replace("\t9", "\tnine"))) {
+        for (String damaged : List.of(
+                "", "\n", "\n\n", "nonsense", Files.readString(files.getFirst()).replace("\t9", "\tnine"))) {
             Files.writeString(files.getFirst(), damaged);
             assertThat(records("a library").get("conv")).as(damaged).isNull();
         }

@@ -93,7 +93,8 @@ record PackedMmaGemv(LaunchShape shape, int share, String refusal) {
         return new PackedMmaGemv(shape, (int) share, "");
     }
 
-    private static PackedMmaGemv none(String kernel, String refusal) {
+    /** It does not take the product, and why. */
+    static PackedMmaGemv none(String kernel, String refusal) {
         return new PackedMmaGemv(LaunchShape.of(1, THREADS), 1, kernel + ": " + refusal);
     }
 }

@@ -80,8 +80,9 @@ public final class ScaledProducts {
         if (sizes.rows == 1) {
             DeviceProperties device = context.kernels().context().device();
             DType q = node.input(1).dtype();
-            PackedMmaGemv mma =
-                    PackedMmaGemv.of(q, sizes.block, node.output().dtype(), sizes.columns, sizes.depth, device);
+            PackedMmaGemv mma = op.zeroPoint()
+                    ? PackedMmaGemv.none("scaled_gemv_mma", "zero points")
+                    : PackedMmaGemv.of(q, sizes.block, node.output().dtype(), sizes.columns, sizes.depth, device);
             if (mma.refusal().isEmpty()) {
                 return row(op, mma, sizes, node, context);
             }
@@ -174,7 +175,11 @@ public final class ScaledProducts {
                         KernelVariant.of(node.output().dtype()),
                         gemv.shape().sharedBytes());
         DType q = node.input(1).dtype();
-        PreparedLaunch call = operands(PreparedLaunch.of(kernel, gemv.shape()), op, node, context)
+        PreparedLaunch call = PreparedLaunch.of(kernel, gemv.shape())
+                .value(context.slot(node.input(0)))
+                .value(context.slot(node.input(1)))
+                .value(context.slot(node.input(2)))
+                .value(context.slot(node.output()))
                 .addAll(sizes.columns, sizes.depth, op.blocks(sizes.depth))
                 .add(sizes.shift())
                 .add(isSigned(q))

@@ -1,10 +1,10 @@
-// y[n] = sum over k of x[k] scale[n, k >> shift] (q[n, k] - zero[n, k >> shift]) for one row x, q of 4 bits, on tensor cores (gemv_tiles.cuh):
-// scaled_gemv.cu's product where unpacking, not memory, would set the time. Zero points are multiplied by sums of x.
+// y[n] = sum over k of x[k] scale[n, k >> shift] q[n, k] for one row x, q of 4 bits, on tensor cores (gemv_tiles.cuh): scaled_gemv.cu's product
+// where unpacking, not memory, would set the time. Zero points are left to that: times sums of x they would make NaN of infinite elements.
 //
-// Launch: 256 threads, ceil(ceil(cols / 16) / share) blocks of up to `share` tiles of 16 rows each. x [depth], q [cols, depth], scale and zero
-// [cols, blocks]; zero may be null. depth is a multiple of 256; 1 << shift, the elements of a block, at least 32; 63 for one block a row. x and q
-// on 16-byte boundaries. `is_signed`: q and zero are two's complement. `constant`: no launch before this one writes q, scale and zero, which
-// are then fetched before they have ended. Dynamic shared memory: 8 · 4 stages of 16 · 176 bytes, and share · 128 floats. Variants: TENON_T f16, bf16.
+// Launch: 256 threads, ceil(ceil(cols / 16) / share) blocks of up to `share` tiles of 16 rows each. x [depth], q [cols, depth], scale [cols,
+// blocks]. depth is a multiple of 256; 1 << shift, the elements of a block, at least 32; 63 for one block a row. x and q
+// on 16-byte boundaries. `is_signed`: q is two's complement. `constant`: no launch before this one writes q and scale, which are
+// then fetched before they have ended. Dynamic shared memory: 8 · 4 stages of 16 · 176 bytes, and share · 128 floats. Variants: TENON_T f16, bf16.
 // From sm_75 on.
 #include "gemv_tiles.cuh"
 
@@ -23,7 +23,6 @@ struct Scaled {
     const u8* bytes;
     i64 row_bytes;
     const T* scale;
-    const u8* zero;
     i64 cols, blocks, scales;  // scales: all of them
     int shift;
     bool is_signed;
@@ -43,20 +42,19 @@ struct Scaled {
     // The scale of a thread's first run; that of its second is the same, or, of 32 elements, the next one, and the first one of an even number.
     __device__ __forceinline__ int scale_of(int chunk, int t) const { return chunk * CHUNK + 64 * t >> (shift < 31 ? shift : 31); }
 
-    // Words of scales, and of zero points.
+    // Words of scales.
     __device__ __forceinline__ void fetch(u8* one, u8* other, const Place& place, int chunk, int t) const {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             u8* to = (r == 0 ? one : other) + 4 * t;
-            i64 at = place.scale[r] + scale_of(chunk, t), word = at / 2 * 2, zeros = at / 8 * 4;
+            i64 at = place.scale[r] + scale_of(chunk, t), word = at / 2 * 2;
             copy_async_part<4>(to, scale + word, word + 1 < scales ? 4 : 2);
-            if (zero != nullptr) copy_async_part<4>(to + 16, zero + zeros, zeros + 4 <= (scales + 1) / 2 ? 4 : static_cast<int>((scales + 1) / 2 - zeros));
         }
     }
 
     __device__ __forceinline__ void add(float (&sums)[2], const u32* const (&rows)[2], const Column& x, const Place& place, int chunk, int group, int t) const {
 #if __CUDA_ARCH__ >= 750 || TENON_EMULATED
-        const Unpacking how(is_signed, is_signed && zero == nullptr ? 8 : 0);
+        const Unpacking how(is_signed, is_signed ? 8 : 0);
         float tiles[4][4] = {};  // several, so that products do not wait for each other
 #pragma unroll
         for (int run = 0; run < 8; run++) {
@@ -67,17 +65,6 @@ struct Scaled {
         }
         float tile[4];
         join(tile, tiles);
-        if (zero != nullptr) {
-            float one, other;
-            sums_of_x(x, t, one, other);
-#pragma unroll
-            for (int r = 0; r < 2; r++) {
-                u32 at = static_cast<u32>(place.scale[r]) + scale_of(chunk, t);
-                u32 zeros = rows[r][CHUNK_BYTES / 4 + 4 + t] >> at % 8 * 4 ^ (is_signed ? 0x88u : 0u);
-                tile[2 * r] -= static_cast<float>(zeros & 15u) * one;
-                tile[2 * r + 1] -= static_cast<float>((shift == 5 ? zeros >> 4 : zeros) & 15u) * other;
-            }
-        }
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             Pack<T, 2> two = *reinterpret_cast<const Pack<T, 2>*>(rows[r] + CHUNK_BYTES / 4 + t);
@@ -89,8 +76,8 @@ struct Scaled {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(256, 2) TENON_NAME(scaled_gemv_mma)(const TENON_T* x, const u8* q, const TENON_T* scale, const u8* zero, TENON_T* y, i64 cols, i64 depth, i64 blocks, i32 shift, i32 is_signed, i32 share, i32 constant) {
+extern "C" __global__ void __launch_bounds__(256, 2) TENON_NAME(scaled_gemv_mma)(const TENON_T* x, const u8* q, const TENON_T* scale, TENON_T* y, i64 cols, i64 depth, i64 blocks, i32 shift, i32 is_signed, i32 share, i32 constant) {
     TENON_DYNAMIC_SHARED(u8, shared);
-    gemv_tiles(Scaled{q, depth / 2, scale, zero, cols, blocks, cols * blocks, shift, is_signed != 0}, x, y, cols, depth, share, constant != 0, shared);
+    gemv_tiles(Scaled{q, depth / 2, scale, cols, blocks, cols * blocks, shift, is_signed != 0}, x, y, cols, depth, share, constant != 0, shared);
 }
 TENON_ENTRY(scaled_gemv_mma)
