@@ -83,7 +83,8 @@ class ProfileTest {
 
     @Test
     void nothingIsToBeTunedOnTheCpu() {
-        Cli.run("tune", Cli.MINI_LM.toString(), "--device", "cpu").fails("the CPU backend has none", "--device cuda");
+        Cli.run("tune", Cli.MINI_LM.toString(), "--device", "cpu").fails("the cpu backend has none", "--device cuda");
+        Cli.run("tune", Cli.MINI_LM.toString(), "--device", "emulator").fails("emulator backend", "--device cuda");
     }
 
     @Test

@@ -96,9 +96,10 @@ public final class TuneCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (device.target().backend().equals("cpu")) {
-            throw new UnsupportedException("tune times algorithms of a GPU's libraries, and the CPU backend has none;"
-                    + " expected --device cuda");
+        String backend = device.target().backend();
+        if (!backend.equals("cuda")) {
+            throw new UnsupportedException("tune times algorithms of CUDA's libraries, and the " + backend
+                    + " backend has none; expected --device cuda");
         }
         PrintWriter out = spec.commandLine().getOut();
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());

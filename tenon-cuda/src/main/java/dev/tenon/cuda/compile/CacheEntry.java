@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file of the cache: the image as it is, so that a shared object can be opened in place, then the compiler's log,
- * then a trailer of fixed size: SHA-256 of key, image and log, their lengths, the format, and a magic number at the
+ * then a trailer of fixed size: SHA-256 of key, format, image and log, their lengths, the format, and a magic number at the
  * very end. Code and what describes it lie in one file, so they cannot come from two writers; a file under another
  * entry's name is no entry.
  */
@@ -29,7 +29,7 @@ final class CacheEntry {
         byte[] log = image.log().getBytes(StandardCharsets.UTF_8);
         ByteBuffer tail = ByteBuffer.allocate(log.length + TRAILER).order(ByteOrder.LITTLE_ENDIAN);
         tail.put(log)
-                .put(hash(key, image.bytes(), MemorySegment.ofArray(log)))
+                .put(hash(key, image.format(), image.bytes(), MemorySegment.ofArray(log)))
                 .putLong(image.bytes().byteSize())
                 .putInt(log.length)
                 .putInt(code(image.format()))
@@ -61,7 +61,7 @@ final class CacheEntry {
         }
         MemorySegment bytes = file.asSlice(0, length);
         MemorySegment said = file.asSlice(length, log);
-        if (!Arrays.equals(hash, hash(key, bytes, said))) {
+        if (!Arrays.equals(hash, hash(key, format, bytes, said))) {
             return null;
         }
         return new ModuleImage(
@@ -94,7 +94,7 @@ final class CacheEntry {
         return Arena.ofAuto().allocate(Math.max(1, size), 16).asSlice(0, size);
     }
 
-    private static byte[] hash(String key, MemorySegment bytes, MemorySegment log) {
-        return new Hash().add(key).add(bytes).add(log).bytes();
+    private static byte[] hash(String key, ModuleImage.Format format, MemorySegment bytes, MemorySegment log) {
+        return new Hash().add(key + " " + format).add(bytes).add(log).bytes();
     }
 }
