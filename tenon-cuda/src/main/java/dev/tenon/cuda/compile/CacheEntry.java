@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file of the cache: the image as it is, so that a shared object can be opened in place, then the compiler's log,
- * then a trailer of fixed size: SHA-256 of key, format, image and log, their lengths, the format, and a magic number at the
- * very end. Code and what describes it lie in one file, so they cannot come from two writers; a file under another
- * entry's name is no entry.
+ * then a trailer of fixed size: SHA-256 of key, format, image and log, the lengths of the last two, the format, and a
+ * magic number at the very end. Code and what describes it lie in one file, so they cannot come from two writers; a
+ * file under another entry's name is no entry.
  */
 final class CacheEntry {
     private static final long MAGIC = 0x544e4e4b45524e32L; // "TNNKERN2"
