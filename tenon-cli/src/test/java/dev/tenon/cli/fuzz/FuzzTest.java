@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * {@code -Dtenon.fuzz.seconds} is the time for all of them together.
  */
 final class FuzzTest {
-    private static final double SECONDS = Integer.getInteger("tenon.fuzz.seconds", 10);
+    private static final double SECONDS = Integer.getInteger("tenon.fuzz.seconds", 7);
     private static final Path RESOURCES = Path.of("../tenon-formats/src/test/resources");
     private static final List<Path> MODELS = List.of(RESOURCES.resolve("cases"), RESOURCES.resolve("onnx"));
 
