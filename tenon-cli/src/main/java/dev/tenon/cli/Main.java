@@ -84,8 +84,8 @@ public final class Main implements Runnable {
     public void run() {
         throw new CommandLine.ParameterException(
                 spec.commandLine(),
-                "say what to do: embed, classify, run, explain, profile, compare, calibrate, tune, doctor, devices, kernels,"
-                        + " allreduce, launch, soak or bench");
+                "say what to do: embed, classify, run, explain, profile, compare, calibrate, tune, doctor, devices,"
+                        + " kernels, allreduce, launch, soak or bench");
     }
 
     public static void main(String[] args) {

@@ -390,16 +390,4 @@ final class CommandsTest {
         assertThat(Cli.run("kernels", "run", "--version").succeeds().out()).isEqualTo(version);
         assertThat(Cli.run("bench", "ops", "--version").succeeds().out()).isEqualTo(version);
     }
-
-    @Test
-    void plansAheadOfTimeTakeTheUsualSizes() {
-        Cli.run("run", Cli.MINI_LM.toString(), "--device", "cpu", "--compile", "aot")
-                .succeeds();
-    }
-
-    @Test
-    void aDistributionThatIsNoneIsWrongUsage() {
-        Cli.run("bench", "stream", Cli.MINI_LM.toString(), "--device", "cpu", "--shapes-from", "batch_size=x")
-                .isMisused("'x' is not possible", "A+exp(M)..B");
-    }
 }

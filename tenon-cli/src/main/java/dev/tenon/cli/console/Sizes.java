@@ -29,7 +29,7 @@ public record Sizes(List<Long> all) {
         return Arrays.stream(texts).map(Sizes::of).toList();
     }
 
-    /** 1 of each of so many dims, and one size where there are none. */
+    /** A size of 1 for each of so many dims; a single 1 where there are no dims. */
     public static Sizes ones(int dims) {
         return new Sizes(Collections.nCopies(Math.max(dims, 1), 1L));
     }

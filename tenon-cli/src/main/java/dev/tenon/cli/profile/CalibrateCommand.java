@@ -27,8 +27,9 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "What a device reaches at best: copies, products of f32 and f16, a round trip.",
-            "Kept beside the compiled kernels. From then on profile says how near steps come to it and explain what they",
-            "take at least; plans on several streams go by it; the best of several GPUs has the fastest products."
+            "Kept beside the compiled kernels. From then on profile says how near steps come to it, explain",
+            "what they take at least; plans on several streams go by it; the best of several GPUs has the",
+            "fastest products."
         })
 public final class CalibrateCommand implements Callable<Integer> {
     @Spec

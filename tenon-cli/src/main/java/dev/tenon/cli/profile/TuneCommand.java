@@ -41,8 +41,8 @@ import picocli.CommandLine.Spec;
         name = "tune",
         mixinStandardHelpOptions = true,
         description = {
-            "Times the algorithms that CUDA's libraries offer for a model's products and convolutions, and keeps the fastest.",
-            "They serve sizes within a factor of 1.5, and every later process. explain says which steps run by them."
+            "Times the algorithms that CUDA's libraries offer for a model's products and convolutions, and keeps",
+            "the fastest. They serve sizes within a factor of 1.5, and every later process. explain says which steps run by them."
         })
 public final class TuneCommand implements Callable<Integer> {
     private static final Duration PATIENCE = Duration.ofMinutes(5);

@@ -9,8 +9,6 @@ import java.util.HexFormat;
 
 /** One algorithm of cuBLASLt for a product. */
 record LtTrial(LtProduct product, MemorySegment bytes) implements Tunable.Trial {
-    private static final long BOUNDARY = 256;
-
     /** The bytes that an algorithm's words stand for; none where they are no words of ours. */
     static byte[] bytes(String algorithm) {
         try {
@@ -46,19 +44,15 @@ record LtTrial(LtProduct product, MemorySegment bytes) implements Tunable.Trial 
         static Operands of(LtProduct product) {
             GemmProblem p = product.problem;
             int operand = p.operands().bytes();
-            long b = whole(((p.batches() - 1) * p.strideA() + p.m() * p.k()) * operand);
-            long d = b + whole(((p.batches() - 1) * p.strideB() + p.k() * p.n()) * operand);
-            long bias = d + whole(p.result().bytesFor(SizeMath.product("matmul", p.batches(), p.m(), p.n())));
-            long workspace = bias + whole(p.n() * operand);
+            long b = Tunable.whole(((p.batches() - 1) * p.strideA() + p.m() * p.k()) * operand);
+            long d = b + Tunable.whole(((p.batches() - 1) * p.strideB() + p.k() * p.n()) * operand);
+            long bias = d + Tunable.whole(p.result().bytesFor(SizeMath.product("matmul", p.batches(), p.m(), p.n())));
+            long workspace = bias + Tunable.whole(p.n() * operand);
             return new Operands(0, b, d, bias, workspace, workspace + product.workspaceBytes);
         }
 
         Operands from(long base) {
             return new Operands(base + a, base + b, base + d, base + bias, base + workspace, bytes);
-        }
-
-        private static long whole(long bytes) {
-            return Math.ceilDiv(bytes, BOUNDARY) * BOUNDARY;
         }
     }
 }

@@ -3,7 +3,6 @@ package dev.tenon.cuda.dnn;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_A;
 import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 
-import dev.tenon.core.error.NativeException;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
@@ -151,12 +150,12 @@ public final class Dnn implements AutoCloseable {
     }
 
     private DnnAnswer ask(DnnOperation problem) {
+        TuningRecords found = problem instanceof DnnProblem ? records() : null;
+        DnnPlan known = found == null ? null : known((DnnProblem) problem, found);
+        if (known != null) {
+            return known;
+        }
         try (DnnDescriptors graph = DnnDescriptors.of(problem, handle)) {
-            TuningRecords found = problem instanceof DnnProblem ? records() : null;
-            DnnPlan known = found == null ? null : known((DnnProblem) problem, found);
-            if (known != null) {
-                return known;
-            }
             long operations = graph.build();
             int seen = 0;
             for (Question question : QUESTIONS) {
@@ -231,7 +230,7 @@ public final class Dnn implements AutoCloseable {
             return configuration != 0 && graph.isExact(configuration)
                     ? graph.plan(configuration, mostWorkspaceBytes)
                     : 0;
-        } catch (NativeException e) {
+        } catch (TenonException e) {
             return 0; // the engine is one for other graphs
         }
     }

@@ -8,8 +8,6 @@ import java.util.List;
 
 /** One of cuDNN's engines for a convolution. Used by one thread. */
 final class DnnTrial implements Tunable.Trial {
-    private static final long BOUNDARY = 256;
-
     private final Dnn dnn;
     private final DnnPlan operation;
     private final DnnProblem problem;
@@ -37,7 +35,7 @@ final class DnnTrial implements Tunable.Trial {
         for (long size : sizes) {
             elements = SizeMath.product("conv", elements, size);
         }
-        return Math.ceilDiv(problem.dtype().bytesFor(elements), BOUNDARY) * BOUNDARY;
+        return Tunable.whole(problem.dtype().bytesFor(elements));
     }
 
     @Override

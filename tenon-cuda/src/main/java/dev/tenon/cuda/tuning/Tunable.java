@@ -6,6 +6,9 @@ import java.util.concurrent.locks.Lock;
 
 /** An operation of a library that several of its algorithms serve. Compared by identity. */
 public interface Tunable {
+    /** Of each operand of a trial, in bytes. */
+    long BOUNDARY = 256;
+
     /** Held, with the context current, when it is asked about algorithms or told to take one. */
     Lock guard();
 
@@ -29,6 +32,11 @@ public interface Tunable {
     static String near(long size) {
         long octave = Long.highestOneBit(size);
         return octave + (size >= octave + octave / 2 && octave > 1 ? "+" : "");
+    }
+
+    /** Bytes of an operand, up to where the next one of a trial begins. */
+    static long whole(long bytes) {
+        return Math.ceilDiv(bytes, BOUNDARY) * BOUNDARY;
     }
 
     /** One algorithm, tried. */

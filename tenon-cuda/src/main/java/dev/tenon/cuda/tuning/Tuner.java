@@ -173,7 +173,7 @@ public final class Tuner implements AutoCloseable {
         }
     }
 
-    /** The next operation once the device is idle; null when there is none, which ends the thread. */
+    /** The next operation, once the device is idle; null where none is left, and then the thread ends. */
     private @Nullable Waiting next(GpuContext device) {
         while (true) {
             synchronized (this) {

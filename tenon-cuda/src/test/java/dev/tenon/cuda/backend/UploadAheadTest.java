@@ -17,7 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is uploaded while a plan is made is the plan's, or nobody's. */
+/** Constants that are uploaded while a plan is made: the plan takes them, or they are freed. */
 class UploadAheadTest {
     private final FakeGpu.Memory gpu = new FakeGpu.Memory();
     private final GpuContext context = gpu.context();

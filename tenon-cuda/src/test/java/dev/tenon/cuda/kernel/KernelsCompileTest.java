@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Every kernel file compiles for real hardware, where a compiler is at hand, in one variant: to machine code those
- * with instructions of tensor cores, clusters and the like, to PTX the others, among them the long convolutions: from there on it is ptxas alone, and as
- * long again. {@code -Dtenon.kernels=all} takes all to machine code and adds a second variant for an old
- * architecture; {@code tenon kernels check} compiles all variants, which takes minutes.
+ * with instructions of tensor cores, clusters and the like, to PTX the others, among them the long convolutions: from
+ * there on it is ptxas alone, and as long again. {@code -Dtenon.kernels=all} takes all to machine code and adds a
+ * second variant for an old architecture; {@code tenon kernels check} compiles all variants, which takes minutes.
  */
 class KernelsCompileTest {
     private static final List<String> TO_MACHINE_CODE =
