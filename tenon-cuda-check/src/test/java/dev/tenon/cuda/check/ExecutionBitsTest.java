@@ -47,9 +47,10 @@ class ExecutionBitsTest {
                         expectSame(mode + ", graph " + seed + ", run " + run, expected.get(run), results.get(run));
                     }
                 }
+                expectSame("eager, graph " + seed, usual(engine, graph, seed), engine.eager(graph, inputs(graph, seed)));
             }
         }
-        System.out.printf("executions on a GPU: %d graphs under %s%n", GRAPHS, MODES);
+        System.out.printf("executions on a GPU: %d graphs under %s and eager%n", GRAPHS, MODES);
     }
 
     private static List<Map<String, Tensor>> run(Engine engine, Graph graph, Execution mode, int seed) {
@@ -63,6 +64,14 @@ class ExecutionBitsTest {
             }
         }
         return results;
+    }
+
+    /** What a model with the usual options gives: what {@link Engine#eager} must. */
+    private static Map<String, Tensor> usual(Engine engine, Graph graph, int seed) {
+        try (CompiledModel model = engine.compile(graph);
+                Session session = model.newSession()) {
+            return session.run(inputs(graph, seed));
+        }
     }
 
     private static Map<String, Tensor> inputs(Graph graph, long seed) {

@@ -48,7 +48,11 @@ struct Scaled {
         for (int r = 0; r < 2; r++) {
             u8* to = (r == 0 ? one : other) + 4 * t;
             i64 at = place.scale[r] + scale_of(chunk, t), word = at / 2 * 2;
-            copy_async_part<4>(to, scale + word, word + 1 < scales ? 4 : 2);
+            if (word + 1 < scales) {
+                copy_async_4(to, scale + word);
+            } else {
+                *reinterpret_cast<Pack<T, 2>*>(to) = {{scale[word], T{}}};
+            }
         }
     }
 

@@ -102,7 +102,7 @@ struct PackedTile {
             int id = threadIdx.x + i, line = id / PIECES, piece = id % PIECES;
             if (id >= COLS * PIECES) break;
             u32 at = (begin + line * row_bytes) / 16 * 16 + piece * 16;
-            copy_async_part<16>(raw + line * (PITCH / 16) + piece, from + at, at + 16 <= end ? 16 : at < end ? static_cast<int>(end - at) : 0);
+            copy_async_16_part(raw + line * (PITCH / 16) + piece, from + at, at + 16 <= end ? 16 : at < end ? static_cast<int>(end - at) : 0);
         }
     }
 

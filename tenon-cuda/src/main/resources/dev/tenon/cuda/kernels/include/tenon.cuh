@@ -367,19 +367,34 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global, 
 #endif
 }
 
-// The same for the first of N bytes, 16 or 4, and then zeros; nothing else is read. And all of 16, or none.
-template <int N>
-__device__ __forceinline__ void copy_async_part(void* shared, const void* global, int bytes) {
+// The same where `there`, and zeros where not; then nothing is read.
+__device__ __forceinline__ void copy_async_16_if(void* shared, const void* global, bool there) {
 #if __CUDA_ARCH__ >= 800
     u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
-    if (N == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(bytes) : "memory");
-    if (N == 4) asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(global), "r"(bytes) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(there ? 16 : 0) : "memory");
 #else
-    for (int i = 0; i < N; i++) static_cast<u8*>(shared)[i] = i < bytes ? static_cast<const u8*>(global)[i] : 0;
+    *static_cast<uint4*>(shared) = there ? *static_cast<const uint4*>(global) : uint4{};
 #endif
 }
 
-__device__ __forceinline__ void copy_async_16_if(void* shared, const void* global, bool there) { copy_async_part<16>(shared, global, there ? 16 : 0); }
+// The same for the first of 16 bytes, as many as there are, and then zeros. A piece in part goes byte by byte: the instruction could leave out the
+// rest as well, but memory checkers take it for a read of all 16.
+__device__ __forceinline__ void copy_async_16_part(void* shared, const void* global, int bytes) {
+    if (bytes == 0 || bytes == 16) {
+        copy_async_16_if(shared, global, bytes == 16);
+    } else {
+        for (int i = 0; i < 16; i++) static_cast<u8*>(shared)[i] = i < bytes ? static_cast<const u8*>(global)[i] : 0;
+    }
+}
+
+__device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
+#if __CUDA_ARCH__ >= 800
+    u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(global) : "memory");
+#else
+    *static_cast<u32*>(shared) = *static_cast<const u32*>(global);
+#endif
+}
 
 __device__ __forceinline__ void copy_async_commit() {
 #if __CUDA_ARCH__ >= 800

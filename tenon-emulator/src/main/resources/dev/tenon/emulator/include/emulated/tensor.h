@@ -42,12 +42,21 @@ TENON_DEVICE void store_16(void* global, uint4 v, u64) { *static_cast<uint4*>(gl
 
 TENON_DEVICE void copy_async_16(void* shared, const void* global) { tenon_copy_async(shared, global, 16); }
 TENON_DEVICE void copy_async_16(void* shared, const void* global, u64) { tenon_copy_async(shared, global, 16); }
-template <int N>
-TENON_DEVICE void copy_async_part(void* shared, const void* global, int bytes) {
-    for (int i = bytes / 4; i < N / 4; i++) static_cast<u32*>(shared)[i] = 0;
-    if (bytes > 0) tenon_copy_async(shared, global, static_cast<unsigned int>(bytes));
+TENON_DEVICE void copy_async_4(void* shared, const void* global) { tenon_copy_async(shared, global, 4); }
+TENON_DEVICE void copy_async_16_if(void* shared, const void* global, bool there) {
+    if (there) {
+        tenon_copy_async(shared, global, 16);
+    } else {
+        *static_cast<uint4*>(shared) = {};
+    }
 }
-TENON_DEVICE void copy_async_16_if(void* shared, const void* global, bool there) { copy_async_part<16>(shared, global, there ? 16 : 0); }
+TENON_DEVICE void copy_async_16_part(void* shared, const void* global, int bytes) {
+    if (bytes == 0 || bytes == 16) {
+        copy_async_16_if(shared, global, bytes == 16);
+    } else {
+        for (int i = 0; i < 16; i++) static_cast<unsigned char*>(shared)[i] = i < bytes ? static_cast<const unsigned char*>(global)[i] : 0;
+    }
+}
 TENON_DEVICE void copy_async_commit() { tenon_copy_commit(); }
 template <int N>
 TENON_DEVICE void copy_async_wait() {
