@@ -17,6 +17,9 @@ final class Decompose implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (!isLeft(graph, context)) {
+            return graph;
+        }
         Graph before;
         Graph after = graph;
         do { // a composite may be made of composites
@@ -28,6 +31,15 @@ final class Decompose implements Pass {
                             : null);
         } while (after != before);
         return after;
+    }
+
+    private static boolean isLeft(Graph graph, PassContext context) {
+        for (Node node : graph.nodes()) {
+            if (isLeft(node, context)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isLeft(Node node, PassContext context) {

@@ -280,9 +280,15 @@ final class PartialEvaluator implements Ops {
             return null;
         }
         try {
-            return op.evaluate(inputs.stream().map(NdArray::of).toList()).stream()
-                    .map(result -> builder.constant(result.toConstant()))
-                    .toList();
+            List<NdArray> values = new ArrayList<>(inputs.size());
+            for (ConstantData input : inputs) {
+                values.add(NdArray.of(input));
+            }
+            List<Value> results = new ArrayList<>(types.size());
+            for (NdArray result : op.evaluate(values)) {
+                results.add(builder.constant(result.toConstant()));
+            }
+            return results;
         } catch (DataException e) {
             return null; // a fault in values is the run's to report, if the run ever gets there
         }

@@ -273,6 +273,12 @@ public final class Graph {
             return number >= 0 && counts[number] == 1 && !outputs[number];
         }
 
+        /** How many times needed nodes use a value. */
+        public int reads(Value value) {
+            int number = numbering.find(value);
+            return number < 0 ? 0 : counts[number];
+        }
+
         /** Whether a value is an output of the graph. */
         public boolean isOutput(Value value) {
             int number = numbering.find(value);

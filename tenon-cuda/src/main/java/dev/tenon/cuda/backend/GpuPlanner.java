@@ -109,7 +109,7 @@ final class GpuPlanner implements GpuLoweringContext {
         try {
             GpuPlanner planner = new GpuPlanner(plan, resources, device, options);
             List<GpuWeights.Layout> expected =
-                    device.blas().mayStart() && weights.bytes() == 0 ? planner.expected() : List.of();
+                    device.blas().mayStart() && weights.isEmpty() ? planner.expected() : List.of();
             try (UploadAhead ahead = UploadAhead.begin(device.context(), weights, expected)) {
                 return planner.program(ahead);
             }
@@ -159,10 +159,16 @@ final class GpuPlanner implements GpuLoweringContext {
         ahead.keep(this::read);
         IoLayout io = new IoLayout(Signature.of(plan.graph()));
         List<GpuStep> all = List.of(steps);
+        Placement[] placements = new Placement[places.size()];
+        long[] addresses = new long[placements.length];
+        for (int i = 0; i < placements.length; i++) {
+            placements[i] = places.get(i).placement;
+            addresses[i] = address(places.get(i));
+        }
         return new GpuProgram(
                 io,
-                places.stream().map(place -> place.placement).toArray(Placement[]::new),
-                places.stream().mapToLong(this::address).toArray(),
+                placements,
+                addresses,
                 new GpuProgram.Work(List.of(nodes), all, Stretch.of(all, uses(io), options.execution())),
                 plan.memory().arenaBytes(),
                 saved == null ? "" : saved.text(),

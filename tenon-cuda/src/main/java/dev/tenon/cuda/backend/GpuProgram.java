@@ -27,10 +27,15 @@ final class GpuProgram implements Program {
     /** What a stream's steps use at most. */
     private record LaneNeeds(long workspaceBytes, long counterBytes, boolean cublas) {
         static LaneNeeds of(List<GpuStep> steps) {
-            return new LaneNeeds(
-                    steps.stream().mapToLong(GpuStep::workspaceBytes).max().orElse(0),
-                    steps.stream().mapToLong(GpuStep::counterBytes).max().orElse(0),
-                    steps.stream().anyMatch(GpuStep::callsCublas));
+            long workspace = 0;
+            long counters = 0;
+            boolean cublas = false;
+            for (GpuStep step : steps) {
+                workspace = Math.max(workspace, step.workspaceBytes());
+                counters = Math.max(counters, step.counterBytes());
+                cublas |= step.callsCublas();
+            }
+            return new LaneNeeds(workspace, counters, cublas);
         }
     }
 

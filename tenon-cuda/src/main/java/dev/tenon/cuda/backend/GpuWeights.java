@@ -247,6 +247,11 @@ final class GpuWeights implements Device.Constants {
                 .sum();
     }
 
+    /** Whether nothing is uploaded yet. */
+    synchronized boolean isEmpty() {
+        return uploaded.isEmpty();
+    }
+
     @Override
     public synchronized void close() {
         closed = true;

@@ -32,10 +32,12 @@ public record KernelFile(
 
     /** The entry of that name. */
     public KernelSpec entry(String name) {
-        return entries.stream()
-                .filter(spec -> spec.entry().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(path + " has no entry " + name));
+        for (KernelSpec spec : entries) {
+            if (spec.entry().equals(name)) {
+                return spec;
+            }
+        }
+        throw new IllegalArgumentException(path + " has no entry " + name);
     }
 
     /** What a compiler gets. */

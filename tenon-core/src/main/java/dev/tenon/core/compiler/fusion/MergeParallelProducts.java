@@ -16,12 +16,15 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.filling.ShapeOf;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -44,10 +47,23 @@ public final class MergeParallelProducts implements Pass {
         if (context.claimsNothing()) {
             return graph;
         }
-        return Rewriter.rewrite(graph, (node, into) -> merge(node, into, context));
+        Map<Value, Integer> sizes = readersOfSizes(graph);
+        return Rewriter.rewrite(graph, (node, into) -> merge(node, sizes, into, context));
     }
 
-    private static @Nullable List<Value> merge(Node node, Rewriter into, PassContext context) {
+    /** How many nodes read the sizes of a value alone: they have their numbers before anything runs. */
+    private static Map<Value, Integer> readersOfSizes(Graph graph) {
+        Map<Value, Integer> readers = new HashMap<>();
+        for (Node node : graph.nodes()) {
+            if (node.op() instanceof ShapeOf) {
+                readers.merge(node.input(0), 1, Integer::sum);
+            }
+        }
+        return readers;
+    }
+
+    private static @Nullable List<Value> merge(
+            Node node, Map<Value, Integer> sizes, Rewriter into, PassContext context) {
         if (!(node.op() instanceof PlainAttention op) || op.packed()) {
             return null;
         }
@@ -60,7 +76,7 @@ public final class MergeParallelProducts implements Pass {
         List<Node> products = new ArrayList<>();
         Node first = Match.producer(node.input(0));
         for (Value part : node.inputs().subList(0, PARTS)) {
-            Node product = first == null ? null : product(part, first, into);
+            Node product = first == null ? null : product(part, first, sizes, into);
             if (product == null || !(products.isEmpty() || alike(products.getFirst(), product))) {
                 return null;
             }
@@ -74,7 +90,7 @@ public final class MergeParallelProducts implements Pass {
      *
      * @param first the reshape of q, whose sizes are those of the others
      */
-    private static @Nullable Node product(Value heads, Node first, Rewriter into) {
+    private static @Nullable Node product(Value heads, Node first, Map<Value, Integer> sizes, Rewriter into) {
         Node reshape = Match.producer(heads);
         if (reshape == null || !reshape.op().equals(first.op()) || !into.isPrivate(heads)) {
             return null;
@@ -88,7 +104,8 @@ public final class MergeParallelProducts implements Pass {
         Node product = Match.producer(columns);
         boolean fits = product != null
                 && product.op() instanceof MatMul op
-                && into.isPrivate(columns)
+                && into.reads(columns) - sizes.getOrDefault(columns, 0) == 1
+                && !into.isOutput(columns)
                 && op.epilogue().activation() == null
                 && !op.epilogue().residual()
                 && product.input(1).shape().rank() == 2

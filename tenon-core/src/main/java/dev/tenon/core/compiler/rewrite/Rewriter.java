@@ -182,6 +182,11 @@ public final class Rewriter implements Ops {
         return uses.isPrivate(old);
     }
 
+    /** How many times needed nodes of the source use a value. */
+    public int reads(Value old) {
+        return uses.reads(old);
+    }
+
     public boolean isOutput(Value old) {
         return uses.isOutput(old);
     }

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class MergeParallelProductsTest {
@@ -112,31 +113,38 @@ final class MergeParallelProductsTest {
         assertThat(products(planned(attention(1), compiler(separate)))).isEqualTo(3);
     }
 
-    /** Projections of x [b,l,8] that are shown as heads by sizes that depend on x. */
-    private static Graph ofAnySize(long third) {
+    /** Projections of x [b,l,8] that are shown as heads by sizes that depend on x, read off x or off a projection. */
+    private static Graph ofAnySize(long third, boolean ofProjection) {
         Seeded random = new Seeded(third);
         return GraphBuilder.build("attention", g -> {
             Value x = g.input("x", DType.F32, Dim.named("b"), Dim.named("l"), Dim.of(8));
-            Value sizes = g.add(
-                    new Concat(0),
-                    g.add(Slice.along(Shape.of(3), 0, 0, 2), g.add(new ShapeOf(0, Long.MAX_VALUE), x)),
-                    g.constant(NdArray.ofLongs(third, 4).toConstant()));
-            List<Value> parts = new ArrayList<>();
+            List<Value> products = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 Value w = g.constant(random.array(DType.F32, 8, 12).toConstant());
-                parts.add(g.add(new ReshapeTo(false), g.add(MatMul.plain(), x, w), sizes));
+                products.add(g.add(MatMul.plain(), x, w));
+            }
+            Value sizes = g.add(
+                    new Concat(0),
+                    g.add(
+                            Slice.along(Shape.of(3), 0, 0, 2),
+                            g.add(new ShapeOf(0, Long.MAX_VALUE), ofProjection ? products.get(1) : x)),
+                    g.constant(NdArray.ofLongs(third, 4).toConstant()));
+            List<Value> parts = new ArrayList<>();
+            for (Value product : products) {
+                parts.add(g.add(new ReshapeTo(false), product, sizes));
             }
             g.output("y", g.add("", new PlainAttention(false, 0.5), parts).getFirst());
         });
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {3, -1})
-    void projectionsBecomeOneBeforeSizesAreKnown(long third) {
-        Graph graph = ofAnySize(third);
+    @CsvSource({"3,false", "-1,false", "3,true", "-1,true"})
+    void projectionsBecomeOneBeforeSizesAreKnown(long third, boolean ofProjection) {
+        Graph graph = ofAnySize(third, ofProjection);
         Prepared prepared =
                 compiler(node -> node.op() instanceof PlainAttention).prepare(graph, Map.of());
-        assertThat(products(prepared.reduced())).as("%s", prepared.reduced()).isEqualTo(1);
+        // that whose sizes are read goes when they are known
+        assertThat(products(prepared.reduced())).as("%s", prepared.reduced()).isEqualTo(ofProjection ? 2 : 1);
         for (long[] size : new long[][] {{2, 5}, {1, 1}, {3, 4}}) {
             NdArray x = new Seeded(7).array(DType.F32, size[0], size[1], 8);
             Graph planned = compiler(node -> node.op() instanceof PlainAttention)

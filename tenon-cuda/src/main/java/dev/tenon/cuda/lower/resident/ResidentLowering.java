@@ -2,7 +2,10 @@ package dev.tenon.cuda.lower.resident;
 
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -34,6 +37,12 @@ public final class ResidentLowering {
     /** Multiplications and additions of large products in a microsecond, beyond that. */
     private static final double RATE = 130e6;
 
+    /**
+     * Products of more rows fill the device by themselves, and are done sooner in steps of their own: on an H200 so are
+     * those of 256 rows. Plans without smaller ones are not looked at, for their making is part of a run's first time.
+     */
+    private static final long MOST_ROWS = 512;
+
     private record Choice(ResidentSegment segment, ResidentPlan plan) {}
 
     private final Map<Integer, Choice> choices = new HashMap<>();
@@ -49,6 +58,9 @@ public final class ResidentLowering {
     /** The choice for a plan on a device. */
     public static ResidentLowering of(Plan plan, DeviceProperties device, Precision precision) {
         ResidentLowering lowering = new ResidentLowering();
+        if (!lowering.concerns(plan)) {
+            return lowering;
+        }
         for (ResidentSegment segment : new ResidentSegments(plan).all()) {
             String reason = reason(segment, device, precision);
             ResidentPlan fitting = reason.isEmpty() ? ResidentPlan.of(segment, device) : null;
@@ -66,6 +78,24 @@ public final class ResidentLowering {
             }
         }
         return lowering;
+    }
+
+    /** Whether a plan has a product of few rows; the others get their reason. */
+    private boolean concerns(Plan plan) {
+        List<Node> work = plan.work();
+        Map<Integer, String> large = new HashMap<>();
+        for (int i = 0; i < work.size(); i++) {
+            if (work.get(i).op() instanceof MatMul product && !product.transposeA()) {
+                Shape a = work.get(i).input(0).shape();
+                long rows = a.rank() < 2 ? 1 : a.elements(0, a.rank() - 1);
+                if (rows <= MOST_ROWS) {
+                    return true;
+                }
+                large.put(i, "resident: " + rows + " rows, at most " + MOST_ROWS);
+            }
+        }
+        reasons.putAll(large);
+        return false;
     }
 
     private static String reason(ResidentSegment segment, DeviceProperties device, Precision precision) {
