@@ -16,6 +16,7 @@ public final class BenchCommand implements Runnable {
             Map.entry("model", BenchModelCommand.class),
             Map.entry("stream", BenchStreamCommand.class),
             Map.entry("texts", BenchTextsCommand.class),
+            Map.entry("requests", BenchRequestsCommand.class),
             Map.entry("softmax", BenchSoftmaxCommand.class),
             Map.entry("ops", BenchOpsCommand.class),
             Map.entry("modes", BenchModesCommand.class),
@@ -28,6 +29,7 @@ public final class BenchCommand implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "say what to measure: model, stream, texts, softmax, ops, modes or allreduce");
+                spec.commandLine(),
+                "say what to measure: model, stream, texts, requests, softmax, ops, modes or allreduce");
     }
 }
