@@ -37,7 +37,8 @@ import picocli.CommandLine.Spec;
                 "Times many clients that embed one text each at a time, whose texts a batcher puts together, beside"
                         + " fixed batches of as many texts; at the end the batcher is closed while they ask.")
 final class BenchRequestsCommand implements Callable<Integer> {
-    private static final int TEXTS = 2048;
+    private static final int BATCHES = 16;
+    private static final int MOST_TEXTS = 2048;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -92,7 +93,7 @@ final class BenchRequestsCommand implements Callable<Integer> {
         EncoderOptions options = EncoderOptions.defaults()
                 .withEngine(device.options())
                 .withCompile(settings.apply(CompileOptions.defaults()));
-        List<String> texts = BenchTextsCommand.texts(Math.max(TEXTS, clients), words);
+        List<String> texts = BenchTextsCommand.texts(texts(), words);
         Result result;
         try (Progress progress = new Progress(spec.commandLine().getErr());
                 EmbeddingEncoder encoder =
@@ -115,7 +116,12 @@ final class BenchRequestsCommand implements Callable<Integer> {
         return result.seen.lost() == 0 ? 0 : 1;
     }
 
-    /** Texts a second in batches of as many as there are clients, for some seconds or once through all of them. */
+    /** How many texts there are: some batches of them. */
+    private int texts() {
+        return Math.max(clients, (int) Math.min(MOST_TEXTS, (long) BATCHES * clients));
+    }
+
+    /** Texts a second in batches of as many as there are clients; without seconds once through all of them. */
     private double fixed(EmbeddingEncoder encoder, List<String> texts, double seconds) {
         long start = System.nanoTime();
         long done = 0;
@@ -123,7 +129,7 @@ final class BenchRequestsCommand implements Callable<Integer> {
             int from = (int) (done % (texts.size() - clients + 1));
             encoder.embed(texts.subList(from, from + clients));
             done += clients;
-        } while (System.nanoTime() - start < seconds * 1e9 || done + clients <= texts.size());
+        } while (seconds > 0 ? System.nanoTime() - start < seconds * 1e9 : done + clients <= texts.size());
         return done / ((System.nanoTime() - start) / 1e9);
     }
 
