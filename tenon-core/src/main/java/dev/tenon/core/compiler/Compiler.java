@@ -4,6 +4,7 @@ import dev.tenon.core.compiler.fusion.ChannelsLast;
 import dev.tenon.core.compiler.fusion.FoldBatchNorms;
 import dev.tenon.core.compiler.fusion.FoldPads;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
+import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
@@ -52,6 +53,7 @@ public final class Compiler {
             new ChannelsLast(),
             new MergeParallelProducts(),
             new FuseElementwise(),
+            new FuseEmbeddings(),
             new FuseResidualNorms());
 
     /** The passes that hold for every number of the named dims; they run on what is known of shapes. */

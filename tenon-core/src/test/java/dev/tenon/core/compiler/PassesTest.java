@@ -58,6 +58,7 @@ public final class PassesTest {
                         "channels-last",
                         "merge-parallel-products",
                         "fuse-elementwise",
+                        "fuse-embeddings",
                         "fuse-residual-norms",
                         "dce",
                         "output-copies");

@@ -14,6 +14,7 @@ import dev.tenon.core.ir.op.contraction.LoraMatMul;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
+import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.quantisation.FakeQuantize;
 import dev.tenon.core.ir.op.reduction.Sort;
@@ -86,6 +87,11 @@ final class OpCasesBlocks {
             NdArray bias = random.array(type, 6);
             sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
         }
+        NdArray table = random.array(type, 5, 6);
+        NdArray rows = NdArray.of(TensorType.of(DType.I64, 2, 5), 0L, 4L, -1L, 2L, 1L, -5L, 3L, 3L, 0L, 2L);
+        NdArray bias = random.array(type, 6);
+        sums(type + " one", 6, new EmbeddingNorm(1, false, 1e-5), table, rows, scale, bias);
+        sums(type + " two", 6, new EmbeddingNorm(2, true, 1e-5), table, rows, table, rows, like, scale, bias);
         NdArray q = random.array(type, 2, 3, 4, 5);
         NdArray k = random.array(type, 2, 7, 4, 5);
         NdArray v = random.array(type, 2, 7, 4, 6);

@@ -11,6 +11,7 @@ public final class KernelCases {
         List<KernelCase> all = new ArrayList<>(RowCases.all());
         all.addAll(HandedRowCases.all());
         all.addAll(ResidualNormCases.all());
+        all.addAll(EmbeddingNormCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(ProductCases.all());
         all.addAll(AttentionCases.all());

@@ -13,6 +13,7 @@ import static dev.tenon.cuda.kernel.ParameterType.STRUCT;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The kernel files of attention, and the forms that they are compiled in. */
 public final class AttentionCatalog {
@@ -45,6 +46,19 @@ public final class AttentionCatalog {
                     .map(MmaForm::variant)
                     .toList(),
             together(IN_F32, List.of(I32)));
+
+    /** Head sizes that {@link #ATTENTION_SHORT} is compiled for. */
+    private static final List<Integer> SHORT_SIZES = List.of(32, 64);
+
+    public static final KernelFile ATTENTION_SHORT = file(
+            "attention/attention_short.cu",
+            List.of("attention_short"),
+            TENSOR_CORES.stream()
+                    .flatMap(dtype -> SHORT_SIZES.stream()
+                            .flatMap(size -> Stream.of(4, 8).map(warps -> new ShortForm(dtype, size, warps))))
+                    .map(ShortForm::variant)
+                    .toList(),
+            IN_F32);
 
     public static final KernelFile ATTENTION_DECODE = file(
             "attention/attention_decode.cu",
@@ -89,12 +103,24 @@ public final class AttentionCatalog {
     }
 
     static List<KernelFile> all() {
-        return List.of(ATTENTION, ATTENTION_MMA, ATTENTION_DECODE, ATTENTION_WGMMA, ATTENTION_REPAIR, RESIDENT);
+        return List.of(
+                ATTENTION,
+                ATTENTION_MMA,
+                ATTENTION_SHORT,
+                ATTENTION_DECODE,
+                ATTENTION_WGMMA,
+                ATTENTION_REPAIR,
+                RESIDENT);
     }
 
     /** The size that a head is padded to in shared memory; 0 where it is larger than all. */
     public static int padded(long size) {
         return first(SIZES, size);
+    }
+
+    /** The same for few keys. */
+    public static int paddedForShort(long size) {
+        return first(SHORT_SIZES, size);
     }
 
     /** The same for products of warpgroups. */
@@ -180,6 +206,42 @@ public final class AttentionCatalog {
                         ? List.of(new MmaForm(dtype, size, 1, 32, 1), new MmaForm(dtype, size, 1, 16, 1))
                         : List.of(new MmaForm(dtype, size, 1, 16, 1), new MmaForm(dtype, size, 1, 8, 1));
         };
+    }
+
+    /**
+     * A form of {@code attention_short}.
+     *
+     * @param size what heads are padded to
+     * @param warps of a block: 4, or 8 where blocks are fewer than multiprocessors
+     */
+    public record ShortForm(DType dtype, int size, int warps) {
+        /** Queries of a block. */
+        public static final int QUERIES = 128;
+        /** Most keys. */
+        public static final int MOST_KEYS = 256;
+
+        private static final int TILE = 64;
+
+        /** Threads of a block. */
+        public int threads() {
+            return 32 * warps;
+        }
+
+        /** Dynamic shared memory of a block that has so many queries and keys. */
+        public int sharedBytes(long queries, int keys) {
+            int staged = queries <= TILE ? TILE : QUERIES;
+            int all = Math.ceilDiv(keys, TILE) * TILE;
+            return (staged + 2 * all) * rowBytes(dtype, size) + all * Float.BYTES;
+        }
+
+        public KernelVariant variant() {
+            boolean halves = dtype != DType.F32;
+            // blocks of four warps: 96 registers a thread for halves and small heads, which they fill
+            int blocks = size == 32 && halves ? 5 : size == 32 || halves ? 4 : 3;
+            return sized(dtype, "d" + size + "_w" + warps, size)
+                    .with("", "TENON_WARPS=" + warps)
+                    .with("", "TENON_BLOCKS=" + (warps == 4 ? blocks : 2 - size / 64 * (halves ? 0 : 1)));
+        }
     }
 
     /**

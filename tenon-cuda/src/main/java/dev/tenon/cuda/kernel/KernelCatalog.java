@@ -103,6 +103,21 @@ public final class KernelCatalog {
             ROWS,
             List.of(COMPUTE));
 
+    /** Types of {@link #EMBEDDING_NORM}, and how many packs of 16 bytes a lane of each of its entries has. */
+    public static final List<DType> EMBEDDING_TYPES = List.of(DType.F32, DType.F16, DType.BF16);
+
+    public static final List<Integer> EMBEDDING_PACKS = List.of(1, 2, 4, 8);
+
+    public static final KernelFile EMBEDDING_NORM = file(
+            "norm/embedding_norm.cu",
+            EMBEDDING_PACKS.stream().map(packs -> "embedding_norm_r" + packs).toList(),
+            EMBEDDING_TYPES.stream().map(KernelVariant::of).toList(),
+            together(
+                    List.of(POINTER, POINTER, I64, I32),
+                    List.of(POINTER, POINTER, I64, I32),
+                    List.of(POINTER, POINTER, I64, I32),
+                    List.of(POINTER, I64, I32, POINTER, POINTER, POINTER, I64, I32, F32, POINTER, I32)));
+
     /** For bytes, whatever their type. */
     public static final KernelVariant BYTES = new KernelVariant("_bytes", DType.U8, List.of());
 
@@ -235,6 +250,7 @@ public final class KernelCatalog {
                 RMSNORM_TEAM,
                 RMSNORM_BLOCK,
                 RESIDUAL_NORM,
+                EMBEDDING_NORM,
                 COPY,
                 UNARY,
                 BINARY,

@@ -40,6 +40,7 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.movement.Trilu;
+import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
@@ -86,6 +87,7 @@ import dev.tenon.cuda.lower.matmul.ScaledProducts;
 import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.movement.GpuPadLowering;
 import dev.tenon.cuda.lower.norm.GpuChannelNormLowering;
+import dev.tenon.cuda.lower.norm.GpuEmbeddingLowering;
 import dev.tenon.cuda.lower.norm.GpuNormLowering;
 import dev.tenon.cuda.lower.quantisation.GpuQuantisationLowering;
 import dev.tenon.cuda.lower.random.GpuRandomLowering;
@@ -128,6 +130,7 @@ public final class GpuLowering {
             return switch (whole) {
                 case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
+                case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
                 case ChannelsLastConv op -> GpuConvLowering.lower(op, node, context);
             };
         }
@@ -220,6 +223,7 @@ public final class GpuLowering {
         return switch (claimable) {
             case PlainAttention op -> claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
+            case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
             case ChannelsLastConv op -> GpuConvLowering.claims(op, whole, precision);
         };
     }

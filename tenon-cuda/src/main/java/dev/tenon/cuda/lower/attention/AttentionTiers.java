@@ -6,6 +6,7 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
+import dev.tenon.cuda.kernel.AttentionCatalog.ShortForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.WarpgroupForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
@@ -63,6 +64,9 @@ final class AttentionTiers {
     Lowered lower() {
         if (taken("attention_decode", decodeRefusal())) {
             return decode();
+        }
+        if (taken("attention_short", shortRefusal())) {
+            return shortForm();
         }
         if (taken("attention_wgmma", warpgroupRefusal())) {
             return warpgroups();
@@ -162,6 +166,54 @@ final class AttentionTiers {
                 launch,
                 split ? SizeMath.product(NAME, all, splits, form.partBytes()) : 0,
                 split ? SizeMath.product(NAME, all, Integer.BYTES) : 0);
+    }
+
+    private String shortRefusal() {
+        String refusal = tensorCoreRefusal();
+        if (!refusal.isEmpty()) {
+            return refusal;
+        }
+        if (problem.keys() > ShortForm.MOST_KEYS) {
+            return problem.keys() + " keys; it takes at most " + ShortForm.MOST_KEYS;
+        }
+        int padded = AttentionCatalog.paddedForShort(problem.largestSize());
+        if (padded == 0) {
+            return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 64";
+        }
+        if (problem.causal()
+                || problem.window() > 0
+                || problem.cap() > 0
+                || problem.maskStrides().query() != 0) {
+            return "queries see different keys, or there is a cap";
+        }
+        if (!problem.isPacked()) {
+            return "heads do not start on 16-byte boundaries";
+        }
+        if (problem.heads() > GridLimits.YZ) {
+            return problem.heads() + " heads are more than " + GridLimits.YZ;
+        }
+        int shared = new ShortForm(problem.dtype(), padded, 4).sharedBytes(problem.queries(), (int) problem.keys());
+        return shared > device.sharedBytesPerBlockOptIn() ? sharedRefusal(shared) : "";
+    }
+
+    private Lowered shortForm() {
+        long blocks = SizeMath.product(
+                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), (long) ShortForm.QUERIES));
+        ShortForm form = new ShortForm(
+                problem.dtype(),
+                AttentionCatalog.paddedForShort(problem.largestSize()),
+                blocks < device.multiprocessors() ? 8 : 4);
+        int most =
+                Math.min(form.sharedBytes(ShortForm.QUERIES, ShortForm.MOST_KEYS), device.sharedBytesPerBlockOptIn());
+        Kernel kernel = kernels.kernel(AttentionCatalog.ATTENTION_SHORT, "attention_short", form.variant(), most);
+        LaunchShape shape = shape(ShortForm.QUERIES, form.threads())
+                .withSharedBytes(form.sharedBytes(problem.queries(), (int) problem.keys()))
+                .withProgrammatic();
+        return step(
+                "attention_short, " + type() + ", heads of " + form.size(),
+                problem.launch(kernel, shape, operands).build(),
+                0,
+                0);
     }
 
     private String warpgroupRefusal() {

@@ -109,7 +109,8 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
         Kernel kernel = context.kernels()
                 .kernel(AttentionCatalog.ATTENTION_REPAIR, "attention_repair", KernelVariant.of(problem.dtype()));
         int batches = (int) Math.min(problem.batches(), GridLimits.YZ);
-        LaunchShape shape = LaunchShape.of(PARTS, (int) problem.heads(), batches, THREADS);
+        LaunchShape shape =
+                LaunchShape.of(PARTS, (int) problem.heads(), batches, THREADS).withProgrammatic();
         return problem.launch(kernel, shape, at).build();
     }
 

@@ -37,7 +37,7 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static final double LAUNCH = 2.5;
 
     private static final double ENTRY = 3.2;
-    private static final double SHORT_TILE = 3.0;
+    private static final double SHORT_TILE = 2.75;
     private static final double TILE_TIME = 5.5;
 
     /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */

@@ -212,25 +212,6 @@ struct Consumer {
     }
 };
 
-// Four words of four neighbouring lanes transposed: lane t gets the words that were number t, in the order of lanes.
-__device__ __forceinline__ void transpose_4(u32 (&v)[4]) {
-    int lane = threadIdx.x;
-    u32 a = __shfl_xor_sync(0xffffffffu, lane & 1 ? v[0] : v[1], 1);
-    u32 b = __shfl_xor_sync(0xffffffffu, lane & 1 ? v[2] : v[3], 1);
-    if (lane & 1) {
-        v[0] = a, v[2] = b;
-    } else {
-        v[1] = a, v[3] = b;
-    }
-    a = __shfl_xor_sync(0xffffffffu, lane & 2 ? v[0] : v[2], 2);
-    b = __shfl_xor_sync(0xffffffffu, lane & 2 ? v[1] : v[3], 2);
-    if (lane & 2) {
-        v[0] = a, v[1] = b;
-    } else {
-        v[2] = a, v[3] = b;
-    }
-}
-
 // Stores a warp's 16 rows; those whose sums are NaN again by their definition.
 __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& seen, const Consumer& of, const Work& work, i64 first) {
     int lane = threadIdx.x % 32;
@@ -254,7 +235,7 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
             }
             transpose_4(words);
             int c = (n + lane % 4) * 8;
-            if (row < seen.queries && c < at.dv) *reinterpret_cast<uint4*>(to + c) = make_uint4(words[0], words[1], words[2], words[3]);
+            if (row < seen.queries && c < at.dv) store_16(to + c, words);
         }
     }
     if (at.plain || !__any_sync(0xffffffffu, odd)) return;

@@ -91,20 +91,6 @@ __device__ __forceinline__ void fetch(const Problem& at, const TensorMap& left, 
 __device__ __forceinline__ u32 operand_at(u32 address) { return address >> 4 | HALF >> 4 << 16; }
 __device__ __forceinline__ u64 operand(u32 low) { return static_cast<u64>(1024u >> 4 | 1u << 30) << 32 | low; }
 
-// Four words of four neighbouring lanes transposed: lane t gets the words that were number t, in the order of lanes.
-__device__ __forceinline__ void transpose_4(u32 (&v)[4]) {
-    bool odd = threadIdx.x & 1;
-    bool high = threadIdx.x & 2;
-    u32 a = __shfl_xor_sync(0xffffffffu, odd ? v[0] : v[1], 1);
-    u32 b = __shfl_xor_sync(0xffffffffu, odd ? v[2] : v[3], 1);
-    (odd ? v[0] : v[1]) = a;
-    (odd ? v[2] : v[3]) = b;
-    a = __shfl_xor_sync(0xffffffffu, high ? v[0] : v[2], 2);
-    b = __shfl_xor_sync(0xffffffffu, high ? v[1] : v[3], 2);
-    (high ? v[0] : v[2]) = a;
-    (high ? v[1] : v[3]) = b;
-}
-
 // Finishes and stores a warp's 16 rows of a tile; `row` is this lane's first, the other is 8 after it.
 __device__ __forceinline__ void store(const Problem& at, const Shared& shared, const float (&sums)[COLUMNS / 8][4], i64 row, int tile) {
     int lane = threadIdx.x % 32;
@@ -124,7 +110,7 @@ __device__ __forceinline__ void store(const Problem& at, const Shared& shared, c
             transpose_4(words);
             i64 r = row + i * 8;
             i64 c = column + unit * 32;
-            if (r < at.m && c < at.n) *reinterpret_cast<uint4*>(at.y + r * at.n + c) = make_uint4(words[0], words[1], words[2], words[3]);
+            if (r < at.m && c < at.n) store_16(at.y + r * at.n + c, words);
         }
     }
 }

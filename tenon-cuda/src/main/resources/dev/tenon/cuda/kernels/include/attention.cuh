@@ -82,10 +82,8 @@ struct Scores {
         this->scale = seen.cap > 0.0f ? scale / seen.cap : scale * LOG2E;
     }
 
-    // One score before masks, unless raw.
-    __device__ __forceinline__ float scaled(float product) const {
-        return seen.cap > 0.0f ? seen.cap * LOG2E * capped(product * scale) : product * scale;
-    }
+    // One score before masks where there is a cap; others are product * scale, unless raw.
+    __device__ __forceinline__ float capped_score(float product) const { return seen.cap * LOG2E * capped(product * scale); }
 };
 
 // The keys that a row sees, apart from a mask, as bounds of columns of a tile of `width` keys.

@@ -84,6 +84,25 @@ struct HalfFragments {
             }
         }
     }
+
+    // Adds the sums of 16 rows' weights, rounded, to all columns of `sums`: a product with ones.
+    template <int KEYS>
+    static __device__ __forceinline__ void total(float (&sums)[4], const float (&p)[KEYS / 8][4]) {
+        u32 one = pair(1.0f, 1.0f);
+        u32 ones[2] = {one, one};
+#pragma unroll
+        for (int i = 0; i < KEYS / 16; i++) {
+            u32 a[4];
+            a[0] = pair(p[2 * i][0], p[2 * i][1]);
+            a[1] = pair(p[2 * i][2], p[2 * i][3]);
+            a[2] = pair(p[2 * i + 1][0], p[2 * i + 1][1]);
+            a[3] = pair(p[2 * i + 1][2], p[2 * i + 1][3]);
+            mma_16816(sums, a, ones, T());
+        }
+    }
+
+    // Makes them the totals of rows g and g + 8, in 0 and 2.
+    static __device__ __forceinline__ void finish(float (&)[4]) {}
 };
 
 template <int D, int ROWS, bool KEPT>
@@ -164,6 +183,23 @@ struct Fragments<float, D, ROWS, KEPT> {
 #pragma unroll
                 for (int r = 0; r < ROWS; r++) mma_1688_tf32(o[r][n], a[r], b);
             }
+        }
+    }
+
+    template <int KEYS>
+    static __device__ __forceinline__ void total(float (&sums)[4], const float (&p)[KEYS / 8][4]) {
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) sums[e / 2 * 2] += p[n][e];
+        }
+    }
+
+    static __device__ __forceinline__ void finish(float (&sums)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i += 2) {
+            sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], 1);
+            sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], 2);
         }
     }
 };

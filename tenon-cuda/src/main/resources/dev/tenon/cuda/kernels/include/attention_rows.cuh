@@ -82,12 +82,25 @@ __device__ __forceinline__ void to_scores(float (&s)[N][4], const Scores<T>& sco
     const Seen<T, float>& seen = scores.seen;
     int column = threadIdx.x % 4 * 2;
     if (!scores.raw) {
+        if (seen.cap > 0.0f) {  // once, not for each score
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-            Pack<float, 2> added = {{0.0f, 0.0f}};
-            if (staged) added = *reinterpret_cast<const Pack<float, 2>*>(staged + n * 8 + column);
+            for (int n = 0; n < N; n++) {
 #pragma unroll
-            for (int e = 0; e < 4; e++) s[n][e] = scores.scaled(s[n][e]) + added.at[e % 2];
+                for (int e = 0; e < 4; e++) s[n][e] = scores.capped_score(s[n][e]);
+            }
+        } else if (!staged) {
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int e = 0; e < 4; e++) s[n][e] *= scores.scale;
+            }
+        }
+        float scale = seen.cap > 0.0f ? 1.0f : scores.scale;
+#pragma unroll
+        for (int n = 0; staged && n < N; n++) {
+            Pack<float, 2> added = *reinterpret_cast<const Pack<float, 2>*>(staged + n * 8 + column);
+#pragma unroll
+            for (int e = 0; e < 4; e++) s[n][e] = s[n][e] * scale + added.at[e % 2];
         }
     }
     bool each = seen.kind != MASK_NONE && !staged;

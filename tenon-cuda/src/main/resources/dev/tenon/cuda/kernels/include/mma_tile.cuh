@@ -18,7 +18,7 @@ struct MmaChunk {
         words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
     }
 
-    __device__ __forceinline__ void store(T* to) const { *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]); }
+    __device__ __forceinline__ void store(T* to) const { store_16(to, words); }
 
     __device__ __forceinline__ float get(int e) const {
         T v;

@@ -75,3 +75,18 @@ __device__ __forceinline__ void store_pack(T* base, i64 pack, Pack<T, V> v, u64 
     if (sizeof(Pack<T, V>) != 16) return store_pack<T, V>(base, pack, v);
     store_16(reinterpret_cast<Pack<T, V>*>(base) + pack, *reinterpret_cast<uint4*>(&v), policy);
 }
+
+// Four words of four neighbouring lanes transposed: lane t gets the words that were number t, in the order of lanes.
+__device__ __forceinline__ void transpose_4(u32 (&v)[4]) {
+    bool odd = threadIdx.x & 1;
+    bool high = threadIdx.x & 2;
+    u32 a = __shfl_xor_sync(0xffffffffu, odd ? v[0] : v[1], 1);
+    u32 b = __shfl_xor_sync(0xffffffffu, odd ? v[2] : v[3], 1);
+    u32 w0 = odd ? a : v[0], w1 = odd ? v[1] : a, w2 = odd ? b : v[2], w3 = odd ? v[3] : b;
+    a = __shfl_xor_sync(0xffffffffu, high ? w0 : w2, 2);
+    b = __shfl_xor_sync(0xffffffffu, high ? w1 : w3, 2);
+    v[0] = high ? a : w0;
+    v[1] = high ? b : w1;
+    v[2] = high ? w2 : a;
+    v[3] = high ? w3 : b;
+}

@@ -347,6 +347,10 @@ __device__ __forceinline__ void store_16(void* global, uint4 v, u64 policy) {
     *static_cast<uint4*>(global) = v;
 #endif
 }
+// In one access; the compiler makes four where it chose the words.
+__device__ __forceinline__ void store_16(void* global, const u32 (&v)[4]) {
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
+}
 
 // 16 bytes from global to shared memory, done at some time before the wait; without passing through registers.
 __device__ __forceinline__ void copy_async_16(void* shared, const void* global) {

@@ -39,6 +39,7 @@ TENON_DEVICE u64 l2_let_go() { return 0; }
 TENON_DEVICE u64 l2_keep() { return 0; }
 TENON_DEVICE uint4 load_16(const void* global, u64) { return *static_cast<const uint4*>(global); }
 TENON_DEVICE void store_16(void* global, uint4 v, u64) { *static_cast<uint4*>(global) = v; }
+TENON_DEVICE void store_16(void* global, const u32 (&v)[4]) { *static_cast<uint4*>(global) = make_uint4(v[0], v[1], v[2], v[3]); }
 
 TENON_DEVICE void copy_async_16(void* shared, const void* global) { tenon_copy_async(shared, global, 16); }
 TENON_DEVICE void copy_async_16(void* shared, const void* global, u64) { tenon_copy_async(shared, global, 16); }
