@@ -4,6 +4,7 @@ import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Elements;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Value;
@@ -13,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** {@code a = f(x); b = f(x) → a = f(x)}, b being a. Equal splats count as one value. */
+/** {@code a = f(x); b = f(x) → a = f(x)}, b being a. Equal splats and single elements count as one value. */
 final class CommonSubexpressions implements Pass {
     /** An operation on operands, which are values or, where they are splats, their data. */
     private static final class Key {
@@ -67,6 +68,13 @@ final class CommonSubexpressions implements Pass {
     }
 
     private static Object identity(Value value) {
-        return value.constant() instanceof ConstantData.Splat splat ? splat : value;
+        return switch (value.constant()) {
+            case null -> value;
+            case ConstantData.Splat splat -> splat;
+            case ConstantData.Dense one
+            when one.type().shape().elements() == 1 && one.type().dtype().bits() >= Byte.SIZE ->
+                new ConstantData.Splat(one.type(), Elements.bits(one.type().dtype(), one.segment(), 0));
+            case ConstantData.Dense _ -> value;
+        };
     }
 }

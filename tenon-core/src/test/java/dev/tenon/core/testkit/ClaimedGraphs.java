@@ -152,7 +152,8 @@ public final class ClaimedGraphs {
         if (mask) {
             operands.add(constant(batch, 1, random.nextBoolean() ? 1 : tokens, tokens));
         }
-        Value y = g.addAll(new PlainAttention(mask, packed, scale), operands).getFirst();
+        Value y = g.addAll(new PlainAttention(mask, packed, scale, random.nextBoolean()), operands)
+                .getFirst();
         return g.reshape(y, batch, tokens, heads * head);
     }
 

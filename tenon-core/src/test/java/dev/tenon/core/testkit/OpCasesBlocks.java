@@ -98,8 +98,13 @@ final class OpCasesBlocks {
         sums(type.toString(), 16, new PlainAttention(false, 0.25), q, k, v);
         sums(type + " masked", 16, new PlainAttention(true, -0.5), q, k, v, random.array(type, 2, 1, 1, 7));
         NdArray qkv = random.array(type, 2, 7, 3, 4, 5);
-        sums(type + " packed", 16, new PlainAttention(false, true, 0.25), qkv);
-        sums(type + " packed, masked", 16, new PlainAttention(true, true, -0.5), qkv, random.array(type, 7, 7));
+        sums(type + " packed", 16, new PlainAttention(false, true, 0.25, false), qkv);
+        sums(type + " packed, masked", 16, new PlainAttention(true, true, -0.5, false), qkv, random.array(type, 7, 7));
+        NdArray seen = NdArray.zeros(type, 2, 1, 1, 7);
+        for (int i = 0; i < 9; i++) {
+            seen.set(i, Double.NEGATIVE_INFINITY); // all keys of the first batch
+        }
+        sums(type + " guarded", 16, new PlainAttention(true, false, 0.25, true), q, k, v, seen);
         if (type.accumulator() == type) {
             products(type, x);
             experts(type);

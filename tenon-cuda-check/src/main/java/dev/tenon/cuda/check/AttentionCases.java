@@ -75,6 +75,7 @@ final class AttentionCases {
             cases.add(new KernelCase("attention", "unseen values " + dtype, stage -> unseen(stage, dtype)));
             cases.add(new KernelCase("attention", "least masks " + dtype, stage -> leastMasks(stage, dtype)));
             cases.add(new KernelCase("attention", "masked keys " + dtype, stage -> maskedKeys(stage, dtype)));
+            cases.add(new KernelCase("attention", "guarded " + dtype, stage -> guarded(stage, dtype)));
         }
         cases.add(new KernelCase("attention", "rows of -inf", this::infinities));
         cases.add(new KernelCase("attention", "AT-01 bottom right", this::bottomRight));
@@ -98,8 +99,13 @@ final class AttentionCases {
             inputs.add(CaseArrays.normal(random, dtype, 2, 1, 1, size[1]));
             compare(stage, precision, new PlainAttention(true, scale), inputs, size);
             NdArray packed = CaseArrays.normal(random, dtype, 2, size[1], 3, size[2], size[3]);
-            compare(stage, precision, new PlainAttention(false, true, scale), List.of(packed), size);
-            compare(stage, precision, new PlainAttention(true, true, scale), List.of(packed, inputs.getLast()), size);
+            compare(stage, precision, new PlainAttention(false, true, scale, false), List.of(packed), size);
+            compare(
+                    stage,
+                    precision,
+                    new PlainAttention(true, true, scale, false),
+                    List.of(packed, inputs.getLast()),
+                    size);
         });
     }
 
@@ -196,6 +202,49 @@ final class AttentionCases {
             compare(stage, Precision.FAST, attention(false, 0, AttentionMask.BOOLEAN, 0), List.of(q, k, v, seen), size);
             compare(stage, Precision.FAST, attention(false, 0, AttentionMask.NONE, 0), List.of(q, k, v), size);
         }
+    }
+
+    /**
+     * Weights that are NaN count as 0: of queries that see no key, and of queries that are not numbers. A value that is
+     * not finite is NaN all the same, for those as for others that give it no weight.
+     */
+    private void guarded(KernelStage stage, DType dtype) {
+        for (int[] size :
+                new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
+            Random random = new Random(size[1]);
+            NdArray q = CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]);
+            NdArray k = CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]);
+            NdArray v = CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]);
+            NdArray byKey = NdArray.zeros(dtype, 2, 1, 1, size[1]);
+            NdArray byQuery = NdArray.zeros(dtype, 2, 1, size[0], size[1]);
+            double none = Double.NEGATIVE_INFINITY;
+            for (int i = 0; i < byKey.size(); i++) {
+                byKey.set(i, i < size[1] - 5 ? 0 : none);
+            }
+            for (int i = 0; i < byQuery.size(); i++) {
+                byQuery.set(i, i / size[1] % 3 == 1 || i % 7 == 2 ? none : 0);
+            }
+            double scale = 1 / Math.sqrt(size[3]);
+            for (Precision precision : dtype == DType.F32 ? Precision.values() : new Precision[] {Precision.FAST}) {
+                PlainAttention plain = new PlainAttention(false, false, scale, true);
+                PlainAttention masked = new PlainAttention(true, false, scale, true);
+                compare(stage, precision, plain, List.of(q, k, v), size);
+                compare(stage, precision, masked, List.of(q, k, v, byKey), size);
+                compare(stage, precision, masked, List.of(q, k, v, byQuery), size);
+                NdArray odd = with(q, size[3] + 1, Double.NaN);
+                compare(stage, precision, plain, List.of(odd, k, v), size);
+                compare(stage, precision, masked, List.of(odd, k, v, byKey), size);
+                NdArray infinite = with(v, 3, Double.POSITIVE_INFINITY);
+                compare(stage, precision, masked, List.of(odd, k, infinite, byKey), size);
+                compare(stage, precision, masked, List.of(q, k, infinite, byQuery), size);
+            }
+        }
+    }
+
+    private static NdArray with(NdArray array, int at, double element) {
+        NdArray changed = NdArray.of(array.type(), array.toDoubles());
+        changed.set(at, element);
+        return changed;
     }
 
     /** A row whose scores are all the least number, as padding masks of exporters have it, averages its values. */

@@ -47,7 +47,8 @@ class ExecutionBitsTest {
                         expectSame(mode + ", graph " + seed + ", run " + run, expected.get(run), results.get(run));
                     }
                 }
-                expectSame("eager, graph " + seed, usual(engine, graph, seed), engine.eager(graph, inputs(graph, seed)));
+                expectSame(
+                        "eager, graph " + seed, usual(engine, graph, seed), engine.eager(graph, inputs(graph, seed)));
             }
         }
         System.out.printf("executions on a GPU: %d graphs under %s and eager%n", GRAPHS, MODES);

@@ -146,7 +146,7 @@ public final class MergeParallelProducts implements Pass {
         Value packed = packed(into.addAll(product, operands).getFirst(), node.input(0), into);
         List<Value> inputs = new ArrayList<>(List.of(packed));
         node.inputs().stream().skip(PARTS).forEach(mask -> inputs.add(into.map(mask)));
-        List<Value> results = into.addAll(new PlainAttention(op.mask(), true, op.scale()), inputs);
+        List<Value> results = into.addAll(op.ofPacked(), inputs);
         return context.claimed(results.getFirst()) ? results : null;
     }
 

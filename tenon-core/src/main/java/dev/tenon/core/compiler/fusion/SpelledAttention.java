@@ -10,9 +10,12 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import java.util.ArrayList;
@@ -22,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
  * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand
- * before the product on one operand or on both; several addends are one mask. The operands and the result
+ * before the product on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the result
  * get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
@@ -82,11 +85,13 @@ public final class SpelledAttention implements Pass {
         if (!isProduct(node, false)) {
             return null;
         }
-        Node softmax = Match.producer(node.input(0));
+        Value guarded = unguarded(node.input(0), into);
+        Value weights = guarded == null ? node.input(0) : guarded;
+        Node softmax = Match.producer(weights);
         if (softmax == null
                 || !(softmax.op() instanceof Softmax(int axis))
                 || axis != RANK - 1
-                || !into.isPrivate(node.input(0))
+                || !(guarded != null || into.isPrivate(weights))
                 || !into.isPrivate(softmax.input(0))) {
             return null;
         }
@@ -106,9 +111,30 @@ public final class SpelledAttention implements Pass {
                 .map(into::map)
                 .reduce((one, other) -> into.add(new Binary(BinaryFn.ADD), one, other))
                 .ifPresent(operands::add);
-        PlainAttention op = new PlainAttention(!scores.masks.isEmpty(), scores.scale * q.factor * k.factor);
+        PlainAttention op =
+                new PlainAttention(!scores.masks.isEmpty(), false, scores.scale * q.factor * k.factor, guarded != null);
         List<Value> fused = into.addAll(op, operands);
         return context.claimed(fused.getFirst()) ? List.of(into.add(SWAP, fused.getFirst())) : null;
+    }
+
+    /** The weights in {@code where(is_nan(weights), 0, weights)}; null for any other value. */
+    private static @Nullable Value unguarded(Value value, Rewriter into) {
+        Node node = Match.producer(value);
+        if (node == null || !(node.op() instanceof Where) || !into.isPrivate(value)) {
+            return null;
+        }
+        Value weights = node.input(2);
+        Node test = Match.producer(node.input(0));
+        boolean guards = test != null
+                && test.op() instanceof Unary unary
+                && unary.fn() == UnaryFn.IS_NAN
+                && test.input(0).equals(weights)
+                && Match.isAll(node.input(1), 0)
+                && into.isPrivate(node.input(0))
+                && into.reads(weights) == 2
+                && !into.isOutput(weights)
+                && weights.type().mustEqual(value.type());
+        return guards ? weights : null;
     }
 
     /** Whether a node is the product of queries and keys: these have tokens before elements, or are seen turned. */

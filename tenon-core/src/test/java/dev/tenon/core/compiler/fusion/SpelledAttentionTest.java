@@ -30,6 +30,11 @@ final class SpelledAttentionTest {
 
     /** As BERT is exported: projections [B,L,H*D] seen as heads, a divided score, a mask that is broadcast. */
     private static Graph spelled(boolean mask, boolean division, boolean keyTransposed) {
+        return spelled(mask, division, keyTransposed, false);
+    }
+
+    /** @param guarded whether weights that are NaN count as 0 */
+    private static Graph spelled(boolean mask, boolean division, boolean keyTransposed, boolean guarded) {
         return GraphBuilder.build("spelled", g -> {
             Value x = g.input("x", TensorType.of(DType.F32, 2, 5, 12));
             Value heads = g.reshape(x, 2, 5, 3, 4);
@@ -40,7 +45,11 @@ final class SpelledAttentionTest {
                     : g.add(new MatMul(false, true, Epilogue.NONE), q, g.transpose(heads, 0, 2, 1, 3));
             Value scaled = division ? g.div(scores, g.scalar(DType.F32, 2)) : g.mul(g.scalar(DType.F32, 0.5), scores);
             Value seen = mask ? g.add(g.input("mask", TensorType.of(DType.F32, 2, 1, 1, 5)), scaled) : scaled;
-            Value mixed = g.transpose(g.matmul(g.softmax(seen, 3), v), 0, 2, 1, 3);
+            Value weights = g.softmax(seen, 3);
+            if (guarded) {
+                weights = g.where(g.unary(UnaryFn.IS_NAN, weights), g.scalar(DType.F32, 0), weights);
+            }
+            Value mixed = g.transpose(g.matmul(weights, v), 0, 2, 1, 3);
             g.output("y", g.reshape(mixed, 2, 5, 12));
         });
     }
@@ -71,6 +80,27 @@ final class SpelledAttentionTest {
         double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
         double[] actual = Interpreter.run(fused, inputs).get("y").toDoubles();
         assertThat(actual).containsExactly(expected, within(1e-6));
+    }
+
+    @Test
+    void weightsThatAreNanMayCountAsZero() {
+        Graph graph = spelled(true, true, true, true);
+        Graph fused = fused(graph, EVERYTHING);
+        assertThat(fused.nodes())
+                .as("%s", fused)
+                .filteredOn(node -> node.op() instanceof PlainAttention op && op.guarded())
+                .hasSize(1);
+        assertThat(fused.nodes().stream().map(node -> node.op().mnemonic()))
+                .doesNotContain("transpose", "softmax", "where", "region");
+        NdArray x = new Seeded(3).array(DType.F32, 2, 5, 12);
+        NdArray mask = NdArray.zeros(DType.F32, 2, 1, 1, 5);
+        for (int i = 0; i < 7; i++) {
+            mask.set(i, Double.NEGATIVE_INFINITY);
+        }
+        Map<String, NdArray> inputs = Map.of("x", x, "mask", mask);
+        double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
+        assertThat(expected).startsWith(0.0, 0.0, 0.0).doesNotContain(Double.NaN);
+        assertThat(Interpreter.run(fused, inputs).get("y").toDoubles()).containsExactly(expected, within(1e-6));
     }
 
     @Test

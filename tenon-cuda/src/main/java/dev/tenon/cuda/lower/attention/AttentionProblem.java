@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param sizeV of a head of values
  * @param window 0 for none
  * @param cap 0 for none
- * @param plain whether nothing is left out: a row of -inf is NaN then, otherwise 0
+ * @param formula what counts
  */
 record AttentionProblem(
         DType dtype,
@@ -37,7 +37,7 @@ record AttentionProblem(
         long window,
         double scale,
         double cap,
-        boolean plain) {
+        Formula formula) {
     private static final int WIDEST = 16;
 
     /**
@@ -56,6 +56,22 @@ record AttentionProblem(
 
         private boolean isPacked(int pack) {
             return batch % pack == 0 && token % pack == 0 && head % pack == 0;
+        }
+    }
+
+    /** Which keys count, and what of rows without any. */
+    enum Formula {
+        /** Those that a query sees; one that sees none is 0. */
+        SEEN_ALONE(0),
+        /** All: a row of -inf is NaN. */
+        PLAIN(1),
+        /** All, and weights that are NaN count as 0. */
+        GUARDED(2);
+
+        private final int code;
+
+        Formula(int code) {
+            this.code = code;
         }
     }
 
@@ -143,7 +159,7 @@ record AttentionProblem(
                 .add(window)
                 .compute(dtype, scale)
                 .compute(dtype, cap)
-                .add(plain);
+                .add(formula.code);
     }
 
     private static void add(PreparedLaunch.Builder launch, Strides strides) {

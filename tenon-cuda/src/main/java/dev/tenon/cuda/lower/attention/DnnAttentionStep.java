@@ -7,6 +7,7 @@ import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.lower.attention.AttentionProblem.Formula;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Mask;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Strides;
@@ -65,6 +66,9 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
         }
         if (problem.mask() != Mask.NONE || problem.window() > 0 || problem.cap() > 0) {
             return "there is a mask, a window or a cap";
+        }
+        if (problem.formula() == Formula.GUARDED) {
+            return "weights that are NaN count as 0";
         }
         if (problem.keys() == 0) {
             return "there are no keys";

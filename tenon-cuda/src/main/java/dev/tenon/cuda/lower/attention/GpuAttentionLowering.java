@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.cuda.lower.attention.AttentionProblem.Formula;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Mask;
 import dev.tenon.cuda.lower.attention.AttentionProblem.MaskStrides;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
@@ -52,7 +53,7 @@ public final class GpuAttentionLowering {
                 0,
                 op.scale(),
                 0,
-                true);
+                op.guarded() ? Formula.GUARDED : Formula.PLAIN);
         int first = context.slot(node.input(0));
         long part = packed ? node.output().dtype().bytesFor(q.elements(head, q.rank())) : 0;
         int maskSlot = slot(mask, context);
@@ -92,7 +93,7 @@ public final class GpuAttentionLowering {
                 op.window(),
                 op.scaleFor(q.size(3)),
                 op.softCap(),
-                false);
+                Formula.SEEN_ALONE);
         Operands operands = new Operands(
                 context.slot(node.input(0)),
                 context.slot(node.input(1)),

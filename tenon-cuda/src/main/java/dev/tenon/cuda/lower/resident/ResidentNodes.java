@@ -103,7 +103,7 @@ final class ResidentNodes {
         Shape y = node.output().shape();
         long keys = y.size(1);
         int head = HEADS.stream().filter(size -> size == y.size(3)).findFirst().orElse(0);
-        if (!op.packed() || head == 0 || keys > MOST_KEYS) {
+        if (!op.packed() || op.guarded() || head == 0 || keys > MOST_KEYS) {
             return null;
         }
         Operands at = new Operands(

@@ -1,7 +1,7 @@
 // y = softmax(scale · q kᵀ, capped, masked) v for each head, any head size: the online softmax over tiles of 32 keys (Milakov and
 // Gimelshein, arXiv:1805.02867), 16 queries a block, 8 threads a query. Sums in f32, of double in double.
 //
-// plain: nothing is left out; a row of scores that are all -inf is NaN, and 0 times NaN is NaN. Otherwise keys that a query does not see
+// What keys that a query does not see count for is the formula of attention.cuh: as SEEN_ALONE they
 // have no part in its row, and a row without keys is 0.
 //
 // Launch: 128 threads, grid (ceil(queries / 16), heads, min(batches, 65535)); dynamic shared memory 16·(d + dv) computed elements.
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(128)
     TENON_NAME(attention)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                           i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                           i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                          i32 causal, i64 window, A scale, A cap, i32 plain) {
+                          i32 causal, i64 window, A scale, A cap, i32 formula) {
     TENON_DYNAMIC_SHARED(A, dynamic);
     __shared__ Tiles tiles;
     A* const own = dynamic;             // the queries, [BR][d]
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(128)
     Heads<const T> ks = {k, k_batch, k_token, k_head};
     Heads<const T> vs = {v, v_batch, v_token, v_head};
     Heads<T> ys = {y, y_batch, y_token, y_head};
-    Seen<T, A> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap};
+    Seen<T, A> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED};
     int r = threadIdx.x / LANES;
     int lane = threadIdx.x % LANES;
     i64 h = blockIdx.y;
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(128)
                 A p = exp(s[j] - base);
                 added += p;
                 // below 0: has no part, whatever the value
-                bool out = at >= keys || (!plain && s[j] == A(-TENON_INFINITY));
+                bool out = at >= keys || (formula == SEEN_ALONE && s[j] == A(-TENON_INFINITY));
                 tiles.weights[r][lane + LANES * j] = out ? A(-1) : p;
             }
             total = total * kept + across(added, [](A a, A c) { return a + c; });
@@ -119,7 +119,15 @@ extern "C" __global__ void __launch_bounds__(128)
             }
         }
         if (query < queries) {
-            bool none = keys == 0 || (total == A(0) && !plain);
+            bool none = keys == 0 || (total == A(0) && formula != PLAIN);
+            bool isnan = seen.guarded && total != total;
+            total = isnan ? A(1) : seen.divisor(total);
+            for (int i = lane; i < dv && isnan; i += LANES) {  // weights count as 0
+                A sum = A(0);
+                for (i64 key = 0; key < keys; key++) sum += A(0) * to_compute(vs.row(b, key, h / group)[i]);
+                sums[r * dv + i] = sum;
+            }
+            none = none && !seen.guarded;
             for (int i = lane; i < dv; i += LANES) ys.row(b, query, h)[i] = From<T>::of(none ? A(0) : sums[r * dv + i] / total);
         }
     }

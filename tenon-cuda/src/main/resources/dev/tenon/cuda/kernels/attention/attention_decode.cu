@@ -116,7 +116,7 @@ __device__ __forceinline__ void store(const Decode& at, const Seen<T, float>& se
         int column = i % (D / 4) * 4;
         if (column >= at.dv) continue;
         Pack<float, 4> sum = sum_parts(parts, count, row, column, weights);
-        float total = weights[ROWS * count + row];
+        float total = seen.divisor(weights[ROWS * count + row]);
         i64 h = static_cast<i64>(key_head) * at.group + (row0 + row) / at.queries;
         T* to = at.ys.row(b, (row0 + row) % at.queries, h) + column;
         bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
@@ -297,11 +297,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     TENON_NAME(attention_decode)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                                  i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                                  i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                                 i32 causal, i64 window, float scale, float cap, i32 plain, i32 packed, float* partial, u32* counters) {
+                                 i32 causal, i64 window, float scale, float cap, i32 formula, i32 packed, float* partial, u32* counters) {
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
     Decode at = {{q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, {y, y_batch, y_token, y_head},
-                 group, static_cast<int>(queries), d, dv, scale, plain != 0, packed != 0};
-    decode(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap}, batches, partial, counters);
+                 group, static_cast<int>(queries), d, dv, scale, formula == PLAIN, packed != 0};
+    decode(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED}, batches, partial, counters);
 #endif
 }
 TENON_ENTRY(attention_decode)

@@ -87,7 +87,7 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             i64 row = first + r * 16 + i * 8 + lane / 4;
-            float total = running.total[r][i];
+            float total = seen.divisor(running.total[r][i]);
             bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
             float share = 1.0f / total;
             if (row >= seen.queries) continue;
@@ -204,11 +204,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     TENON_NAME(attention_mma)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                               i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                               i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                              i32 causal, i64 window, float scale, float cap, i32 plain, i32 packed) {
+                              i32 causal, i64 window, float scale, float cap, i32 formula, i32 packed) {
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
     Problem at = {{q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, {y, y_batch, y_token, y_head},
-                  d, dv, scale, plain != 0, packed != 0};
-    attend(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap}, batches, group);
+                  d, dv, scale, formula == PLAIN, packed != 0};
+    attend(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED}, batches, group);
 #endif
 }
 TENON_ENTRY(attention_mma)

@@ -13,14 +13,14 @@ extern "C" __global__ void __launch_bounds__(128)
     TENON_NAME(attention_repair)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                                  i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                                  i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                                 i32 causal, i64 window, float scale, float cap, i32 plain) {
+                                 i32 causal, i64 window, float scale, float cap, i32 formula) {
     release_successor();
     await_predecessor();
     Heads<const T> qs = {q, q_batch, q_token, q_head};
     Heads<const T> ks = {k, k_batch, k_token, k_head};
     Heads<const T> vs = {v, v_batch, v_token, v_head};
     Heads<T> ys = {y, y_batch, y_token, y_head};
-    Seen<T, float> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap};
+    Seen<T, float> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, false};
     int lane = threadIdx.x % 32;
     i64 h = blockIdx.y;
     i64 key_head = static_cast<int>(blockIdx.y) / group;

@@ -175,7 +175,7 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             int row = r * 16 + i * 8;
-            float total = rows.sums[r][2 * i];
+            float total = seen.divisor(rows.sums[r][2 * i]);
             float share = total == 0.0f && (seen.keys == 0 || !at.plain) ? 0.0f : fast_reciprocal(total);
             rows.sums[r][2 * i] = share;
             T* to = y + row * at.ys.token;
@@ -270,11 +270,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, TENON_BLOCKS)
     TENON_NAME(attention_short)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                                 i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask,
                                 i64 m_batch, i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv,
-                                i32 kind, i32 causal, i64 window, float scale, float cap, i32 plain) {
+                                i32 kind, i32 causal, i64 window, float scale, float cap, i32 formula) {
 #if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
     Problem at = {{q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, {y, y_batch, y_token, y_head},
-                  group, d, dv, scale, plain != 0};
-    attend(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap}, batches);
+                  group, d, dv, scale, formula == PLAIN};
+    attend(at, {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED}, batches);
 #endif
 }
 TENON_ENTRY(attention_short)

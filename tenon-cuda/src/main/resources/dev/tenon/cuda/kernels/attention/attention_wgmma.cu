@@ -219,7 +219,7 @@ __device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& s
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         i64 row = first + i * 8 + lane / 4;
-        float total = of.running.total[0][i];
+        float total = seen.divisor(of.running.total[0][i]);
         bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
         float share = none ? 0.0f : 1.0f / total;
         T* to = at.ys.row(work.b, row, work.h);
@@ -335,14 +335,14 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     TENON_NAME(attention_wgmma)(const T* q, i64 q_batch, i64 q_token, i64 q_head, const T* k, i64 k_batch, i64 k_token, i64 k_head, const T* v,
                                 i64 v_batch, i64 v_token, i64 v_head, T* y, i64 y_batch, i64 y_token, i64 y_head, const void* mask, i64 m_batch,
                                 i64 m_head, i64 m_query, i64 m_key, i64 batches, i32 group, i64 queries, i64 keys, i32 d, i32 dv, i32 kind,
-                                i32 causal, i64 window, float scale, float cap, i32 plain, i32 heads) {
+                                i32 causal, i64 window, float scale, float cap, i32 formula, i32 heads) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[Shared::BARRIERS];
     Shared shared = {reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024), shared_address(barriers)};
     Problem at = {{q, q_batch, q_token, q_head}, {k, k_batch, k_token, k_head}, {v, v_batch, v_token, v_head}, {y, y_batch, y_token, y_head},
-                  group, d, dv, scale, plain != 0, kind == MASK_ADDED && m_query == 0, static_cast<u32>(heads), static_cast<u32>(heads * batches)};
-    Seen<T, float> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap};
+                  group, d, dv, scale, formula == PLAIN, kind == MASK_ADDED && m_query == 0, static_cast<u32>(heads), static_cast<u32>(heads * batches)};
+    Seen<T, float> seen = {mask, m_batch, m_head, m_query, m_key, kind, causal, window, queries, keys, cap, formula == GUARDED};
     if (threadIdx.x == 0) {
         start_barrier(shared.queries_full(), COPIERS);
         start_barrier(shared.queries_free(), 2 * GROUP);

@@ -16,6 +16,10 @@ struct Heads {
     __device__ __forceinline__ T* row(i64 b, i64 t, i64 h) const { return at + b * batch + t * token + h * head; }
 };
 
+// What is computed: PLAIN leaves nothing out, a row of scores that are all -inf is NaN and 0 times a value that is NaN is NaN; GUARDED is the
+// same with 0 for weights that are NaN; SEEN_ALONE leaves out keys that a query does not see, and a query that sees none has 0.
+enum Formula { SEEN_ALONE = 0, PLAIN = 1, GUARDED = 2 };
+
 enum MaskKind { MASK_NONE = 0, MASK_ADDED = 1, MASK_BOOLEAN = 2 };
 
 // The rules by which a query sees keys: bottom-right causal, sliding window, soft cap, mask. Scores come in scaled.
@@ -32,6 +36,10 @@ struct Seen {
     i64 queries;
     i64 keys;
     A cap;  // 0 for none
+    bool guarded;
+
+    // What sums are divided by: guarded, weights of a row without any are 0, and so are their sums, or NaN by the values.
+    __device__ __forceinline__ A divisor(A total) const { return guarded && total == A(0) ? A(1) : total; }
 
     __device__ __forceinline__ i64 position(i64 query) const { return query + keys - queries; }
 
@@ -144,13 +152,23 @@ __device__ __noinline__ void attend_row(const Heads<const T>& qs, const Heads<co
         for (int i = 0; i < MOST; i++) o[i] *= kept;
         for (int j = 0; j < 32; j++) {
             float weight = __shfl_sync(ALL, p, j);
-            if (__shfl_sync(ALL, s, j) == -TENON_INFINITY) continue;
+            float score = __shfl_sync(ALL, s, j);
+            if (key + j >= end || (score == -TENON_INFINITY && !seen.guarded)) continue;
             const T* v = vs.row(b, key + j, key_head);
 #pragma unroll
             for (int i = 0; i < MOST; i++) {
                 int c = lane + 32 * i;
                 if (c < dv) o[i] += weight * to_compute(v[c]);
             }
+        }
+    }
+    if (seen.guarded && !(total > 0.0f)) {  // weights are NaN, and count as 0
+        total = 1.0f;
+#pragma unroll
+        for (int i = 0; i < MOST; i++) {
+            int c = lane + 32 * i;
+            o[i] = 0.0f;
+            for (i64 key = 0; key < end && c < dv; key++) o[i] += 0.0f * to_compute(vs.row(b, key, key_head)[c]);
         }
     }
     T* y = ys.row(b, query, h);

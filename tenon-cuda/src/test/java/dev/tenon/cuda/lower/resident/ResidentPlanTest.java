@@ -49,7 +49,7 @@ class ResidentPlanTest {
             Value y = norm(g, x);
             Value packed = g.reshape(linear(g, y, HIDDEN, 3 * HIDDEN), 1, tokens, 3, 2, 32);
             Value mask = g.mul(g.add(seen, -1), 1000);
-            Value mixed = g.add(new PlainAttention(true, true, 0.2), packed, mask);
+            Value mixed = g.add(new PlainAttention(true, true, 0.2, false), packed, mask);
             y = norm(g, g.add(linear(g, g.reshape(mixed, 1, tokens, HIDDEN), HIDDEN, HIDDEN), y));
             Value wide = g.gelu(linear(g, y, HIDDEN, INNER));
             g.output("y", g.cast(norm(g, g.add(linear(g, wide, INNER, HIDDEN), y)), DType.F32));

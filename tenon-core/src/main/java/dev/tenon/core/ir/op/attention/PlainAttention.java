@@ -8,10 +8,13 @@ import dev.tenon.core.ir.OpBuilder;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
@@ -24,15 +27,17 @@ import java.util.List;
 /**
  * softmax(scale * q k^T + mask) v of each head, with tokens before heads as projections leave them: the attention that
  * exporters spell out. In distinction from {@link Attention} nothing is left out: a row of scores that are all -inf is
- * NaN, and a weight of 0 times a value that is NaN is NaN, as the formula says.
+ * NaN, and a weight of 0 times a value that is NaN is NaN, as the formula says. Guarded, weights that are NaN count as
+ * 0, as exports of scaled_dot_product_attention have it for queries that see no key.
  *
  * <p>[q [B,Lq,H,D], k [B,Lk,H,D], v [B,Lk,H,Dv], mask? broadcast to [B,H,Lq,Lk]] → [y [B,Lq,H,Dv]], all of one float
  * type. Packed, the three are one operand [B,L,3,H,D], as one projection for all of them leaves it.
  *
  * @param mask whether there is one, added to the scaled scores
  * @param packed whether q, k and v are one operand
+ * @param guarded whether weights that are NaN count as 0
  */
-public record PlainAttention(boolean mask, boolean packed, double scale) implements Claimable {
+public record PlainAttention(boolean mask, boolean packed, double scale, boolean guarded) implements Claimable {
     private static final String NAME = "plain_attention";
     private static final int PARTS = 3;
 
@@ -41,9 +46,14 @@ public record PlainAttention(boolean mask, boolean packed, double scale) impleme
         Expect.shape(Double.isFinite(factor), NAME, () -> "scale needs to be finite: " + factor);
     }
 
-    /** Of separate operands. */
+    /** Of separate operands, unguarded. */
     public PlainAttention(boolean mask, double scale) {
-        this(mask, false, scale);
+        this(mask, false, scale, false);
+    }
+
+    /** The same of q, k and v in one operand. */
+    public PlainAttention ofPacked() {
+        return new PlainAttention(mask, true, scale, guarded);
     }
 
     @Override
@@ -113,6 +123,10 @@ public record PlainAttention(boolean mask, boolean packed, double scale) impleme
         Value scores = g.add(new MatMul(false, true, Epilogue.NONE), q, k);
         Value scaled = g.add(new Binary(BinaryFn.MUL), scores, g.scalar(scores.dtype(), scale));
         Value weights = g.add(new Softmax(3), mask ? g.add(new Binary(BinaryFn.ADD), scaled, wide.get(3)) : scaled);
+        if (guarded) {
+            Value isNan = g.add(Unary.of(UnaryFn.IS_NAN), weights);
+            weights = g.add(new Where(), isNan, g.scalar(weights.dtype(), 0), weights);
+        }
         return List.of(Cast.to(g, g.add(Transpose.of(0, 2, 1, 3), g.add(MatMul.plain(), weights, v)), dtype));
     }
 }
