@@ -9,6 +9,7 @@ import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
+import dev.tenon.core.compiler.fusion.NarrowMasks;
 import dev.tenon.core.compiler.fusion.SpelledAttention;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.DeadCode;
@@ -46,6 +47,7 @@ public final class Compiler {
             new CommonSubexpressions(),
             new SpelledForms(),
             new SpelledAttention(),
+            new NarrowMasks(),
             new FuseScaledProducts(),
             new HalfPrecision(),
             new FoldPads(),
@@ -62,6 +64,7 @@ public final class Compiler {
             new Canonicalise(),
             new SpelledForms(),
             new SpelledAttention(),
+            new NarrowMasks(),
             new FuseScaledProducts(),
             new FoldBatchNorms(),
             new FoldPads(),

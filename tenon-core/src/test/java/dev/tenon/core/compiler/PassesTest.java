@@ -51,6 +51,7 @@ public final class PassesTest {
                         "cse",
                         "spelled-forms",
                         "spelled-attention",
+                        "narrow-masks",
                         "fuse-scaled-products",
                         "half-precision",
                         "fold-pads",
