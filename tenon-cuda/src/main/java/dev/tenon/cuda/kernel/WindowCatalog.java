@@ -160,6 +160,18 @@ public final class WindowCatalog {
             Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** The same of usual windows and finite weights, whose cells pass through shared memory. */
+    public static final KernelFile CONV_DEPTHWISE_STRIP = file(
+            "convolution/conv_depthwise_strip.cu",
+            List.of(
+                    "conv_depthwise_strip_k7s1",
+                    "conv_depthwise_strip_k5s1",
+                    "conv_depthwise_strip_k5s2",
+                    "conv_depthwise_strip_k3s1",
+                    "conv_depthwise_strip_k3s2"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -234,6 +246,7 @@ public final class WindowCatalog {
                 CONV_TRANSPOSE,
                 CONV_DEPTHWISE,
                 CONV_DEPTHWISE_LAST,
+                CONV_DEPTHWISE_STRIP,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA);
