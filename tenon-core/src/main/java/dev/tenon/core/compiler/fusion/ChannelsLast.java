@@ -53,7 +53,8 @@ public final class ChannelsLast implements Pass {
         }
         Walk walk = new Walk(context);
         Graph turned = new DeadCode().apply(Rewriter.rewrite(graph, walk), context);
-        return moved(turned) - moved(graph) < walk.saved ? turned : graph;
+        // what stood apart from a product by a change of layout is next to it now
+        return moved(turned) - moved(graph) < walk.saved ? new FuseEpilogues().apply(turned, context) : graph;
     }
 
     /** Bytes that transpositions read and write. */
