@@ -164,10 +164,20 @@ public final class ChannelsLast implements Pass {
             List<Value> back = new ArrayList<>();
             for (int i = 0; i < results.size(); i++) {
                 twins.put(node.outputs().get(i), results.get(i));
-                int rank = results.get(i).shape().rank();
-                back.add(into.add(new Transpose(ChannelsLastConv.first(rank)), results.get(i)));
+                back.add(first(results.get(i), into));
             }
             return back;
+        }
+
+        /** A value with its channels second; where they are all there is of an image, its elements lie that way already. */
+        private static Value first(Value last, Rewriter into) {
+            Shape shape = last.shape();
+            int rank = shape.rank();
+            long[] sizes =
+                    ChannelsLastConv.first(rank).stream().mapToLong(shape::size).toArray();
+            return shape.elements(1, rank - 1) == 1
+                    ? into.reshape(last, sizes)
+                    : into.add(new Transpose(ChannelsLastConv.first(rank)), last);
         }
 
         private @Nullable List<Value> elementwise(Node node, Rewriter into) {

@@ -121,7 +121,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             }
             return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
         }
-        String gemv = gemv(dtype, shape, offer, tensorCores);
+        String gemv = gemv(dtype, shape, epilogue, offer, tensorCores);
         if (gemv.isEmpty()) {
             return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
         }
@@ -226,7 +226,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
                 : "";
     }
 
-    private static String gemv(DType dtype, MatMulShape shape, Offer offer, String tensorCores) {
+    private static String gemv(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer, String tensorCores) {
         String refusal = GemvPlan.refusal(dtype, shape);
         if (offer.form == ProductForm.FEW_ROWS || !refusal.isEmpty()) {
             return refusal;
@@ -238,7 +238,9 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
                 offer.form == ProductForm.ROWS ? "the kernel for short sums is asked for" : "",
-                weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : "",
+                weight < GEMV_WEIGHT && !isLeftOver(dtype, epilogue)
+                        ? "the weight has " + weight + " bytes, less than 1 MiB"
+                        : "",
                 others && shape.m() > soonest
                         ? rows(shape.m()) + " sooner " + (library ? "by the library" : "on tensor cores")
                         : "");

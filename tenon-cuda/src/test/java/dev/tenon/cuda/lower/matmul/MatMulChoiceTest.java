@@ -137,6 +137,14 @@ class MatMulChoiceTest {
         assertThat(choice(DType.F32, turned, GELU, BOTH).passedOver()).contains("g gemv: rows of a do not lie along k");
     }
 
+    /** The gates of squeeze-and-excite blocks: a library would take two launches. */
+    @Test
+    void oneRowOfASmallWeightWithAnActivationIsOneLaunch() {
+        assertThat(choice(DType.F16, plain(1, 240, 960), GELU, BOTH).tier()).isEqualTo(Tier.GEMV);
+        assertThat(choice(DType.F16, plain(1, 240, 960), RELU, BOTH).passedOver())
+                .contains("g gemv: the weight has 460800 bytes, less than 1 MiB");
+    }
+
     @Test
     void severalRowsAreSoonerElsewhereIfThereIsOne() {
         MatMulShape alongK = MatMulShape.of(Shape.of(2, 4096), Shape.of(4096, 4096), false, true);
