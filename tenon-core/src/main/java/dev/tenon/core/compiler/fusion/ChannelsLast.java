@@ -35,8 +35,9 @@ import org.jspecify.annotations.Nullable;
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
  * pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at the edges
  * only; a transposition that the graph has between the two layouts costs nothing. Convolutions of single cells become
- * products of matrices. Decided once for a graph: it stays as it is where the edges move as many bytes as the
- * convolutions save, which would otherwise bring each x into that layout by themselves.
+ * products of matrices, and those whose windows tile an image, too ({@link Patches}). Decided once for a graph: it
+ * stays as it is where the edges move as many bytes as the convolutions save, which would otherwise bring each x into
+ * that layout by themselves.
  */
 public final class ChannelsLast implements Pass {
     private static final int LEAST_RANK = 3;
@@ -103,6 +104,7 @@ public final class ChannelsLast implements Pass {
             if (weights.constant() == null) {
                 return null;
             }
+            boolean last = twins.containsKey(node.input(0));
             List<Value> operands = new ArrayList<>();
             operands.add(turned(node.input(0), into));
             boolean product = isProduct(op, weights.shape());
@@ -122,8 +124,18 @@ public final class ChannelsLast implements Pass {
                 return null;
             }
             saved += 2.0 * node.input(0).type().bytes();
+            boolean patches = !product && Patches.suits(op, node.input(0), w);
+            if (patches) {
+                Value x = last ? operands.getFirst() : into.map(node.input(0));
+                operands.set(0, Patches.of(x, last, w, into));
+                operands.set(
+                        1,
+                        into.reshape(last ? operands.get(1) : into.map(weights), w.size(0), w.elements(1, w.rank())));
+            }
             if (product) {
                 operands.set(1, into.reshape(into.map(weights), w.size(0), w.size(1)));
+            }
+            if (product || patches) {
                 y = into.addAll(new MatMul(false, true, op.epilogue()), operands)
                         .getFirst();
             }
@@ -169,7 +181,7 @@ public final class ChannelsLast implements Pass {
             return back;
         }
 
-        /** A value with its channels second; where they are all there is of an image, its elements lie that way already. */
+        /** A value with its channels second. Where they are all there is of an image, its elements lie that way. */
         private static Value first(Value last, Rewriter into) {
             Shape shape = last.shape();
             int rank = shape.rank();

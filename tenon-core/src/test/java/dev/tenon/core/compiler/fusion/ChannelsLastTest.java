@@ -92,6 +92,37 @@ final class ChannelsLastTest {
         return graph.nodes().stream().filter(node -> kind.isInstance(node.op())).count();
     }
 
+    private static Value patches(GraphBuilder g, Seeded random, Value x, long channels, long outputs, long kernel) {
+        List<Long> none = List.of(0L, 0L);
+        Conv op = new Conv(List.of(kernel, kernel), none, none, List.of(1L, 1L), 1, Epilogue.NONE.withBias());
+        Value w = g.constant(
+                random.array(DType.F32, outputs, channels, kernel, kernel).toConstant());
+        Value bias = g.constant(random.array(DType.F32, outputs).toConstant());
+        return g.add("", op, List.of(x, w, bias)).getFirst();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, 9})
+    void windowsThatTileAnImageAreProducts(long channels) {
+        Seeded random = new Seeded(channels);
+        Graph graph = GraphBuilder.build("patches", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, channels, 16, 24));
+            Value y = patches(g, random, x, channels, 8, 4);
+            y = conv(g, random, g.unary(UnaryFn.TANH, y), 8, 8, 3);
+            y = g.unary(UnaryFn.TANH, patches(g, random, y, 8, 16, 2));
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph);
+        assertThat(count(turned, MatMul.class)).as("%s", turned).isEqualTo(2);
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2);
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, channels, 16, 24));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 15})
     void layoutChangesAtTheEdgesOnly(int form) {

@@ -146,6 +146,16 @@ class MatMulChoiceTest {
     }
 
     @Test
+    void fewResultsWithAShortActivationAreOneLaunch() {
+        MatMulChoice whole = choice(DType.F16, plain(196, 384, 1536), GELU, BOTH);
+        assertThat(whole.tier()).isEqualTo(Tier.TENSOR_CORE);
+        assertThat(whole.passedOver())
+                .contains("0 mixed: few results, and the library leaves the activation to another pass");
+        assertThat(choice(DType.F16, plain(196, 384, 1536), SILU, BOTH).tier()).isEqualTo(Tier.MIXED);
+        assertThat(choice(DType.F16, plain(1568, 384, 1536), GELU, BOTH).tier()).isEqualTo(Tier.MIXED);
+    }
+
+    @Test
     void severalRowsAreSoonerElsewhereIfThereIsOne() {
         MatMulShape alongK = MatMulShape.of(Shape.of(2, 4096), Shape.of(4096, 4096), false, true);
         assertThat(choice(DType.F16, alongK, GELU, BOTH).tier()).isEqualTo(Tier.GEMV);
@@ -180,7 +190,7 @@ class MatMulChoiceTest {
     @Test
     void whoAppliesTheEpilogue() {
         MatMulShape shape = plain(64, 64, 64);
-        MatMulChoice halfGelu = choice(DType.BF16, shape, GELU, BOTH);
+        MatMulChoice halfGelu = choice(DType.BF16, plain(2048, 64, 2048), GELU, BOTH);
         assertThat(halfGelu.lt()).isTrue();
         assertThat(halfGelu.fused()).isFalse();
         assertThat(choice(DType.BF16, shape, RELU, BOTH).fused()).isTrue();
