@@ -30,7 +30,7 @@ final class ChannelCases {
         List<KernelCase> cases = new ArrayList<>();
         for (DType type : TYPES) {
             for (long[] form : new long[][] {{3, 1}, {3, 2}, {5, 1}, {5, 2}, {7, 1}}) {
-                strips(cases, type, form[0], form[1], 1, 2, 3, 8);
+                strips(cases, type, form[0], form[1], 1, 2, 3, form[0] == 7 ? 8 : 56);
                 strips(cases, type, form[0], form[1], 2, 9, 10, 24);
                 strips(cases, type, form[0], form[1], 3, 23, 31, 264);
             }

@@ -22,10 +22,10 @@ final class DepthwiseStripConv {
     private static final int CHANNELS = 32; // of a part
     private static final int POSITIONS = 14; // of two strips
     private static final long MOST_LINES = 8;
-    /** Blocks of a multiprocessor from which more rows a block save more reads than they cost in parallel work. */
-    private static final long ENOUGH_BLOCKS = 2;
-    /** Blocks of a multiprocessor that are in flight. */
-    private static final long BLOCKS_A_MULTIPROCESSOR = 8;
+    /** Of a part, so that few lanes are idle; windows of 7 cells a side are worth those, too. */
+    private static final double LEAST_FILLED = 0.7;
+
+    private static final long WIDE = 7;
 
     private DepthwiseStripConv() {}
 
@@ -35,6 +35,10 @@ final class DepthwiseStripConv {
         ConvGeometry.Axis columns = geometry.axes().getLast();
         if (!DepthwiseLastConv.isUsual(rows, columns)) {
             return "windows other than 3 and 5 cells a side by strides of 1 and 2, and 7";
+        }
+        double filled = (double) geometry.groups() / (Math.ceilDiv(geometry.groups(), CHANNELS) * CHANNELS);
+        if (filled < LEAST_FILLED && rows.kernel() < WIDE) {
+            return geometry.groups() + " channels fill parts of " + CHANNELS + " by less than 7 tenths";
         }
         if (!FiniteWeights.isFinite(weights)) {
             return "weights that are not finite constants meet padding";
@@ -47,10 +51,9 @@ final class DepthwiseStripConv {
         ConvGeometry.Axis rows = geometry.axes().getFirst();
         long lines = lines(geometry, operands.dtype(), device);
         long parts = Math.ceilDiv(geometry.groups(), CHANNELS);
-        long most = Math.max(1, BLOCKS_A_MULTIPROCESSOR * device.multiprocessors() / Math.min(parts, GridLimits.YZ));
         int shared = SizeMath.toInt("conv", sharedBytes(geometry, operands.dtype(), lines));
         LaunchShape shape = LaunchShape.of(
-                        (int) Math.min(pieces(geometry, lines), most),
+                        (int) Math.min(pieces(geometry, lines), Integer.MAX_VALUE),
                         (int) Math.min(parts, GridLimits.YZ),
                         1,
                         SizeMath.toInt("conv", lines * LINE_THREADS))
@@ -77,20 +80,16 @@ final class DepthwiseStripConv {
                 operands.activation(launch).build());
     }
 
-    /** Rows of a block: as many as leave the device enough blocks and fit shared memory; 0 where not even one does. */
+    /** Rows of a block, shared out evenly, as far as shared memory goes; 0 where it has no room for one. */
     private static long lines(ConvGeometry geometry, DType dtype, DeviceProperties device) {
-        long parts = Math.ceilDiv(geometry.groups(), CHANNELS);
-        long lines = MOST_LINES;
-        while (lines > 0 && sharedBytes(geometry, dtype, lines) > device.sharedBytesPerBlockOptIn()) {
-            lines /= 2;
+        long output = geometry.axes().getFirst().output();
+        for (long most = MOST_LINES; most > 0; most--) {
+            long lines = Math.ceilDiv(output, Math.ceilDiv(output, most));
+            if (sharedBytes(geometry, dtype, lines) <= device.sharedBytesPerBlockOptIn()) {
+                return lines;
+            }
         }
-        while (lines > 1
-                && (lines / 2 >= geometry.axes().getFirst().output()
-                        || SizeMath.estimate(parts, pieces(geometry, lines))
-                                < ENOUGH_BLOCKS * device.multiprocessors())) {
-            lines /= 2;
-        }
-        return lines;
+        return 0;
     }
 
     private static long pieces(ConvGeometry geometry, long lines) {
