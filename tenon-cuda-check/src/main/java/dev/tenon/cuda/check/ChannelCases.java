@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
@@ -17,9 +18,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** Convolutions of single channels in strips, and norms of short rows: what stands between the products of vision models. */
+/** What stands between the products of vision models: convolutions of single channels, norms of rows and groups. */
 final class ChannelCases {
     private static final String STRIPS = "conv_depthwise_strip";
+    private static final String GROUPS = "channel_norm";
     private static final String NORMS = "layernorm_short";
     private static final List<DType> TYPES = List.of(DType.F32, DType.F16, DType.BF16);
     private static final double EPSILON = 1e-5;
@@ -40,10 +42,17 @@ final class ChannelCases {
                 cases.add(norm(type, 1 + width % 7, width));
                 cases.add(norm(type, 70, width));
             }
+            for (long[] form : new long[][] {{1, 1, 1, 8}, {2, 9, 7, 24}, {3, 33, 20, 136}, {1, 130, 65, 16}}) {
+                for (long groups : new long[] {1, 4, form[3]}) {
+                    groups(cases, type, groups, form);
+                }
+            }
             cases.add(new KernelCase(NORMS, "a constant row gives beta, " + type, stage -> constantRow(stage, type)));
             cases.add(new KernelCase(NORMS, "NaN stays in its row, " + type, stage -> special(stage, type)));
         }
         cases.add(new KernelCase(NORMS, "LN-01, a large mean", ChannelCases::largeMean));
+        cases.add(new KernelCase(GROUPS, "LN-01, a large mean", ChannelCases::largeMeanOfGroups));
+        cases.add(new KernelCase(GROUPS, "NaN stays in its group", ChannelCases::specialGroups));
         return cases;
     }
 
@@ -93,6 +102,41 @@ final class ChannelCases {
             boolean isShort = width * type.bytes() <= 2048;
             check(stage, isShort ? NORMS : "layernorm", op, inputs, width);
         });
+    }
+
+    private static void groups(List<KernelCase> cases, DType type, long groups, long... x) {
+        TensorType image = TensorType.of(type, x);
+        cases.add(new KernelCase(GROUPS, image + " in " + groups + " groups", stage -> {
+            Random random = new Random(groups);
+            boolean affine = groups != 4;
+            List<NdArray> inputs = new ArrayList<>(List.of(ConvCases.normal(random, image, 2)));
+            if (affine) {
+                inputs.add(ConvCases.normal(random, TensorType.of(type, x[3]), 1));
+                inputs.add(ConvCases.normal(random, TensorType.of(type, x[3]), 1));
+            }
+            check(stage, GROUPS, new ChannelsLastNorm(groups, EPSILON, affine), inputs, x[1] * x[2] * x[3] / groups);
+        }));
+    }
+
+    private static void largeMeanOfGroups(KernelStage stage) {
+        NdArray x = NdArray.zeros(TensorType.of(DType.F32, 1, 50, 8));
+        for (int i = 0; i < x.size(); i++) {
+            x.set(i, 40_000 + i % 7);
+        }
+        check(stage, GROUPS, new ChannelsLastNorm(2, EPSILON, false), List.of(x), 200);
+        check(stage, GROUPS, new ChannelsLastNorm(8, EPSILON, false), List.of(x), 50);
+    }
+
+    private static void specialGroups(KernelStage stage) {
+        NdArray x = ConvCases.normal(new Random(3), TensorType.of(DType.F32, 3, 50, 8), 1);
+        x.set(3, Double.NaN); // of a first position
+        x.set(400 + 37 * 8 + 6, Double.POSITIVE_INFINITY);
+        check(stage, GROUPS, new ChannelsLastNorm(4, EPSILON, false), List.of(x), 100);
+        NdArray same = CaseArrays.filled(DType.F32, () -> 617, 2, 9, 16);
+        NdArray shift = CaseArrays.filled(DType.F32, () -> 0.25, 16);
+        StepRun.Result result =
+                new StepRun(stage).run(new ChannelsLastNorm(16, EPSILON, true), List.of(same, shift, shift));
+        Tolerance.EXACT.check(GROUPS, CaseArrays.filled(DType.F32, () -> 0.25, 2, 9, 16), result.output());
     }
 
     private static void constantRow(KernelStage stage, DType type) {

@@ -87,6 +87,24 @@ public final class WindowCatalog {
                             List.of(POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, COMPUTE))),
             floats());
 
+    /** Norms of groups of channels, which lie innermost. */
+    public static final KernelFile CHANNEL_NORM_LAST = new KernelFile(
+            "norm/channel_norm_last.cu",
+            List.of(
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_sums",
+                            List.of(POINTER, POINTER, I64, I64, I64, I64, I64, I32)),
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_scales",
+                            List.of(POINTER, POINTER, I64, I64, I64, I64, I64, F32)),
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_apply",
+                            List.of(POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64))),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList());
+
     public static final KernelFile LOCAL_RESPONSE_NORM = file(
             "norm/local_response_norm.cu",
             List.of("local_response_norm"),
@@ -238,6 +256,7 @@ public final class WindowCatalog {
                 ROI,
                 DEFORM_COLUMNS,
                 INSTANCE_NORM,
+                CHANNEL_NORM_LAST,
                 LOCAL_RESPONSE_NORM,
                 ROPE,
                 DFT,

@@ -84,7 +84,17 @@ public final class FoldScales implements Pass {
     }
 
     /** From the product with the factors back to what makes its columns. */
-    private record Walk(double[] factors, boolean halves, Rewriter into) {
+    private static final class Walk {
+        private final double[] factors;
+        private final boolean halves;
+        private final Rewriter into;
+
+        Walk(double[] factors, boolean halves, Rewriter into) {
+            this.factors = factors;
+            this.halves = halves;
+            this.into = into;
+        }
+
         /** The value with the factors along an axis in it; null where they find no weights. */
         @Nullable
         Value scaled(Value value, int axis) {

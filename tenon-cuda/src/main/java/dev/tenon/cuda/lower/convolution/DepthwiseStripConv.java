@@ -104,7 +104,7 @@ final class DepthwiseStripConv {
         ConvGeometry.Axis axis = geometry.axes().getFirst();
         long high = (lines - 1) * axis.stride() + axis.kernel();
         long wide = (POSITIONS - 1) * axis.stride() + axis.kernel();
-        return (axis.kernel() * axis.kernel() + high * wide) * CHANNELS * dtype.bytes();
+        return dtype.bytesFor((axis.kernel() * axis.kernel() + high * wide) * CHANNELS);
     }
 
     /** The struct DepthwiseStripSizes of conv_depthwise_strip.cu. */
