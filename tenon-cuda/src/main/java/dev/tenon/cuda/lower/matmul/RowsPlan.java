@@ -132,7 +132,7 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     }
 
     /** Whether the kernel has the function in few instructions: {@code short_fn.cuh}. */
-    private static boolean isShort(DType dtype, Epilogue epilogue) {
+    static boolean isShort(DType dtype, Epilogue epilogue) {
         UnaryFn fn =
                 epilogue.activation() == null ? null : epilogue.activation().fn();
         return fn == UnaryFn.GELU || (fn == UnaryFn.GELU_TANH && dtype == DType.F16);
