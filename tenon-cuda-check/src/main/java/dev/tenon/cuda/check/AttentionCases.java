@@ -182,8 +182,7 @@ final class AttentionCases {
      * not finite is NaN all the same, for those as for others that give it no weight.
      */
     private void guarded(KernelStage stage, DType dtype) {
-        for (int[] size :
-                new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
+        for (int[] size : new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
             Random random = new Random(size[1]);
             NdArray q = CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]);
             NdArray k = CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]);

@@ -41,7 +41,12 @@ record AttentionMaskCases(AttentionCases owner) {
             }
             for (NdArray mask : List.of(seen, added)) {
                 AttentionMask kind = mask == seen ? AttentionMask.BOOLEAN : AttentionMask.ADDITIVE;
-                owner.compare(stage, Precision.FAST, AttentionCases.attention(false, 0, kind, 0), List.of(q, k, v, mask), size);
+                owner.compare(
+                        stage,
+                        Precision.FAST,
+                        AttentionCases.attention(false, 0, kind, 0),
+                        List.of(q, k, v, mask),
+                        size);
                 for (Precision precision : Precision.values()) {
                     Attention backwards = new Attention(false, 0, kind, -0.3, 0);
                     owner.compare(stage, precision, backwards, List.of(q, k, v, mask), size);
@@ -49,8 +54,18 @@ record AttentionMaskCases(AttentionCases owner) {
             }
             v.set((size[1] - 1) * size[3], Double.NaN);
             k.set((size[1] - 2) * size[3], Double.POSITIVE_INFINITY);
-            owner.compare(stage, Precision.FAST, AttentionCases.attention(false, 0, AttentionMask.BOOLEAN, 0), List.of(q, k, v, seen), size);
-            owner.compare(stage, Precision.FAST, AttentionCases.attention(false, 0, AttentionMask.NONE, 0), List.of(q, k, v), size);
+            owner.compare(
+                    stage,
+                    Precision.FAST,
+                    AttentionCases.attention(false, 0, AttentionMask.BOOLEAN, 0),
+                    List.of(q, k, v, seen),
+                    size);
+            owner.compare(
+                    stage,
+                    Precision.FAST,
+                    AttentionCases.attention(false, 0, AttentionMask.NONE, 0),
+                    List.of(q, k, v),
+                    size);
         }
     }
 
