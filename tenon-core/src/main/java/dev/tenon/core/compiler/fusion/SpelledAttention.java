@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
- * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand
- * before the product on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the result
- * get transposes to tokens before heads, which cancel with those that exporters write.
+ * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand before the product
+ * on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the
+ * result get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
     /** Between heads first and tokens first. */
