@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code reshape(transpose(reshape(x))) → transpose(x)}, where the first reshape merges leading axes, which the transpose
- * leaves in front, and the second takes them apart again: keys of scaled_dot_product_attention are exported so.
+ * {@code reshape(transpose(reshape(x))) → transpose(x)}, where the first reshape merges leading axes, which the
+ * transpose leaves in front, and the second takes them apart again: keys of scaled_dot_product_attention are
+ * exported so.
  */
 final class TransposeOfMergedAxes implements Rule {
     @Override
