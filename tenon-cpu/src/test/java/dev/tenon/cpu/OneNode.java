@@ -12,6 +12,7 @@ import dev.tenon.cpu.loops.MoveLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.packed.PackedHotLoops;
+import dev.tenon.cpu.window.ChannelHotLoops;
 import dev.tenon.cpu.plan.CpuLowering;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -40,6 +41,7 @@ public final class OneNode {
         if (Vectors.available()) {
             MoveLoops.all().forEach(HotLoop::adopt);
             PackedHotLoops.all().forEach(HotLoop::adopt);
+            ChannelHotLoops.all().forEach(HotLoop::adopt);
         }
     }
 

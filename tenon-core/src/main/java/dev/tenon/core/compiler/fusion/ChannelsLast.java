@@ -18,6 +18,7 @@ import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Pad;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
- * pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at the edges
+ * shuffles of channels, pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at the edges
  * only; a transposition that the graph has between the two layouts costs nothing. Convolutions of single cells become
  * products of matrices. Decided once for a graph: it stays as it is where the edges move as many bytes as the
  * convolutions save, which would otherwise bring each x into that layout by themselves.
@@ -92,6 +93,7 @@ public final class ChannelsLast implements Pass {
                 case Concat op -> concat(op, node, into);
                 case Reduce op -> reduction(op, node, into);
                 case Transpose op -> transposition(op, node, into);
+                case Reshape _ -> shuffle(node, into);
                 case Pool _, Resize _, Pad _, Slice _, Softmax _, LogSoftmax _ -> moving(node, into);
                 default -> null;
             };
@@ -233,6 +235,49 @@ public final class ChannelsLast implements Pass {
                 twins.put(node.output(), into.map(node.input(0)));
             }
             return twin != null && op.permutation().equals(ChannelsLastConv.last(rank)) ? List.of(twin) : null;
+        }
+
+        /** Channels in rows and columns, read by columns: three nodes, of which this is the last. */
+        private @Nullable List<Value> shuffle(Node node, Rewriter into) {
+            Shape shape = node.output().shape();
+            int rank = shape.rank();
+            Node turn = producer(node.input(0));
+            boolean turns = rank >= LEAST_RANK
+                    && turn != null
+                    && turn.op() instanceof Transpose(List<Integer> permutation)
+                    && permutation.equals(columnsFirst(rank + 1));
+            Node split = turns ? producer(turn.input(0)) : null;
+            Value twin = split != null && split.op() instanceof Reshape ? twins.get(split.input(0)) : null;
+            if (twin == null
+                    || !split.input(0).shape().equals(shape)
+                    || !split.output().shape().range(3, rank + 1).equals(shape.range(2, rank))) {
+                return null;
+            }
+            long rows = split.output().shape().size(1);
+            long columns = split.output().shape().size(2);
+            Shape places = twin.shape().range(0, rank - 1);
+            List<Integer> swapped = new ArrayList<>();
+            for (int axis = 0; axis < rank - 1; axis++) {
+                swapped.add(axis);
+            }
+            swapped.add(rank);
+            swapped.add(rank - 1);
+            Value apart = into.reshape(twin, places.concat(Shape.of(rows, columns)).sizes());
+            Value turned = into.add(new Transpose(swapped), apart);
+            return twins(node, List.of(into.reshape(turned, twin.shape().sizes())), into);
+        }
+
+        private static @Nullable Node producer(Value value) {
+            return value.origin() instanceof Value.Origin.Result(Node node, int _) ? node : null;
+        }
+
+        /** The permutation of so many axes that changes the second and the third. */
+        private static List<Integer> columnsFirst(int rank) {
+            List<Integer> axes = new ArrayList<>(List.of(0, 2, 1));
+            for (int axis = 3; axis < rank; axis++) {
+                axes.add(axis);
+            }
+            return axes;
         }
 
         /** An operation whose attributes go by axes. */
