@@ -29,6 +29,9 @@ public final class CpuPoolLowering {
                 op.padsBefore(),
                 op.padsAfter(),
                 op.dilations());
+        if (windows.width().isPointwise() && windows.width().output() == 1) {
+            windows = windows.acrossLast();
+        }
         boolean f32 = node.input(0).dtype() == DType.F32;
         if (f32 && ChannelPoolStep.suits(op, windows)) {
             return new ChannelPoolStep(op, windows, node, context);
