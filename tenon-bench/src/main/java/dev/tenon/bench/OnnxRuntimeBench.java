@@ -44,6 +44,9 @@ public final class OnnxRuntimeBench {
     /** Time of the calling thread alone, for one thread on a busy machine. */
     private static final boolean CPU_TIME = Boolean.getBoolean("tenon.bench.cpu-time");
 
+    /** Of models of speech, which take it as an input. */
+    private static final int SAMPLE_RATE = 16_000;
+
     private OnnxRuntimeBench() {}
 
     public static void main(String[] args) throws OrtException {
@@ -200,9 +203,12 @@ public final class OnnxRuntimeBench {
             for (long i = 0; i < tensor.elements(); i++) {
                 double value = input.dtype().isFloat()
                         ? random.nextDouble(-1, 1)
-                        : input.name().equals("input_ids")
-                                ? random.nextInt(1000, 20000)
-                                : input.name().equals("token_type_ids") ? 0 : 1;
+                        : switch (input.name()) {
+                            case "input_ids" -> random.nextInt(1000, 20000);
+                            case "token_type_ids" -> 0;
+                            case "sr" -> SAMPLE_RATE;
+                            default -> 1;
+                        };
                 dev.tenon.core.ir.Elements.setDouble(input.dtype(), tensor.segment(), i, value);
             }
             tensors.put(input.name(), tensor);

@@ -19,6 +19,9 @@ public final class ChannelHotLoops {
     private static final long W = 1 << 15;
     private static final long Y = 3 << 14;
     private static final int CHANNELS = 40;
+    /** Less than a vector has, where it has more than seven lanes. */
+    private static final int FEW = Math.min(7, VectorChannelLoops.LANES);
+
     private static final long ROW = 4L * CHANNELS;
 
     /** Blocks of four positions, and a rest. */
@@ -32,8 +35,14 @@ public final class ChannelHotLoops {
     private final Place y = new Place(data, Y);
     final HotLoop weigh = HotLoop.inMode(
             "weighed channels",
-            brief -> VectorChannelLoops.weighed(x, w, bias, y, brief ? 1 : POSITIONS, CHANNELS),
-            _ -> plain.weigh(x, w, bias, y, POSITIONS, CHANNELS));
+            brief -> {
+                VectorChannelLoops.weighed(x, w, bias, y, brief ? 1 : POSITIONS, CHANNELS);
+                VectorChannelLoops.weighedFew(x, w, bias, y, brief ? 1 : POSITIONS, FEW);
+            },
+            _ -> {
+                plain.weigh(x, w, bias, y, POSITIONS, CHANNELS);
+                plain.weigh(x, w, bias, y, POSITIONS, FEW);
+            });
     final HotLoop maximum = HotLoop.inMode(
             "maxima of channels",
             brief -> VectorChannelLoops.maxima(x, y, brief ? 1 : POSITIONS, CHANNELS),

@@ -6,6 +6,7 @@ import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -24,7 +25,8 @@ final class VectorChannelLoops extends ChannelLoops {
 
     @Override
     public void weigh(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
-        boolean fast = fits(x, y, channels)
+        boolean fast = Segments.isNative(x.memory())
+                && Segments.isNative(y.memory())
                 && Segments.isNative(w.memory())
                 && (bias.isNone() || Segments.isNative(bias.memory()))
                 && ChannelHotLoops.get().weigh.ready();
@@ -32,7 +34,11 @@ final class VectorChannelLoops extends ChannelLoops {
             super.weigh(x, w, bias, y, positions, channels);
             return;
         }
-        weighed(x, w, bias.isNone() ? Place.NONE : bias, y, positions, channels);
+        if (channels >= LANES) {
+            weighed(x, w, bias, y, positions, channels);
+        } else {
+            weighedFew(x, w, bias, y, positions, channels);
+        }
     }
 
     private static boolean fits(Window x, Place y, int channels) {
@@ -100,6 +106,32 @@ final class VectorChannelLoops extends ChannelLoops {
                 return;
             }
             c = Math.min(c + LANES, channels - LANES);
+        }
+    }
+
+    /** Fewer channels than a vector has lanes. */
+    static void weighedFew(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
+        MemorySegment source = x.memory();
+        MemorySegment weights = w.memory();
+        MemorySegment target = y.memory();
+        MemorySegment biases = bias.isNone() ? weights : bias.memory();
+        Segments.requireNative(source, weights);
+        Segments.requireNative(target, biases);
+        VectorMask<Float> mask = SPECIES.indexInRange(0, channels);
+        FloatVector start = bias.isNone()
+                ? FloatVector.zero(SPECIES)
+                : FloatVector.fromMemorySegment(SPECIES, biases, bias.offset(), ORDER, mask);
+        for (int p = 0; p < positions; p++) {
+            FloatVector sum = start;
+            for (int line = 0; line < x.lines(); line++) {
+                long at = x.at() + p * x.step() + line * x.lineStep();
+                long from = w.offset() + line * w.stride();
+                for (int cell = 0; cell < x.cells(); cell++, at += x.cellStep(), from += 4L * channels) {
+                    FloatVector v = FloatVector.fromMemorySegment(SPECIES, weights, from, ORDER, mask);
+                    sum = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER, mask).fma(v, sum);
+                }
+            }
+            sum.intoMemorySegment(target, y.offset() + 4L * channels * p, ORDER, mask);
         }
     }
 
