@@ -95,7 +95,7 @@ public final class OnnxRuntimeBench {
         }
     }
 
-    private static void run(OrtSession peer, Map<String, OnnxTensor> inputs) {
+    static void run(OrtSession peer, Map<String, OnnxTensor> inputs) {
         try (OrtSession.Result result = peer.run(inputs)) {
             if (result.size() == 0) {
                 throw new IllegalStateException("no outputs");
@@ -146,7 +146,7 @@ public final class OnnxRuntimeBench {
         return CPU_TIME ? ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() : System.nanoTime();
     }
 
-    private static double median(List<Double> values) {
+    static double median(List<Double> values) {
         double[] sorted =
                 values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         return sorted[sorted.length / 2];
@@ -171,7 +171,7 @@ public final class OnnxRuntimeBench {
         return worst;
     }
 
-    private static OnnxTensor convert(OrtEnvironment environment, Tensor tensor) throws OrtException {
+    static OnnxTensor convert(OrtEnvironment environment, Tensor tensor) throws OrtException {
         java.nio.ByteBuffer bytes = tensor.segment().asByteBuffer().order(ByteOrder.nativeOrder());
         long[] sizes = tensor.shape().sizes();
         return switch (tensor.dtype()) {
@@ -182,7 +182,7 @@ public final class OnnxRuntimeBench {
         };
     }
 
-    private static Map<String, Tensor> inputs(List<Value> inputs, String shape) {
+    static Map<String, Tensor> inputs(List<Value> inputs, String shape) {
         Set<String> dims = new LinkedHashSet<>();
         inputs.forEach(input ->
                 input.shape().dims().stream().filter(dim -> !dim.isFixed()).forEach(dim -> dims.add(dim.toString())));
