@@ -85,7 +85,8 @@ public final class OneSide {
 
     /** Seconds that all processors have worked for other processes since the system's start. */
     private static double othersBusy() throws IOException {
-        String[] all = Files.readAllLines(Path.of("/proc/stat")).getFirst().trim().split("\\s+");
+        String[] all =
+                Files.readAllLines(Path.of("/proc/stat")).getFirst().trim().split("\\s+");
         double busy = 0;
         for (int i = 1; i < all.length && i <= 8; i++) {
             busy += i == 4 || i == 5 ? 0 : Double.parseDouble(all[i]) * TICK; // idle, and waiting for disks

@@ -54,15 +54,7 @@ public final class OnnxRuntimeBench {
         double seconds = args.length > 3 ? Double.parseDouble(args[3]) : 3;
         System.out.printf(
                 "%-10s %7s %12s %12s %7s %12s %12s %7s %10s%n",
-                "shape",
-                "threads",
-                "ONNX RT ms",
-                "Tenon ms",
-                "ratio",
-                "its least",
-                "our least",
-                "ratio",
-                "max diff");
+                "shape", "threads", "ONNX RT ms", "Tenon ms", "ratio", "its least", "our least", "ratio", "max diff");
         for (String threads : args[2].split(",")) {
             for (String shape : args[1].split(",")) {
                 compare(model, shape, Integer.parseInt(threads), seconds);

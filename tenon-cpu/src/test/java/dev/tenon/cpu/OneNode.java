@@ -7,17 +7,18 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cpu.loops.HotLoop;
 import dev.tenon.cpu.loops.MoveLoops;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.packed.PackedHotLoops;
-import dev.tenon.cpu.window.ChannelHotLoops;
 import dev.tenon.cpu.plan.CpuLowering;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.WorkerPool;
+import dev.tenon.cpu.window.ChannelHotLoops;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -159,6 +160,11 @@ public final class OneNode {
         @Override
         public int threads() {
             return threads;
+        }
+
+        @Override
+        public Precision precision() {
+            return Precision.FAST;
         }
 
         @Override

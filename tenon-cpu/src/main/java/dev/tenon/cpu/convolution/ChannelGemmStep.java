@@ -48,8 +48,8 @@ final class ChannelGemmStep extends LoopStep {
     private record Blocks(int rows, long rowBlocks, int columns, long columnBlocks, int cells) {
         static Blocks of(ConvShape shape, int threads) {
             int across = shape.windows().width().kernel();
-            int cells = Math.clamp(
-                    DEPTH / shape.channelsIn(), 1, shape.windows().cells());
+            int cells =
+                    Math.clamp(DEPTH / shape.channelsIn(), 1, shape.windows().cells());
             cells = cells > across ? cells / across * across : cells;
             long area = Math.max(1, shape.windows().outputArea());
             long most = BYTES / (4L * cells * shape.channelsIn()) / TILE * TILE;
@@ -62,11 +62,7 @@ final class ChannelGemmStep extends LoopStep {
                     : Math.clamp(Math.ceilDiv(wanted, Math.max(1, shape.batch() * rowBlocks)), 1, panels);
             int columns = (int) Math.ceilDiv(panels, columnBlocks) * Gemm.NR;
             return new Blocks(
-                    rows,
-                    Math.ceilDiv(area, rows),
-                    columns,
-                    Math.ceilDiv((long) shape.channelsOut(), columns),
-                    cells);
+                    rows, Math.ceilDiv(area, rows), columns, Math.ceilDiv((long) shape.channelsOut(), columns), cells);
         }
 
         private static int rows(long area, long blocks) {
@@ -75,11 +71,13 @@ final class ChannelGemmStep extends LoopStep {
         }
     }
 
-    ChannelGemmStep(ConvShape shape, ConvEpilogue epilogue, ConstantData weights, Node node, CpuLoweringContext context) {
+    ChannelGemmStep(
+            ConvShape shape, ConvEpilogue epilogue, ConstantData weights, Node node, CpuLoweringContext context) {
         Blocks blocks = Blocks.of(shape, context.threads());
         boolean empty = shape.windows().outputArea() == 0;
         super(
-                "gemm of channels, " + Loops.current().tier() + (shape.windows().isPointwise() ? "" : ", windows by blocks"),
+                "gemm of channels, " + Loops.current().tier()
+                        + (shape.windows().isPointwise() ? "" : ", windows by blocks"),
                 empty ? 0 : shape.batch() * blocks.rowBlocks() * blocks.columnBlocks(),
                 shape.depth() * blocks.rows() * Math.min(blocks.columns(), shape.channelsOut()) / 16);
         this.shape = shape;

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.FiniteWeights;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.window.Windows3;
@@ -63,7 +64,7 @@ public final class ChannelsLastLowering {
         if (isDepthwise(conv, shape.channelsIn(), y.size(1))) {
             return new DepthwiseChannelStep(shape, epilogue, weights, node, context);
         }
-        if (WinogradStep.suits(shape)) {
+        if (context.precision() != Precision.STRICT && WinogradStep.suits(shape)) {
             return new WinogradStep(shape, epilogue, weights, node, context);
         }
         return new ChannelGemmStep(shape, epilogue, weights, node, context);
@@ -71,8 +72,7 @@ public final class ChannelsLastLowering {
 
     /** A shape with its last dim in the second place. */
     private static Shape first(Shape shape) {
-        return Shape.of(ChannelsLastConv.first(shape.rank()).stream()
-                .map(shape::dim)
-                .toArray(Dim[]::new));
+        return Shape.of(
+                ChannelsLastConv.first(shape.rank()).stream().map(shape::dim).toArray(Dim[]::new));
     }
 }

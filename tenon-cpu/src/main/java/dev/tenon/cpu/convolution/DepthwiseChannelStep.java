@@ -41,8 +41,7 @@ final class DepthwiseChannelStep extends ChannelRowStep {
     }
 
     @Override
-    protected void collect(
-            CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
+    protected void collect(CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
         long pixel = 4L * channels;
         int across = windows.width().kernel();
         Matrix filter = new Matrix(weights, ((long) place.line() * across + place.cell()) * pixel, across * pixel);

@@ -24,9 +24,7 @@ public final class WinogradHotLoops {
     private final WinogradLoops.Rows y = new WinogradLoops.Rows(data, 1 << 14, STEP);
     private final Place bias = new Place(data, 0);
     final HotLoop six = HotLoop.inMode(
-            "Winograd's inputs",
-            brief -> VectorWinogradLoops.sixes(x, y, brief ? 16 : N),
-            _ -> plain.six(x, y, N));
+            "Winograd's inputs", brief -> VectorWinogradLoops.sixes(x, y, brief ? 16 : N), _ -> plain.six(x, y, N));
     final HotLoop four = HotLoop.inMode(
             "Winograd's results",
             brief -> {

@@ -221,8 +221,7 @@ final class WinogradStep extends LoopStep {
             for (int i = 0; i < TILE && row + i < height; i++) {
                 long at = ((image * height + row + i) * width + column) * n;
                 transforms.four(
-                        new WinogradLoops.Rows(
-                                workspace, places.results + i * POINTS * points + 4L * tile * n, points),
+                        new WinogradLoops.Rows(workspace, places.results + i * POINTS * points + 4L * tile * n, points),
                         new WinogradLoops.Rows(target, 4 * at, 4L * n),
                         Math.min(TILE, width - column),
                         bias,

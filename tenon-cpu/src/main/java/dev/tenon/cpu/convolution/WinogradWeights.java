@@ -7,8 +7,8 @@ import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The weights of a convolution 3x3 for {@link WinogradLoops}: for each of the 36 points of a tile a matrix [channels in,
- * channels out] in panels.
+ * The weights of a convolution 3x3 for {@link WinogradLoops}: for each of the 36 points of a tile a matrix [channels
+ * in, channels out] in panels.
  */
 final class WinogradWeights {
     static final int POINTS = 36;

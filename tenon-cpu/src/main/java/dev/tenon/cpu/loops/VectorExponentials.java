@@ -35,6 +35,7 @@ final class VectorExponentials {
 
     /** Below, the softplus of x is its exponential. */
     private static final float MISH_TAIL = -40;
+
     private static final int ONE_BITS = 127 << 23;
 
     private VectorExponentials() {}
@@ -347,9 +348,7 @@ final class VectorExponentials {
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
             FloatVector below = v.div(divisor).lanewise(VectorOperators.EXPM1).mul(factor);
-            v.mul(scale)
-                    .blend(below, v.compare(VectorOperators.LT, 0))
-                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+            v.mul(scale).blend(below, v.compare(VectorOperators.LT, 0)).intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
     }
 
@@ -359,7 +358,8 @@ final class VectorExponentials {
         }
         for (int i = 0; i < n; i += LANES) {
             FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
-            v.abs().neg()
+            v.abs()
+                    .neg()
                     .lanewise(VectorOperators.EXP)
                     .lanewise(VectorOperators.LOG1P)
                     .add(v.max(0))

@@ -97,8 +97,8 @@ public final class CpuLowering {
             return ChannelsLastLowering.lower(op, node, context);
         }
         if (!(node.op() instanceof Primitive primitive)) {
-            throw new UnsupportedException(
-                    "the CPU backend runs primitives and what it claims, got " + node.op().mnemonic());
+            throw new UnsupportedException("the CPU backend runs primitives and what it claims, got "
+                    + node.op().mnemonic());
         }
         return switch (primitive) {
             case Elementwise _, Region _ -> CpuElementwiseLowering.lower(node, context);

@@ -39,8 +39,7 @@ final class ChannelPoolStep extends ChannelRowStep {
     }
 
     @Override
-    protected void collect(
-            CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
+    protected void collect(CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
         Place y = new Place(target, to * 4);
         if (maximum) {
             loops.maximum(cells, y, positions, channels);

@@ -68,8 +68,7 @@ final class VectorChannelLoops extends ChannelLoops {
             long first = x.at() + 4L * c;
             long filter = w.offset() + 4L * c;
             long to = y.offset() + 4L * c;
-            int p = 0;
-            for (; p <= positions - 4; p += 4) {
+            for (int p = 0; p <= positions - 4; p += 4) {
                 FloatVector s0 = start;
                 FloatVector s1 = start;
                 FloatVector s2 = start;
@@ -79,10 +78,14 @@ final class VectorChannelLoops extends ChannelLoops {
                     long from = filter + line * w.stride();
                     for (int cell = 0; cell < cells; cell++, at += cellStep, from += row) {
                         FloatVector v = FloatVector.fromMemorySegment(SPECIES, weights, from, ORDER);
-                        s0 = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER).fma(v, s0);
-                        s1 = FloatVector.fromMemorySegment(SPECIES, source, at + step, ORDER).fma(v, s1);
-                        s2 = FloatVector.fromMemorySegment(SPECIES, source, at + 2 * step, ORDER).fma(v, s2);
-                        s3 = FloatVector.fromMemorySegment(SPECIES, source, at + 3 * step, ORDER).fma(v, s3);
+                        s0 = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER)
+                                .fma(v, s0);
+                        s1 = FloatVector.fromMemorySegment(SPECIES, source, at + step, ORDER)
+                                .fma(v, s1);
+                        s2 = FloatVector.fromMemorySegment(SPECIES, source, at + 2 * step, ORDER)
+                                .fma(v, s2);
+                        s3 = FloatVector.fromMemorySegment(SPECIES, source, at + 3 * step, ORDER)
+                                .fma(v, s3);
                     }
                 }
                 s0.intoMemorySegment(target, to + p * row, ORDER);
@@ -90,22 +93,44 @@ final class VectorChannelLoops extends ChannelLoops {
                 s2.intoMemorySegment(target, to + p * row + 2 * row, ORDER);
                 s3.intoMemorySegment(target, to + p * row + 3 * row, ORDER);
             }
-            for (; p < positions; p++) {
-                FloatVector sum = start;
-                for (int line = 0; line < lines; line++) {
-                    long at = first + p * step + line * lineStep;
-                    long from = filter + line * w.stride();
-                    for (int cell = 0; cell < cells; cell++, at += cellStep, from += row) {
-                        FloatVector v = FloatVector.fromMemorySegment(SPECIES, weights, from, ORDER);
-                        sum = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER).fma(v, sum);
-                    }
-                }
-                sum.intoMemorySegment(target, to + p * row, ORDER);
-            }
             if (c == channels - LANES) {
-                return;
+                break;
             }
             c = Math.min(c + LANES, channels - LANES);
+        }
+        weighedApart(x, w, bias, y, positions & -4, positions, channels);
+    }
+
+    /** The positions from {@code first} on, one by one. */
+    private static void weighedApart(Window x, Matrix w, Place bias, Place y, int first, int positions, int channels) {
+        MemorySegment source = x.memory();
+        MemorySegment weights = w.memory();
+        MemorySegment target = y.memory();
+        MemorySegment biases = bias.isNone() ? weights : bias.memory();
+        Segments.requireNative(source, weights);
+        Segments.requireNative(target, biases);
+        long row = 4L * channels;
+        for (int p = first; p < positions; p++) {
+            int c = 0;
+            while (true) {
+                FloatVector sum = bias.isNone()
+                        ? FloatVector.zero(SPECIES)
+                        : FloatVector.fromMemorySegment(SPECIES, biases, bias.offset() + 4L * c, ORDER);
+                for (int line = 0; line < x.lines(); line++) {
+                    long at = x.at() + 4L * c + p * x.step() + line * x.lineStep();
+                    long from = w.offset() + 4L * c + line * w.stride();
+                    for (int cell = 0; cell < x.cells(); cell++, at += x.cellStep(), from += row) {
+                        FloatVector v = FloatVector.fromMemorySegment(SPECIES, weights, from, ORDER);
+                        sum = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER)
+                                .fma(v, sum);
+                    }
+                }
+                sum.intoMemorySegment(target, y.offset() + 4L * c + p * row, ORDER);
+                if (c == channels - LANES) {
+                    break;
+                }
+                c = Math.min(c + LANES, channels - LANES);
+            }
         }
     }
 
@@ -128,7 +153,8 @@ final class VectorChannelLoops extends ChannelLoops {
                 long from = w.offset() + line * w.stride();
                 for (int cell = 0; cell < x.cells(); cell++, at += x.cellStep(), from += 4L * channels) {
                     FloatVector v = FloatVector.fromMemorySegment(SPECIES, weights, from, ORDER, mask);
-                    sum = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER, mask).fma(v, sum);
+                    sum = FloatVector.fromMemorySegment(SPECIES, source, at, ORDER, mask)
+                            .fma(v, sum);
                 }
             }
             sum.intoMemorySegment(target, y.offset() + 4L * channels * p, ORDER, mask);

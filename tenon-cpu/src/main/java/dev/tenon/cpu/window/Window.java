@@ -13,5 +13,4 @@ import java.lang.foreign.MemorySegment;
  * @param cellStep from a cell to the next
  * @param step from a position to the next
  */
-public record Window(
-        MemorySegment memory, long at, int lines, long lineStep, int cells, long cellStep, long step) {}
+public record Window(MemorySegment memory, long at, int lines, long lineStep, int cells, long cellStep, long step) {}

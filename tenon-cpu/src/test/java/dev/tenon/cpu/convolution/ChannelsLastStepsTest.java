@@ -121,10 +121,19 @@ class ChannelsLastStepsTest {
         "30, 31, 3, 24, 3, 2, 1, 1, 2",
     })
     void groupsAndStridesAgree(
-            int height, int width, int channels, int outputs, long kernel, long stride, long pad, long groups, int threads) {
+            int height,
+            int width,
+            int channels,
+            int outputs,
+            long kernel,
+            long stride,
+            long pad,
+            long groups,
+            int threads) {
         Seeded random = new Seeded(height * 31L + channels);
         List<NdArray> inputs = inputs(
-                random, new long[] {2, height, width, channels}, new long[] {outputs, kernel, kernel, channels / groups});
+                random, new long[] {2, height, width, channels}, new long[] {outputs, kernel, kernel, channels / groups
+                });
         Epilogue epilogue = Epilogue.NONE.withBias().withActivation(RELU);
         Conv conv = conv(List.of(stride, stride), List.of(pad, pad), List.of(pad, pad), groups, epilogue);
         check(new ChannelsLastConv(conv), inputs, threads, 1);
@@ -155,7 +164,10 @@ class ChannelsLastStepsTest {
                     NdArray expected = Interpreter.run(op, List.of(x)).getFirst();
                     try (CpuRun run = new CpuRun(2)) {
                         Tolerance.of(DType.F32, 6)
-                                .check(op + " of " + channels, expected, run.run(op, List.of(x), 1).getFirst());
+                                .check(
+                                        op + " of " + channels,
+                                        expected,
+                                        run.run(op, List.of(x), 1).getFirst());
                     }
                 }
             }

@@ -33,7 +33,8 @@ class DrawnConvolutionsTest {
                 claimed += primitive ? 0 : 1;
                 try {
                     if (primitive) {
-                        one.verify(three.run(one.op(), one.inputs(), one.inputs().size()));
+                        one.verify(
+                                three.run(one.op(), one.inputs(), one.inputs().size()));
                     }
                     one.verify(three.run(one.op(), one.inputs(), 1));
                 } catch (AssertionError | RuntimeException e) {

@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
- * shuffles of channels, pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at the edges
- * only; a transposition that the graph has between the two layouts costs nothing. Convolutions of single cells become
- * products of matrices. Decided once for a graph: it stays as it is where the edges move as many bytes as the
- * convolutions save, which would otherwise bring each x into that layout by themselves.
+ * shuffles of channels, pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims.
+ * Layouts change at the edges only; a transposition that the graph has between the two layouts costs nothing.
+ * Convolutions of single cells become products of matrices. Decided once for a graph: it stays as it is where the edges
+ * move as many bytes as the convolutions save, which would otherwise bring each x into that layout by themselves.
  */
 public final class ChannelsLast implements Pass {
     private static final int LEAST_RANK = 3;
@@ -262,7 +262,8 @@ public final class ChannelsLast implements Pass {
             }
             swapped.add(rank);
             swapped.add(rank - 1);
-            Value apart = into.reshape(twin, places.concat(Shape.of(rows, columns)).sizes());
+            Value apart =
+                    into.reshape(twin, places.concat(Shape.of(rows, columns)).sizes());
             Value turned = into.add(new Transpose(swapped), apart);
             return twins(node, List.of(into.reshape(turned, twin.shape().sizes())), into);
         }

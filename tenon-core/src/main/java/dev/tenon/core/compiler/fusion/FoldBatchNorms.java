@@ -50,8 +50,7 @@ public final class FoldBatchNorms implements Pass {
             return null;
         }
         Node producer = Match.producer(node.input(0));
-        if (producer == null
-                || !(producer.op() instanceof Conv || producer.op() instanceof ConvTranspose)) {
+        if (producer == null || !(producer.op() instanceof Conv || producer.op() instanceof ConvTranspose)) {
             return null;
         }
         Contraction conv = (Contraction) producer.op();
