@@ -39,6 +39,9 @@ final class WinogradStep extends LoopStep {
     /** Of weights, which then come from memory at each run. */
     private static final long MOST_BYTES = 16 << 20;
 
+    /** Elements of four rows of tiles, which are counted in 32 bits. */
+    private static final long MOST_ELEMENTS = 1 << 28;
+
     private final ConvShape shape;
     private final ConvEpilogue epilogue;
     private final MemorySegment weights;
@@ -102,9 +105,15 @@ final class WinogradStep extends LoopStep {
                 && shape.channelsIn() >= LEAST_CHANNELS
                 && shape.channelsOut() >= LEAST_CHANNELS
                 && shape.windows().outputArea() >= LEAST_AREA
+                && elements(shape, shape.channelsIn()) <= MOST_ELEMENTS
+                && elements(shape, shape.channelsOut()) <= MOST_ELEMENTS
                 && isThree(shape.windows().height())
                 && isThree(shape.windows().width())
                 && WinogradWeights.bytes(shape.channelsIn(), shape.channelsOut()) <= MOST_BYTES;
+    }
+
+    private static long elements(ConvShape shape, int channels) {
+        return 4L * TILE * (shape.windows().width().output() + 2L * TILE) * channels;
     }
 
     private static boolean isThree(Windows3.Axis axis) {
@@ -158,7 +167,7 @@ final class WinogradStep extends LoopStep {
         long pixel = 4L * channels;
         for (int i = 0; i < POINTS; i++) {
             for (int tile = 0; tile < across; tile++) {
-                long from = places.half + 4L * i * line + TILE * tile * pixel;
+                long from = places.half + 4L * i * line + pixel * TILE * tile;
                 long to = places.inputs + ((long) i * POINTS * tiles + firstTile + tile) * pixel;
                 transforms.six(
                         new WinogradLoops.Rows(workspace, from, pixel),
@@ -221,7 +230,7 @@ final class WinogradStep extends LoopStep {
             for (int i = 0; i < TILE && row + i < height; i++) {
                 long at = ((image * height + row + i) * width + column) * n;
                 transforms.four(
-                        new WinogradLoops.Rows(workspace, places.results + i * POINTS * points + 4L * tile * n, points),
+                        new WinogradLoops.Rows(workspace, places.results + points * POINTS * i + 4L * tile * n, points),
                         new WinogradLoops.Rows(target, 4 * at, 4L * n),
                         Math.min(TILE, width - column),
                         bias,

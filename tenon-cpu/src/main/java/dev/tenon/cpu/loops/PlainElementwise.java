@@ -206,7 +206,7 @@ final class PlainElementwise {
     private static void shrink(float[] x, float[] y, float alpha, float beta, int n) {
         for (int j = 0; j < n; j++) {
             float v = x[j];
-            float inside = v != v ? v : 0;
+            float inside = Float.isNaN(v) ? v : 0;
             y[j] = v < -alpha ? v + beta : v > alpha ? v - beta : inside;
         }
     }

@@ -110,9 +110,11 @@ public final class CpuMatMulLowering {
     /** The constant that a value is or shows in another shape; null for none. */
     private static @Nullable ConstantData shown(Value value) {
         ConstantData data = MemoryPlanner.shown(value).constant();
-        boolean whole =
-                data != null && data.type().shape().elements() == value.shape().elements();
-        return whole && data.type().dtype() == value.dtype() ? data : null;
+        return data != null
+                        && data.type().dtype() == value.dtype()
+                        && data.type().shape().elements() == value.shape().elements()
+                ? data
+                : null;
     }
 
     /** Whether a node reads that input, if it is a constant, in panels only. */

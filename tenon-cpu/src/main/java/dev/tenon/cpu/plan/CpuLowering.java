@@ -36,6 +36,7 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.movement.Trilu;
+import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
@@ -87,7 +88,7 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case PlainAttention _, ResidualNorm _ -> false;
+            case PlainAttention _, ResidualNorm _, EmbeddingNorm _ -> false;
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };
     }

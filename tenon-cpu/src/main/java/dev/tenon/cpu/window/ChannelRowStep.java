@@ -1,6 +1,7 @@
 package dev.tenon.cpu.window;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.LoopStep;
@@ -20,6 +21,8 @@ public abstract class ChannelRowStep extends LoopStep {
     private final int firstInner;
 
     private final int lastInner;
+    /** Results of a row. */
+    private final int across;
 
     /** @param windows of one slab */
     protected ChannelRowStep(
@@ -32,6 +35,7 @@ public abstract class ChannelRowStep extends LoopStep {
         this.channels = channels;
         this.input = context.slot(node.input(0));
         this.output = context.slot(node.output());
+        this.across = SizeMath.toInt("window", windows.width().output(), channels);
         this.firstInner = windows.width().firstPosition(0);
         this.lastInner = windows.width().lastPosition(windows.width().kernel() - 1);
     }
@@ -61,12 +65,11 @@ public abstract class ChannelRowStep extends LoopStep {
     @Override
     public final void run(CpuFrame frame, long from, long end, int worker) {
         Windows3.Axis height = windows.height();
-        long across = (long) windows.width().output() * channels;
         MemorySegment target = frame.at(output);
         for (long unit = from; unit < end; unit++) {
             long image = unit / height.output();
             row(frame, image, height.start((int) (unit % height.output())), target, unit * across);
-            finish(frame, target, unit * across, (int) across);
+            finish(frame, target, unit * across, across);
         }
     }
 

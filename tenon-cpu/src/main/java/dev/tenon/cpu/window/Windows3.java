@@ -140,7 +140,7 @@ public record Windows3(Axis depth, Axis height, Axis width) {
 
     /** These windows over all dims but the last, along which each has one cell. */
     public Windows3 acrossLast() {
-        return new Windows3(Axis.ONE, depth, height);
+        return new Windows3(/* depth= */ Axis.ONE, /* height= */ depth, /* width= */ height);
     }
 
     /** Whether each position of the output is one of the input. */

@@ -242,12 +242,17 @@ public final class ChannelsLast implements Pass {
             Shape shape = node.output().shape();
             int rank = shape.rank();
             Node turn = producer(node.input(0));
-            boolean turns = rank >= LEAST_RANK
-                    && turn != null
-                    && turn.op() instanceof Transpose(List<Integer> permutation)
-                    && permutation.equals(columnsFirst(rank + 1));
-            Node split = turns ? producer(turn.input(0)) : null;
-            Value twin = split != null && split.op() instanceof Reshape ? twins.get(split.input(0)) : null;
+            if (rank < LEAST_RANK
+                    || turn == null
+                    || !(turn.op() instanceof Transpose(List<Integer> permutation))
+                    || !permutation.equals(columnsFirst(rank + 1))) {
+                return null;
+            }
+            Node split = producer(turn.input(0));
+            if (split == null || !(split.op() instanceof Reshape)) {
+                return null;
+            }
+            Value twin = twins.get(split.input(0));
             if (twin == null
                     || !split.input(0).shape().equals(shape)
                     || !split.output().shape().range(3, rank + 1).equals(shape.range(2, rank))) {

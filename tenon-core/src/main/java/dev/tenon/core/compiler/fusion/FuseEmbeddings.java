@@ -93,11 +93,13 @@ public final class FuseEmbeddings implements Pass {
     /** The values that are added up in a value that nobody else reads. */
     private static void collect(Value value, Rewriter into, List<Value> terms) {
         Node node = into.isPrivate(value) ? Match.producer(value) : null;
-        List<Value> parts = switch (node == null ? null : node.op()) {
-            case Elementwise op when isSum(op) -> node.inputs();
-            case Region region -> parts(region, node);
-            case null, default -> List.of();
-        };
+        List<Value> parts = node == null
+                ? List.of()
+                : switch (node.op()) {
+                    case Elementwise op when isSum(op) -> node.inputs();
+                    case Region region -> parts(region, node);
+                    default -> List.of();
+                };
         if (parts.isEmpty()) {
             terms.add(value);
         }

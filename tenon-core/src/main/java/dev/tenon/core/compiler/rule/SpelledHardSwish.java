@@ -23,8 +23,9 @@ final class SpelledHardSwish implements Rule {
         Value x = null;
         if (fn == BinaryFn.DIV && Match.isAll(node.input(1), SIX)) {
             Node product = Match.producer(node.input(0));
-            boolean multiplies = product != null && is(product, BinaryFn.MUL) && into.isPrivate(node.input(0));
-            x = multiplies ? gated(product, false) : null;
+            if (product != null && is(product, BinaryFn.MUL) && into.isPrivate(node.input(0))) {
+                x = gated(product, false);
+            }
         } else if (fn == BinaryFn.MUL) {
             x = gated(node, true);
         }
@@ -41,17 +42,20 @@ final class SpelledHardSwish implements Rule {
     private static @Nullable Value gated(Node product, boolean divided) {
         for (int i = 0; i < 2; i++) {
             Value x = product.input(i);
-            Value gate = product.input(1 - i);
-            Node quotient = divided ? Match.producer(gate) : null;
-            boolean six = quotient != null && is(quotient, BinaryFn.DIV) && Match.isAll(quotient.input(1), SIX);
-            if (divided && !six) {
-                continue;
-            }
-            if (isClipped(six ? quotient.input(0) : gate, x)) {
+            Value gate = divided ? sixth(product.input(1 - i)) : product.input(1 - i);
+            if (gate != null && isClipped(gate, x)) {
                 return x;
             }
         }
         return null;
+    }
+
+    /** What a quotient by six divides; null for any other value. */
+    private static @Nullable Value sixth(Value value) {
+        Node quotient = Match.producer(value);
+        return quotient != null && is(quotient, BinaryFn.DIV) && Match.isAll(quotient.input(1), SIX)
+                ? quotient.input(0)
+                : null;
     }
 
     private static boolean isClipped(Value value, Value x) {
