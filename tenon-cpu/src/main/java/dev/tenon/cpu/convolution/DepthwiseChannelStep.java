@@ -9,7 +9,7 @@ import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.ChannelRowStep;
-import dev.tenon.cpu.window.Window;
+import dev.tenon.cpu.window.ChannelWindow;
 import java.lang.foreign.MemorySegment;
 
 /** Convolution of f32 where each channel has a filter of its own and channels lie side by side. */
@@ -41,7 +41,8 @@ final class DepthwiseChannelStep extends ChannelRowStep {
     }
 
     @Override
-    protected void collect(CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
+    protected void collect(
+            CpuFrame frame, ChannelWindow cells, Position place, MemorySegment target, long to, int positions) {
         long pixel = 4L * channels;
         int across = windows.width().kernel();
         Matrix filter = new Matrix(weights, ((long) place.line() * across + place.cell()) * pixel, across * pixel);

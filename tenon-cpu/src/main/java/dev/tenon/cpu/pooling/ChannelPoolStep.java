@@ -7,7 +7,7 @@ import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.window.ChannelRowStep;
-import dev.tenon.cpu.window.Window;
+import dev.tenon.cpu.window.ChannelWindow;
 import dev.tenon.cpu.window.Windows3;
 import java.lang.foreign.MemorySegment;
 
@@ -39,7 +39,8 @@ final class ChannelPoolStep extends ChannelRowStep {
     }
 
     @Override
-    protected void collect(CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions) {
+    protected void collect(
+            CpuFrame frame, ChannelWindow cells, Position place, MemorySegment target, long to, int positions) {
         Place y = new Place(target, to * 4);
         if (maximum) {
             loops.maximum(cells, y, positions, channels);

@@ -29,7 +29,7 @@ public final class ChannelHotLoops {
 
     private final ChannelLoops plain = new ChannelLoops();
     private final MemorySegment data = Arena.ofShared().allocate(1 << 16, 64);
-    private final Window x = new Window(data, 0, 3, 16 * ROW, 3, ROW, ROW);
+    private final ChannelWindow x = new ChannelWindow(data, 0, 3, 16 * ROW, 3, ROW, ROW);
     private final Matrix w = new Matrix(data, W, 3 * ROW);
     private final Place bias = new Place(data, W);
     private final Place y = new Place(data, Y);

@@ -31,7 +31,7 @@ public class ChannelLoops {
      * @param w the weights of the first line's cells, one behind the other; a stride from a line to the next
      * @param bias {@link Place#NONE} for none
      */
-    public void weigh(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
+    public void weigh(ChannelWindow x, Matrix w, Place bias, Place y, int positions, int channels) {
         MemorySegment to = y.memory();
         for (int p = 0; p < positions; p++) {
             for (int c = 0; c < channels; c++) {
@@ -50,7 +50,7 @@ public class ChannelLoops {
     }
 
     /** y[p, c] = the maximum of the window's x[c]; NaN where there is one. A window has a cell at least. */
-    public void maximum(Window x, Place y, int positions, int channels) {
+    public void maximum(ChannelWindow x, Place y, int positions, int channels) {
         MemorySegment to = y.memory();
         for (int p = 0; p < positions; p++) {
             for (int c = 0; c < channels; c++) {
@@ -67,7 +67,7 @@ public class ChannelLoops {
     }
 
     /** y[p, c] = the sum of the window's x[c], divided by {@code divisor}. */
-    public void average(Window x, float divisor, Place y, int positions, int channels) {
+    public void average(ChannelWindow x, float divisor, Place y, int positions, int channels) {
         MemorySegment to = y.memory();
         for (int p = 0; p < positions; p++) {
             for (int c = 0; c < channels; c++) {

@@ -47,7 +47,7 @@ public abstract class ChannelRowStep extends LoopStep {
      * @param to the first result's element
      */
     protected abstract void collect(
-            CpuFrame frame, Window cells, Position place, MemorySegment target, long to, int positions);
+            CpuFrame frame, ChannelWindow cells, Position place, MemorySegment target, long to, int positions);
 
     /** What is left to do to a row of results. */
     protected abstract void finish(CpuFrame frame, MemorySegment target, long to, int count);
@@ -88,7 +88,7 @@ public abstract class ChannelRowStep extends LoopStep {
             int cell = inner ? 0 : width.firstCell(startW);
             int cells = inner ? width.kernel() : Math.max(cell, width.lastCell(startW, width.input())) - cell;
             int positions = inner ? lastInner - position : 1;
-            Window window = new Window(
+            ChannelWindow window = new ChannelWindow(
                     source,
                     first + (startW + (long) cell * width.dilation()) * pixel,
                     cells == 0 ? 0 : lines,

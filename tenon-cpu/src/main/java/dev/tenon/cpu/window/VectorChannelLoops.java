@@ -24,7 +24,7 @@ final class VectorChannelLoops extends ChannelLoops {
     }
 
     @Override
-    public void weigh(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
+    public void weigh(ChannelWindow x, Matrix w, Place bias, Place y, int positions, int channels) {
         boolean fast = Segments.isNative(x.memory())
                 && Segments.isNative(y.memory())
                 && Segments.isNative(w.memory())
@@ -41,12 +41,12 @@ final class VectorChannelLoops extends ChannelLoops {
         }
     }
 
-    private static boolean fits(Window x, Place y, int channels) {
+    private static boolean fits(ChannelWindow x, Place y, int channels) {
         return channels >= LANES && Segments.isNative(x.memory()) && Segments.isNative(y.memory());
     }
 
     /** Four positions at a time share a load of the weights. */
-    static void weighed(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
+    static void weighed(ChannelWindow x, Matrix w, Place bias, Place y, int positions, int channels) {
         MemorySegment source = x.memory();
         MemorySegment weights = w.memory();
         MemorySegment target = y.memory();
@@ -102,7 +102,8 @@ final class VectorChannelLoops extends ChannelLoops {
     }
 
     /** The positions from {@code first} on, one by one. */
-    private static void weighedApart(Window x, Matrix w, Place bias, Place y, int first, int positions, int channels) {
+    private static void weighedApart(
+            ChannelWindow x, Matrix w, Place bias, Place y, int first, int positions, int channels) {
         MemorySegment source = x.memory();
         MemorySegment weights = w.memory();
         MemorySegment target = y.memory();
@@ -135,7 +136,7 @@ final class VectorChannelLoops extends ChannelLoops {
     }
 
     /** Fewer channels than a vector has lanes. */
-    static void weighedFew(Window x, Matrix w, Place bias, Place y, int positions, int channels) {
+    static void weighedFew(ChannelWindow x, Matrix w, Place bias, Place y, int positions, int channels) {
         MemorySegment source = x.memory();
         MemorySegment weights = w.memory();
         MemorySegment target = y.memory();
@@ -162,7 +163,7 @@ final class VectorChannelLoops extends ChannelLoops {
     }
 
     @Override
-    public void maximum(Window x, Place y, int positions, int channels) {
+    public void maximum(ChannelWindow x, Place y, int positions, int channels) {
         if (fits(x, y, channels) && ChannelHotLoops.get().maximum.ready()) {
             maxima(x, y, positions, channels);
         } else {
@@ -170,7 +171,7 @@ final class VectorChannelLoops extends ChannelLoops {
         }
     }
 
-    static void maxima(Window x, Place y, int positions, int channels) {
+    static void maxima(ChannelWindow x, Place y, int positions, int channels) {
         MemorySegment source = x.memory();
         MemorySegment target = y.memory();
         Segments.requireNative(source, target);
@@ -195,7 +196,7 @@ final class VectorChannelLoops extends ChannelLoops {
     }
 
     @Override
-    public void average(Window x, float divisor, Place y, int positions, int channels) {
+    public void average(ChannelWindow x, float divisor, Place y, int positions, int channels) {
         if (fits(x, y, channels) && ChannelHotLoops.get().average.ready()) {
             averages(x, divisor, y, positions, channels);
         } else {
@@ -203,7 +204,7 @@ final class VectorChannelLoops extends ChannelLoops {
         }
     }
 
-    static void averages(Window x, float divisor, Place y, int positions, int channels) {
+    static void averages(ChannelWindow x, float divisor, Place y, int positions, int channels) {
         MemorySegment source = x.memory();
         MemorySegment target = y.memory();
         Segments.requireNative(source, target);

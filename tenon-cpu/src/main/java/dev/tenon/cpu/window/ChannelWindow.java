@@ -13,4 +13,5 @@ import java.lang.foreign.MemorySegment;
  * @param cellStep from a cell to the next
  * @param step from a position to the next
  */
-public record Window(MemorySegment memory, long at, int lines, long lineStep, int cells, long cellStep, long step) {}
+public record ChannelWindow(
+        MemorySegment memory, long at, int lines, long lineStep, int cells, long cellStep, long step) {}
