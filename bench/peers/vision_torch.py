@@ -1,6 +1,7 @@
 """PyTorch's times for convolutional networks and single convolutions, inside a CUDA graph, and the same networks as ONNX files.
 
 python3 vision_torch.py export FOLDER      resnet50, mobilenet_v3_large and convnext_tiny with a named batch, resnet50-sizes with named sides
+                                           with --start the layer scales of convnext are 1e-6
 python3 vision_torch.py networks           f16 NHWC at 224 x 224, batches of 1, 8 and 64
 python3 vision_torch.py convolutions       the convolutions of "tenon bench ops", f16 NHWC and TF32 in both layouts
 """
@@ -43,10 +44,19 @@ def graph_us(work, together, replays):
         return statistics.median(times)
 
 
+def network(name):
+    """Random weights. The layer scales of convnext are as training leaves them, not the 1e-6 from which it starts."""
+    model = getattr(torchvision.models, name)().eval()
+    for key, parameter in model.named_parameters():
+        if key.endswith("layer_scale") and "--start" not in sys.argv:
+            torch.nn.init.uniform_(parameter, 0.1, 1.0)
+    return model
+
+
 def export(folder):
     os.makedirs(folder, exist_ok=True)
     for name in NETWORKS:
-        model = getattr(torchvision.models, name)().eval()
+        model = network(name)
         axes = {"x": {0: "batch"}, "y": {0: "batch"}}
         torch.onnx.export(model, torch.randn(1, 3, 224, 224), f"{folder}/{name}.onnx", input_names=["x"], output_names=["y"], dynamic_axes=axes,
                           opset_version=17, dynamo=False)
@@ -58,7 +68,7 @@ def export(folder):
 def networks():
     for name in NETWORKS:
         for batch in (1, 8, 64):
-            model = getattr(torchvision.models, name)().eval().cuda().half().to(memory_format=torch.channels_last)
+            model = network(name).cuda().half().to(memory_format=torch.channels_last)
             x = torch.randn(batch, 3, 224, 224, device="cuda", dtype=torch.half).contiguous(memory_format=torch.channels_last)
             print(f"PEER {name} b{batch} f16 NHWC: {graph_us(lambda: model(x), 1, 41):.0f} us", flush=True)
 

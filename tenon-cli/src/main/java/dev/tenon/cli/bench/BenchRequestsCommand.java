@@ -104,13 +104,18 @@ final class BenchRequestsCommand implements Callable<Integer> {
             double before = fixed(encoder, texts, seconds / 2);
             progress.say(clients + " clients …");
             ClientLoad.Seen seen = ClientLoad.run(encoder.batcher(BatcherOptions.defaults()), texts, clients, seconds);
-            if (seen.micros().length == 0) {
+            if (seen.micros().isEmpty()) {
                 throw new InputException("no request was answered within " + seconds + " s; give more --seconds");
             }
             progress.say("fixed batches again …");
             double after = fixed(encoder, texts, seconds / 2);
             result = new Result(
-                    (before + after) / 2, seen.micros().length / seen.seconds(), Samples.of(seen.micros()), seen);
+                    (before + after) / 2,
+                    seen.micros().size() / seen.seconds(),
+                    Samples.of(seen.micros().stream()
+                            .mapToDouble(Double::doubleValue)
+                            .toArray()),
+                    seen);
         }
         print(result);
         return result.seen.lost() == 0 ? 0 : 1;
@@ -142,7 +147,7 @@ final class BenchRequestsCommand implements Callable<Integer> {
             object.put("bench", "requests");
             object.put("device", device.target().toString());
             object.put("clients", clients);
-            object.put("requests", seen.micros().length);
+            object.put("requests", seen.micros().size());
             object.put("fixed_texts_per_s", result.fixed);
             object.put("texts_per_s", result.served);
             object.put("share", result.share());
@@ -164,7 +169,7 @@ final class BenchRequestsCommand implements Callable<Integer> {
                 Units.duration(result.latency.p99()),
                 String.format(Locale.ROOT, "%.2f", result.latency.p99() / fair));
         table.print(out);
-        out.println(Units.counted(seen.micros().length, "request") + " answered, " + seen.refused() + " refused, "
+        out.println(Units.counted(seen.micros().size(), "request") + " answered, " + seen.refused() + " refused, "
                 + seen.lost() + " lost; a turn is what as many texts as clients take: " + Units.duration(fair));
     }
 

@@ -40,7 +40,7 @@ final class ClientLoad {
      * @param refused requests that were told that too many wait
      * @param lost requests that got neither a vector nor an error, though the batcher was closed
      */
-    record Seen(double[] micros, double seconds, long refused, long lost) {}
+    record Seen(List<Double> micros, double seconds, long refused, long lost) {}
 
     /** Runs clients for some seconds, then closes the batcher under their hands. */
     static Seen run(EmbeddingBatcher batcher, List<String> texts, int clients, double seconds)
@@ -66,14 +66,7 @@ final class ClientLoad {
             thread.join();
         }
         load.fail();
-        return new Seen(
-                micros.stream()
-                        .flatMap(List::stream)
-                        .mapToDouble(Double::doubleValue)
-                        .toArray(),
-                asked,
-                load.refused.get(),
-                load.lost.get());
+        return new Seen(micros.stream().flatMap(List::stream).toList(), asked, load.refused.get(), load.lost.get());
     }
 
     private void ask(int first, int clients, List<Double> micros) {

@@ -57,7 +57,9 @@ final class KernelNames {
                             List.of("log_softmax"))),
             Map.entry(
                     "layernorm",
-                    new Meaning(List.of("layernorm_warp", "layernorm_team", "layernorm_block"), List.of("layernorm"))),
+                    new Meaning(
+                            List.of("layernorm_short", "layernorm_warp", "layernorm_team", "layernorm_block"),
+                            List.of("layernorm"))),
             Map.entry(
                     "rmsnorm",
                     new Meaning(List.of("rmsnorm_warp", "rmsnorm_team", "rmsnorm_block"), List.of("rmsnorm"))),

@@ -3,6 +3,7 @@ package dev.tenon.core.compiler;
 import dev.tenon.core.compiler.fusion.ChannelsLast;
 import dev.tenon.core.compiler.fusion.FoldBatchNorms;
 import dev.tenon.core.compiler.fusion.FoldPads;
+import dev.tenon.core.compiler.fusion.FoldScales;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
@@ -67,6 +68,7 @@ public final class Compiler {
             new NarrowMasks(),
             new FuseScaledProducts(),
             new FoldBatchNorms(),
+            new FoldScales(),
             new FoldPads(),
             new FuseEpilogues(),
             new MergeParallelProducts(),

@@ -11,7 +11,8 @@
  *   <li>{@code decompose}: composites that the backend does not claim
  *   <li>{@code canonicalise}: small rules, such as {@code x * 1 → x} and transposes into matrix products
  *   <li>{@code cse}; {@code spelled-forms}: GELU and LayerNorm written out by exporters; {@code spelled-attention},
- *      where the backend runs it whole; {@code fuse-scaled-products}: weights of 8 and 4 bits into products that never
+ *      where the backend runs it whole; {@code narrow-masks}: masks that are the same for all queries; {@code
+ *      fuse-scaled-products}: weights of 8 and 4 bits into products that never
  *      write them out; {@code half-precision}, where weights are kept in 16 bits
  *   <li>{@code fold-pads}: zeros around a value into the windows that slide over it
  *   <li>{@code fuse-epilogues}: bias, activation and residual into contractions; {@code merge-parallel-products}: the

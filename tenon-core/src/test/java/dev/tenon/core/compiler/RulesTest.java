@@ -53,6 +53,33 @@ final class RulesTest {
     }
 
     @Test
+    void transposesOfMergedAxesAreTransposes() {
+        PassContext context = new PassContext(node -> false, null);
+        BiFunction<List<Long>, List<Integer>, List<String>> ops = (last, permutation) -> ops(new Canonicalise()
+                .apply(
+                        GraphBuilder.build("test", g -> {
+                            Value x = g.input("x", TensorType.of(DType.F32, 4, 2, 3, 5));
+                            Value merged = g.reshape(x, 8, 3, 5);
+                            int[] axes = permutation.stream()
+                                    .mapToInt(Integer::intValue)
+                                    .toArray();
+                            Value turned = g.transpose(merged, axes);
+                            g.output(
+                                    "y",
+                                    g.reshape(
+                                            turned,
+                                            last.stream()
+                                                    .mapToLong(Long::longValue)
+                                                    .toArray()));
+                        }),
+                        context));
+        assertThat(ops.apply(List.of(4L, 2L, 5L, 3L), List.of(0, 2, 1))).containsExactly("transpose");
+        // taken apart otherwise, or merged axes that move
+        assertThat(ops.apply(List.of(2L, 4L, 5L, 3L), List.of(0, 2, 1))).contains("reshape");
+        assertThat(ops.apply(List.of(5L, 3L, 4L, 2L), List.of(2, 1, 0))).contains("reshape");
+    }
+
+    @Test
     void safeIdentitiesGo() {
         assertThat(ops(new Canonicalise(), (g, x) -> g.mul(x, g.scalar(DType.F32, 1))))
                 .isEmpty();

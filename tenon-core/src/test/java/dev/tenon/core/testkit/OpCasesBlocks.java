@@ -11,6 +11,7 @@ import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.LoraMatMul;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
@@ -92,6 +93,20 @@ final class OpCasesBlocks {
         NdArray bias = random.array(type, 6);
         sums(type + " one", 6, new EmbeddingNorm(1, false, 1e-5), table, rows, scale, bias);
         sums(type + " two", 6, new EmbeddingNorm(2, true, 1e-5), table, rows, table, rows, like, scale, bias);
+        for (long groups : new long[] {1, 4, 16}) {
+            NdArray image = random.array(type, 2, 7, 5, 16);
+            NdArray factors = random.array(type, 16);
+            sums(type + " " + groups, 70 * 16, new ChannelsLastNorm(groups, 1e-5, false), image);
+            sums(
+                    type + " affine " + groups,
+                    70 * 16,
+                    new ChannelsLastNorm(groups, 1e-5, true),
+                    image,
+                    factors,
+                    factors);
+        }
+        sums(type + " long", 3100, new ChannelsLastNorm(8, 1e-5, false), random.array(type, 1, 3100, 8));
+        sums(type + " of odd channels", 12, new ChannelsLastNorm(3, 1e-5, false), random.array(type, 1, 4, 9));
         NdArray q = random.array(type, 2, 3, 4, 5);
         NdArray k = random.array(type, 2, 7, 4, 5);
         NdArray v = random.array(type, 2, 7, 4, 6);

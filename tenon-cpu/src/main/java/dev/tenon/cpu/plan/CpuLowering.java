@@ -15,6 +15,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
@@ -88,7 +89,7 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case PlainAttention _, ResidualNorm _, EmbeddingNorm _ -> false;
+            case PlainAttention _, ResidualNorm _, EmbeddingNorm _, ChannelsLastNorm _ -> false;
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };
     }

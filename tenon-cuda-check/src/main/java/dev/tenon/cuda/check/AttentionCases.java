@@ -74,9 +74,9 @@ final class AttentionCases {
         for (DType dtype : FLOATS) {
             cases.add(new KernelCase("attention", "unseen values " + dtype, stage -> unseen(stage, dtype)));
             cases.add(new KernelCase("attention", "least masks " + dtype, stage -> leastMasks(stage, dtype)));
-            cases.add(new KernelCase("attention", "masked keys " + dtype, stage -> maskedKeys(stage, dtype)));
             cases.add(new KernelCase("attention", "guarded " + dtype, stage -> guarded(stage, dtype)));
         }
+        cases.addAll(new AttentionMaskCases(this).all(FLOATS));
         cases.add(new KernelCase("attention", "rows of -inf", this::infinities));
         cases.add(new KernelCase("attention", "AT-01 bottom right", this::bottomRight));
         cases.add(new KernelCase("attention", "AT-02 masked rows", this::maskedRows));
@@ -135,11 +135,12 @@ final class AttentionCases {
         });
     }
 
-    private static Attention attention(boolean causal, long window, AttentionMask mask, double cap) {
+    static Attention attention(boolean causal, long window, AttentionMask mask, double cap) {
         return new Attention(causal, window, mask, Double.NaN, cap);
     }
 
-    private void compare(KernelStage stage, Precision precision, Op op, List<NdArray> inputs, int[] size) {
+    /** Runs an attention and compares it with its definition; sizes as in {@link #SIZES}. */
+    void compare(KernelStage stage, Precision precision, Op op, List<NdArray> inputs, int[] size) {
         NdArray expected = Interpreter.run(op, inputs).getFirst();
         StepRun.Result result = with.apply(stage, precision).run(op, inputs);
         DType dtype = expected.dtype();
@@ -176,41 +177,12 @@ final class AttentionCases {
         }
     }
 
-    /** Keys that a mask hides from all queries of a batch: those of the first at the end, those of the second all. */
-    private void maskedKeys(KernelStage stage, DType dtype) {
-        for (int[] size : new int[][] {{70, 70, 2, 32}, {20, 130, 1, 64}, {17, 200, 2, 40}, {130, 33, 1, 24}}) {
-            Random random = new Random(size[1]);
-            NdArray q = CaseArrays.normal(random, dtype, 2, 2L * size[2], size[0], size[3]);
-            NdArray k = CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3]);
-            NdArray v = CaseArrays.normal(random, dtype, 2, size[2], size[1], size[3]);
-            NdArray seen = NdArray.zeros(DType.BOOL, 2, 1, 1, size[1]);
-            NdArray added = NdArray.zeros(dtype, 2, 1, 1, size[1]);
-            for (int i = 0; i < 2 * size[1]; i++) {
-                seen.set(i, i < size[1] - 5 ? 1L : 0L);
-                added.set(i, i < size[1] - 5 ? Tolerance.rounded(dtype, 0.1 * (i % 7)) : Double.NEGATIVE_INFINITY);
-            }
-            for (NdArray mask : List.of(seen, added)) {
-                AttentionMask kind = mask == seen ? AttentionMask.BOOLEAN : AttentionMask.ADDITIVE;
-                compare(stage, Precision.FAST, attention(false, 0, kind, 0), List.of(q, k, v, mask), size);
-                for (Precision precision : Precision.values()) {
-                    Attention backwards = new Attention(false, 0, kind, -0.3, 0);
-                    compare(stage, precision, backwards, List.of(q, k, v, mask), size);
-                }
-            }
-            v.set((size[1] - 1) * size[3], Double.NaN);
-            k.set((size[1] - 2) * size[3], Double.POSITIVE_INFINITY);
-            compare(stage, Precision.FAST, attention(false, 0, AttentionMask.BOOLEAN, 0), List.of(q, k, v, seen), size);
-            compare(stage, Precision.FAST, attention(false, 0, AttentionMask.NONE, 0), List.of(q, k, v), size);
-        }
-    }
-
     /**
      * Weights that are NaN count as 0: of queries that see no key, and of queries that are not numbers. A value that is
      * not finite is NaN all the same, for those as for others that give it no weight.
      */
     private void guarded(KernelStage stage, DType dtype) {
-        for (int[] size :
-                new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
+        for (int[] size : new int[][] {{70, 70, 2, 32}, {2, 150, 2, 32}, {33, 130, 1, 64}}) {
             Random random = new Random(size[1]);
             NdArray q = CaseArrays.normal(random, dtype, 2, size[0], size[2], size[3]);
             NdArray k = CaseArrays.normal(random, dtype, 2, size[1], size[2], size[3]);

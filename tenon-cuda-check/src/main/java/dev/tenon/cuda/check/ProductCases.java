@@ -134,10 +134,13 @@ final class ProductCases {
     /** Products of short sums with an activation, on devices that have the kernel; else by what they have. */
     private static void rows(List<KernelCase> cases) {
         for (DType dtype : List.of(DType.F16, DType.BF16)) {
-            for (UnaryFn fn : ProductCatalog.ROWS_FUNCTIONS) {
+            List<@Nullable UnaryFn> functions = new ArrayList<>(ProductCatalog.ROWS_FUNCTIONS);
+            functions.add(null);
+            for (UnaryFn fn : functions) {
                 for (long[] size : SHORT) {
                     for (int flags = 0; flags < 4; flags++) {
-                        Unary activation = fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : Unary.of(fn);
+                        Unary activation =
+                                fn == UnaryFn.SILU ? new Unary(fn, 1.5, 0) : fn == null ? null : Unary.of(fn);
                         Epilogue epilogue = new Epilogue((flags & 2) != 0, activation, false, false);
                         MatMul op = new MatMul(false, (flags & 1) != 0, epilogue);
                         cases.add(new KernelCase(

@@ -129,12 +129,17 @@ public final class StepRun {
 
     /** Enqueues it twice. */
     public Result run(Op op, List<NdArray> inputs) {
-        return run(op, inputs, false);
+        return run(op, inputs, List.of());
+    }
+
+    /** The same where some inputs, by number, are finite constants to the step. */
+    Result run(Op op, List<NdArray> inputs, List<Integer> constants) {
+        return run(op, inputs, constants, false);
     }
 
     /** Captures it before it has ever run, and replays it twice. */
     public Result replay(Op op, List<NdArray> inputs) {
-        return run(op, inputs, true);
+        return run(op, inputs, List.of(), true);
     }
 
     /** Runs it and compares with its definition. @throws AssertionError naming the first element that differs */
@@ -149,8 +154,8 @@ public final class StepRun {
         return result;
     }
 
-    private Result run(Op op, List<NdArray> inputs, boolean captured) {
-        Made made = make(op, inputs.stream().map(NdArray::type).toList());
+    private Result run(Op op, List<NdArray> inputs, List<Integer> constants, boolean captured) {
+        Made made = make(op, inputs.stream().map(NdArray::type).toList(), constants);
         List<DeviceBuffer> buffers = new ArrayList<>();
         inputs.forEach(input -> buffers.add(stage.upload(input)));
         made.results.forEach(type -> buffers.add(stage.poisoned(type.bytes())));

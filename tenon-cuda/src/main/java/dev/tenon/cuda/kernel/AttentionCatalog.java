@@ -55,7 +55,9 @@ public final class AttentionCatalog {
             List.of("attention_short"),
             TENSOR_CORES.stream()
                     .flatMap(dtype -> SHORT_SIZES.stream()
-                            .flatMap(size -> Stream.of(4, 8).map(warps -> new ShortForm(dtype, size, warps))))
+                            .flatMap(size -> Stream.of(4, 8)
+                                    .flatMap(warps -> Stream.of(false, true)
+                                            .map(each -> new ShortForm(dtype, size, warps, each)))))
                     .map(ShortForm::variant)
                     .toList(),
             IN_F32);
@@ -213,8 +215,9 @@ public final class AttentionCatalog {
      *
      * @param size what heads are padded to
      * @param warps of a block: 4, or 8 where blocks are fewer than multiprocessors
+     * @param each whether each query has its own mask
      */
-    public record ShortForm(DType dtype, int size, int warps) {
+    public record ShortForm(DType dtype, int size, int warps, boolean each) {
         /** Queries of a block. */
         public static final int QUERIES = 128;
         /** Most keys. */
@@ -237,9 +240,10 @@ public final class AttentionCatalog {
         public KernelVariant variant() {
             boolean halves = dtype != DType.F32;
             // blocks of four warps: 96 registers a thread for halves and small heads, which they fill
-            int blocks = size == 32 && halves ? 5 : size == 32 || halves ? 4 : 3;
-            return sized(dtype, "d" + size + "_w" + warps, size)
+            int blocks = size == 32 && halves && !each ? 5 : size == 32 || halves ? 4 : 3;
+            return sized(dtype, "d" + size + "_w" + warps + (each ? "_each" : ""), size)
                     .with("", "TENON_WARPS=" + warps)
+                    .with("", "TENON_EACH=" + (each ? 1 : 0))
                     .with("", "TENON_BLOCKS=" + (warps == 4 ? blocks : 2 - size / 64 * (halves ? 0 : 1)));
         }
     }

@@ -59,6 +59,11 @@ public final class KernelCatalog {
             List.of(POINTER, POINTER, POINTER, POINTER),
             ROWS,
             List.of(COMPUTE));
+    static final KernelFile LAYERNORM_SHORT = file(
+            "norm/layernorm_short.cu",
+            List.of("layernorm_short"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(List.of(POINTER, POINTER, POINTER, POINTER), ROWS, List.of(COMPUTE), List.of(I32)));
     static final KernelFile LAYERNORM_TEAM = rows(
             "norm/layernorm_team.cu",
             TEAM,
@@ -244,6 +249,7 @@ public final class KernelCatalog {
                 SOFTMAX_BLOCK,
                 SOFTMAX_STRIDED,
                 LAYERNORM_WARP,
+                LAYERNORM_SHORT,
                 LAYERNORM_TEAM,
                 LAYERNORM_BLOCK,
                 RMSNORM_WARP,

@@ -60,7 +60,8 @@ public final class MatMulKernels {
                 KernelCatalog.finishing(dtype, activation == null ? null : activation.fn()));
         long blocks = Math.ceilDiv(height * width / (packed ? widest : 1), THREADS);
         long most = (long) kernels.context().device().multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
-        LaunchShape launch = LaunchShape.of((int) Math.min(blocks, most), THREADS);
+        LaunchShape launch =
+                LaunchShape.of((int) Math.min(blocks, most), THREADS).withProgrammatic();
         return new Finish(dtype, height, width, new Function(activation), launch, kernel);
     }
 

@@ -14,7 +14,9 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The kernel files of matrix products beside the plain ones: on tensor cores, of few rows, of groups. */
 public final class ProductCatalog {
@@ -67,10 +69,11 @@ public final class ProductCatalog {
             "contraction/matmul_rows.cu",
             List.of("matmul_rows"),
             Stream.of(DType.F16, DType.BF16)
-                    .flatMap(dtype -> ROWS_FUNCTIONS.stream()
+                    .flatMap(dtype -> Stream.concat(
+                                    ROWS_FUNCTIONS.stream().map(Optional::of), Stream.of(Optional.<UnaryFn>empty()))
                             .flatMap(fn -> ROWS_STEPS.stream()
-                                    .flatMap(steps ->
-                                            Stream.of(true, false).map(along -> rows(dtype, fn, steps, along)))))
+                                    .flatMap(steps -> Stream.of(true, false)
+                                            .map(along -> rows(dtype, fn.orElse(null), steps, along)))))
                     .toList(),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
@@ -83,14 +86,14 @@ public final class ProductCatalog {
     /**
      * A variant of {@link #MATMUL_ROWS}.
      *
-     * @param fn one of {@link #ROWS_FUNCTIONS}
+     * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
      * @param steps one of {@link #ROWS_STEPS}
      * @param alongB whether the right operand lies along k
      */
-    public static KernelVariant rows(DType dtype, UnaryFn fn, int steps, boolean alongB) {
+    public static KernelVariant rows(DType dtype, @Nullable UnaryFn fn, int steps, boolean alongB) {
         return KernelVariant.of(dtype)
                 .with("", KernelVariant.SPECIFIC)
-                .with(fn.word(), "TENON_FN=" + fn.code())
+                .with(fn == null ? "plain" : fn.word(), "TENON_FN=" + (fn == null ? NO_FUNCTION : fn.code()))
                 .with("s" + steps, "TENON_STEPS=" + steps)
                 .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
     }

@@ -47,6 +47,13 @@ public final class RowKernels {
                 plan(rule, dtype, rows, cols, congruent, kernels.context().device()));
     }
 
+    /** The same where x, y, gamma and beta all lie on 16-byte boundaries. */
+    public Rows alignedRows(RowRule rule, DType dtype, long rows, long cols) {
+        RowPlan plan =
+                RowPlan.aligned(rule, dtype, rows, cols, kernels.context().device());
+        return rows(rule, dtype, rows, cols, plan);
+    }
+
     /** The same with a plan of one's own. */
     public Rows rows(RowRule rule, DType dtype, long rows, long cols, RowPlan plan) {
         int sharedBytes = plan.shape().sharedBytes();
@@ -113,7 +120,7 @@ public final class RowKernels {
             }
             switch (plan.form()) {
                 case WARP -> {}
-                case TEAM -> arguments.add(plan.blocks());
+                case SHORT, TEAM -> arguments.add(plan.blocks());
                 case BLOCK ->
                     arguments.add(plan.blocks()).add(plan.kept()).add(state).add(counters);
             }

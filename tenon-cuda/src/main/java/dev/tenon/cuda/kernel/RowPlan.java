@@ -13,7 +13,8 @@ import dev.tenon.cuda.port.LaunchShape;
  * @param file where the entry is
  * @param entry without suffix
  * @param shape of the launch
- * @param blocks that share a row, as a cluster in the {@link Form#TEAM} form; 1 also where a warp has a row to itself
+ * @param blocks that share a row, as a cluster in the {@link Form#TEAM} form; 1 also where a warp has a row to itself;
+ *     in the {@link Form#SHORT} form the lanes that do
  * @param kept packs that a block keeps in shared memory
  * @param stateBytes workspace for what blocks tell one another, 0 where {@code blocks} is 1
  * @param counterBytes workspace that is zeroed once when it is allocated
@@ -31,6 +32,8 @@ public record RowPlan(
         String reason) {
     /** Whom a row belongs to, and where it is kept meanwhile. */
     public enum Form {
+        /** Some lanes of a warp, in their registers. */
+        SHORT,
         /** A warp, in its registers. */
         WARP,
         /** The warps of a block or of a cluster of blocks, in their registers. */
@@ -46,6 +49,7 @@ public record RowPlan(
     private static final int RESERVED_SHARED = 1024; // of each block, by the system
     private static final int STATIC_SHARED = 1024; // more than the skeleton declares
     private static final int FEW = 128;
+    private static final long SHORT_PACKS = 4; // of a lane, as in the source
     private static final int MANY = 512;
     private static final int MOST_THREADS = 1024;
     private static final int TEAM_VALUES = 32; // of a thread, as in the sources; a quarter as many doubles
@@ -93,6 +97,29 @@ public record RowPlan(
             return team(rule, rows, blocks, threads, blocks == 1 ? "_team_v" + TEAM_VALUES : "_team_cluster");
         }
         return block(rule, dtype, rows, cols, congruent, device);
+    }
+
+    /** Plans rows of x, y, gamma and beta that all lie on 16-byte boundaries where the first does. */
+    static RowPlan aligned(RowRule rule, DType dtype, long rows, long cols, DeviceProperties device) {
+        long bytes = dtype.bytesFor(cols);
+        boolean isShort = rule == RowRule.LAYER_NORM
+                && dtype != DType.F64
+                && bytes % WIDEST == 0
+                && bytes / WIDEST <= SHORT_PACKS * 32;
+        return isShort ? shortRows(rows, bytes / WIDEST) : of(rule, dtype, rows, cols, true, device);
+    }
+
+    /** The fewest lanes a row, so that each has several loads on its way. */
+    private static RowPlan shortRows(long rows, long packs) {
+        int lanes = 1;
+        while (lanes * SHORT_PACKS < packs) {
+            lanes *= 2;
+        }
+        LaunchShape shape =
+                LaunchShape.of(blocks(Math.ceilDiv(rows, FEW / lanes)), FEW).withProgrammatic();
+        String reason =
+                lanes == 32 ? "a row fits the registers of a warp" : "a row fits the registers of " + lanes + " lanes";
+        return new RowPlan(Form.SHORT, KernelCatalog.LAYERNORM_SHORT, "layernorm_short", shape, lanes, 0, 0, 0, reason);
     }
 
     /**

@@ -87,6 +87,24 @@ public final class WindowCatalog {
                             List.of(POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, COMPUTE))),
             floats());
 
+    /** Norms of groups of channels, which lie innermost. */
+    public static final KernelFile CHANNEL_NORM_LAST = new KernelFile(
+            "norm/channel_norm_last.cu",
+            List.of(
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_sums",
+                            List.of(POINTER, POINTER, I64, I64, I64, I64, I64, I32)),
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_scales",
+                            List.of(POINTER, POINTER, I64, I64, I64, I64, I64, F32)),
+                    new KernelSpec(
+                            "norm/channel_norm_last.cu",
+                            "channel_norm_apply",
+                            List.of(POINTER, POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64))),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList());
+
     public static final KernelFile LOCAL_RESPONSE_NORM = file(
             "norm/local_response_norm.cu",
             List.of("local_response_norm"),
@@ -160,6 +178,18 @@ public final class WindowCatalog {
             Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** The same of usual windows and finite weights, whose cells pass through shared memory. */
+    public static final KernelFile CONV_DEPTHWISE_STRIP = file(
+            "convolution/conv_depthwise_strip.cu",
+            List.of(
+                    "conv_depthwise_strip_k7s1",
+                    "conv_depthwise_strip_k5s1",
+                    "conv_depthwise_strip_k5s2",
+                    "conv_depthwise_strip_k3s1",
+                    "conv_depthwise_strip_k3s2"),
+            Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -226,6 +256,7 @@ public final class WindowCatalog {
                 ROI,
                 DEFORM_COLUMNS,
                 INSTANCE_NORM,
+                CHANNEL_NORM_LAST,
                 LOCAL_RESPONSE_NORM,
                 ROPE,
                 DFT,
@@ -234,6 +265,7 @@ public final class WindowCatalog {
                 CONV_TRANSPOSE,
                 CONV_DEPTHWISE,
                 CONV_DEPTHWISE_LAST,
+                CONV_DEPTHWISE_STRIP,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA);

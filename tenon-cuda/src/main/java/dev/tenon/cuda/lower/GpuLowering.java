@@ -17,6 +17,7 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
@@ -88,6 +89,7 @@ import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.movement.GpuPadLowering;
 import dev.tenon.cuda.lower.norm.GpuChannelNormLowering;
 import dev.tenon.cuda.lower.norm.GpuEmbeddingLowering;
+import dev.tenon.cuda.lower.norm.GpuLastNormLowering;
 import dev.tenon.cuda.lower.norm.GpuNormLowering;
 import dev.tenon.cuda.lower.quantisation.GpuQuantisationLowering;
 import dev.tenon.cuda.lower.random.GpuRandomLowering;
@@ -132,6 +134,7 @@ public final class GpuLowering {
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
                 case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
                 case ChannelsLastConv op -> GpuConvLowering.lower(op, node, context);
+                case ChannelsLastNorm op -> GpuLastNormLowering.lower(op, node, context);
             };
         }
         return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
@@ -225,6 +228,7 @@ public final class GpuLowering {
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
             case ChannelsLastConv op -> GpuConvLowering.claims(op, whole, precision);
+            case ChannelsLastNorm _ -> GpuLastNormLowering.claims(whole);
         };
     }
 

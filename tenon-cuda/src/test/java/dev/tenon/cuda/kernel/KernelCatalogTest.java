@@ -100,6 +100,7 @@ class KernelCatalogTest {
                     "ConvSizes",
                     "DepthwiseSizes",
                     "DepthwiseLastSizes",
+                    "DepthwiseStripSizes",
                     "ConvTile",
                     "DftSpace",
                     "DeformSpace",

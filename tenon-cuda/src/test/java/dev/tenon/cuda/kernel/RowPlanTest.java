@@ -67,6 +67,7 @@ class RowPlanTest {
                         assertThat(plan.shape().sharedBytes()).as(what).isLessThanOrEqualTo(232448 - 1024);
                         LaunchShape shape = plan.shape();
                         switch (plan.form()) {
+                            case SHORT -> throw new AssertionError(what + ": rows may lie anywhere");
                             case WARP ->
                                 assertThat((long) shape.gridX() * shape.blockX() / 32)
                                         .as(what)
@@ -95,6 +96,20 @@ class RowPlanTest {
                 }
             }
         }
+    }
+
+    @Test
+    void shortRowsOnBoundariesShareAWarp() {
+        RowPlan plan = RowPlan.aligned(RowRule.LAYER_NORM, DType.F16, 200_704, 96, H100);
+        assertThat(plan.form()).isEqualTo(RowPlan.Form.SHORT);
+        assertThat(plan.blocks()).isEqualTo(4); // lanes a row
+        assertThat(plan.shape().gridX()).isEqualTo(200_704 / 32);
+        assertThat(RowPlan.aligned(RowRule.LAYER_NORM, DType.F16, 5, 1024, H100).blocks())
+                .isEqualTo(32);
+        assertThat(RowPlan.aligned(RowRule.LAYER_NORM, DType.F16, 5, 1032, H100).form())
+                .isNotEqualTo(RowPlan.Form.SHORT);
+        assertThat(RowPlan.aligned(RowRule.LAYER_NORM, DType.F32, 5, 97, H100).form())
+                .isEqualTo(RowPlan.Form.WARP);
     }
 
     private static String entry(long rows, long cols, boolean aligned) {

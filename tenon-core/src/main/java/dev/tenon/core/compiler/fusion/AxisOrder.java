@@ -74,7 +74,8 @@ record AxisOrder(List<Integer> permutation) {
                 op.p());
     }
 
-    private static List<Long> with(List<Long> perAxis, long last) {
+    /** The numbers of axes, and one more. */
+    static List<Long> with(List<Long> perAxis, long last) {
         List<Long> more = new ArrayList<>(perAxis);
         more.add(last);
         return more;

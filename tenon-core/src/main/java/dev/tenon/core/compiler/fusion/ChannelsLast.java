@@ -1,6 +1,7 @@
 package dev.tenon.core.compiler.fusion;
 
 import dev.tenon.core.compiler.rewrite.DeadCode;
+import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
@@ -13,6 +14,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.Resize;
@@ -21,8 +23,12 @@ import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.InstanceNorm;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import java.util.ArrayList;
@@ -34,10 +40,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
- * shuffles of channels, pools, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims.
- * Layouts change at the edges only; a transposition that the graph has between the two layouts costs nothing.
- * Convolutions of single cells become products of matrices. Decided once for a graph: it stays as it is where the edges
- * move as many bytes as the convolutions save, which would otherwise bring each x into that layout by themselves.
+ * shuffles of channels, pools, norms, resizes, pads, slices, concatenations, softmaxes and reductions over spatial
+ * dims. Layouts change at the edges only; a transposition that the graph has between the two layouts costs nothing.
+ * Convolutions of single cells become products of matrices, and those whose windows tile an image, too ({@link
+ * Patches}). Decided once for a graph: it stays as it is where the edges move as many bytes as the convolutions save,
+ * which would otherwise bring each x into that layout by themselves.
  */
 public final class ChannelsLast implements Pass {
     private static final int LEAST_RANK = 3;
@@ -54,7 +61,8 @@ public final class ChannelsLast implements Pass {
         }
         Walk walk = new Walk(context);
         Graph turned = new DeadCode().apply(Rewriter.rewrite(graph, walk), context);
-        return moved(turned) - moved(graph) < walk.saved ? turned : graph;
+        // what stood apart from a product by a change of layout is next to it now
+        return moved(turned) - moved(graph) < walk.saved ? new FuseEpilogues().apply(turned, context) : graph;
     }
 
     /** Bytes that transpositions read and write. */
@@ -93,7 +101,10 @@ public final class ChannelsLast implements Pass {
                 case Concat op -> concat(op, node, into);
                 case Reduce op -> reduction(op, node, into);
                 case Transpose op -> transposition(op, node, into);
-                case Reshape _ -> shuffle(node, into);
+                case InstanceNorm op -> norm(node, shape.size(1), op.epsilon(), true, into);
+                case LocalResponseNorm _ -> localNorm(node, into);
+                case Reshape _ -> reshape(node, into);
+                case MaxPoolIndices op when !op.columnMajor() -> indexedPool(op, node, into);
                 case Pool _, Resize _, Pad _, Slice _, Softmax _, LogSoftmax _ -> moving(node, into);
                 default -> null;
             };
@@ -104,6 +115,7 @@ public final class ChannelsLast implements Pass {
             if (weights.constant() == null) {
                 return null;
             }
+            boolean last = twins.containsKey(node.input(0));
             List<Value> operands = new ArrayList<>();
             operands.add(turned(node.input(0), into));
             boolean product = isProduct(op, weights.shape());
@@ -123,8 +135,18 @@ public final class ChannelsLast implements Pass {
                 return null;
             }
             saved += 2.0 * node.input(0).type().bytes();
+            boolean patches = !product && Patches.suits(op, node.input(0), w);
+            if (patches) {
+                Value x = last ? operands.getFirst() : into.map(node.input(0));
+                operands.set(0, Patches.of(x, last, w, into));
+                operands.set(
+                        1,
+                        into.reshape(last ? operands.get(1) : into.map(weights), w.size(0), w.elements(1, w.rank())));
+            }
             if (product) {
                 operands.set(1, into.reshape(into.map(weights), w.size(0), w.size(1)));
+            }
+            if (product || patches) {
                 y = into.addAll(new MatMul(false, true, op.epilogue()), operands)
                         .getFirst();
             }
@@ -165,10 +187,20 @@ public final class ChannelsLast implements Pass {
             List<Value> back = new ArrayList<>();
             for (int i = 0; i < results.size(); i++) {
                 twins.put(node.outputs().get(i), results.get(i));
-                int rank = results.get(i).shape().rank();
-                back.add(into.add(new Transpose(ChannelsLastConv.first(rank)), results.get(i)));
+                back.add(first(results.get(i), into));
             }
             return back;
+        }
+
+        /** A value with its channels second. Where they are all there is of an image, its elements lie that way. */
+        private static Value first(Value last, Rewriter into) {
+            Shape shape = last.shape();
+            int rank = shape.rank();
+            long[] sizes =
+                    ChannelsLastConv.first(rank).stream().mapToLong(shape::size).toArray();
+            return shape.elements(1, rank - 1) == 1
+                    ? into.reshape(last, sizes)
+                    : into.add(new Transpose(ChannelsLastConv.first(rank)), last);
         }
 
         private @Nullable List<Value> elementwise(Node node, Rewriter into) {
@@ -237,53 +269,70 @@ public final class ChannelsLast implements Pass {
             return twin != null && op.permutation().equals(ChannelsLastConv.last(rank)) ? List.of(twin) : null;
         }
 
-        /** Channels in rows and columns, read by columns: three nodes, of which this is the last. */
-        private @Nullable List<Value> shuffle(Node node, Rewriter into) {
-            Shape shape = node.output().shape();
-            int rank = shape.rank();
-            Node turn = producer(node.input(0));
-            if (rank < LEAST_RANK
-                    || turn == null
-                    || !(turn.op() instanceof Transpose(List<Integer> permutation))
-                    || !permutation.equals(columnsFirst(rank + 1))) {
+        /** A norm of groups of channels, in place of a node that has the input's shape. */
+        private @Nullable List<Value> norm(Node node, long groups, double epsilon, boolean affine, Rewriter into) {
+            Value twin = twins.get(node.input(0));
+            if (twin == null || twin.shape().rank() < LEAST_RANK) {
                 return null;
             }
-            Node split = producer(turn.input(0));
-            if (split == null || !(split.op() instanceof Reshape)) {
-                return null;
-            }
-            Value twin = twins.get(split.input(0));
-            if (twin == null
-                    || !split.input(0).shape().equals(shape)
-                    || !split.output().shape().range(3, rank + 1).equals(shape.range(2, rank))) {
-                return null;
-            }
-            long rows = split.output().shape().size(1);
-            long columns = split.output().shape().size(2);
-            Shape places = twin.shape().range(0, rank - 1);
-            List<Integer> swapped = new ArrayList<>();
-            for (int axis = 0; axis < rank - 1; axis++) {
-                swapped.add(axis);
-            }
-            swapped.add(rank);
-            swapped.add(rank - 1);
-            Value apart =
-                    into.reshape(twin, places.concat(Shape.of(rows, columns)).sizes());
-            Value turned = into.add(new Transpose(swapped), apart);
-            return twins(node, List.of(into.reshape(turned, twin.shape().sizes())), into);
+            List<Value> operands = new ArrayList<>(into.map(node.inputs()));
+            operands.set(0, twin);
+            Value y = into.addAll(new ChannelsLastNorm(groups, epsilon, affine), operands)
+                    .getFirst();
+            return context.claimed(y) ? twins(node, List.of(y), into) : null;
         }
 
-        private static @Nullable Node producer(Value value) {
-            return value.origin() instanceof Value.Origin.Result(Node node, int _) ? node : null;
+        private @Nullable List<Value> indexedPool(MaxPoolIndices op, Node node, Rewriter into) {
+            Value twin = twins.get(node.input(0));
+            return twin == null ? null : twins(node, IndexedPools.of(op, twin, into), into);
         }
 
-        /** The permutation of so many axes that changes the second and the third. */
-        private static List<Integer> columnsFirst(int rank) {
-            List<Integer> axes = new ArrayList<>(List.of(0, 2, 1));
-            for (int axis = 3; axis < rank; axis++) {
-                axes.add(axis);
+        private @Nullable List<Value> reshape(Node node, Rewriter into) {
+            ChannelShuffle shuffle = ChannelShuffle.of(node);
+            Value twin = shuffle == null ? null : twins.get(shuffle.x());
+            return shuffle == null || twin == null
+                    ? groupNorm(node, into)
+                    : twins(node, List.of(shuffle.last(twin, into)), into);
+        }
+
+        /** The way back from rows of groups, which a norm without factors of its own has made. */
+        private @Nullable List<Value> groupNorm(Node node, Rewriter into) {
+            Node norm = Match.producer(node.input(0));
+            if (norm == null
+                    || !(norm.op() instanceof LayerNorm op)
+                    || op.axis() != 2
+                    || norm.inputs().size() != 1) {
+                return null;
             }
-            return axes;
+            Node there = Match.producer(norm.input(0));
+            if (there == null
+                    || !(there.op() instanceof Reshape)
+                    || !there.input(0).type().equals(node.output().type())) {
+                return null;
+            }
+            Shape image = node.output().shape();
+            Shape rows = there.output().shape();
+            Value twin = twins.get(there.input(0));
+            boolean groups = rows.rank() == 3 && rows.dim(0).equals(image.dim(0)) && image.size(1) % rows.size(1) == 0;
+            if (twin == null || !groups) {
+                return null;
+            }
+            Value y = into.addAll(new ChannelsLastNorm(rows.size(1), op.epsilon(), false), List.of(twin))
+                    .getFirst();
+            return context.claimed(y) ? twins(node, List.of(y), into) : null;
+        }
+
+        /** Positions as rows: the norm goes along their channels. */
+        private @Nullable List<Value> localNorm(Node node, Rewriter into) {
+            Value twin = twins.get(node.input(0));
+            if (twin == null) {
+                return null;
+            }
+            Shape shape = twin.shape();
+            int last = shape.rank() - 1;
+            Value rows = into.reshape(twin, shape.elements(0, last), shape.size(last));
+            Value y = into.addAll(node.op(), List.of(rows)).getFirst();
+            return twins(node, List.of(into.reshape(y, shape.sizes())), into);
         }
 
         /** An operation whose attributes go by axes. */

@@ -98,17 +98,19 @@ public final class FuseEmbeddings implements Pass {
     /** The values that are added up in a value that nobody else reads. */
     private static void collect(Value value, Rewriter into, List<Value> terms) {
         Node node = into.isPrivate(value) ? Match.producer(value) : null;
-        List<Value> parts = node == null
-                ? List.of()
-                : switch (node.op()) {
-                    case Elementwise op when isSum(op) -> node.inputs();
-                    case Region region -> parts(region, node);
-                    default -> List.of();
-                };
+        List<Value> parts = node == null ? List.of() : parts(node);
         if (parts.isEmpty()) {
             terms.add(value);
         }
         parts.forEach(part -> collect(part, into, terms));
+    }
+
+    private static List<Value> parts(Node node) {
+        return switch (node.op()) {
+            case Elementwise op when isSum(op) -> node.inputs();
+            case Region region -> parts(region, node);
+            default -> List.of();
+        };
     }
 
     /** The inputs that a region adds up, each as often as it does; none where it is not a sum. */

@@ -23,9 +23,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code attention(q, k, v, f(expand(mask))) → attention(q, k, v, f(mask))}: an attention repeats its mask by itself, and
- * one without a dim of queries is smaller, and lets kernels that want the same mask for all queries take it. {@code f}
- * are conjunctions with what is always true, choices between single elements, sums and products with them, and casts.
+ * {@code attention(q, k, v, f(expand(mask))) → attention(q, k, v, f(mask))}: an attention repeats its mask by itself,
+ * and one without a dim of queries is smaller, and lets kernels that want the same mask for all queries take it.
+ * {@code f} are conjunctions with what is always true, choices between single elements, sums and products with them,
+ * and casts.
  */
 public final class NarrowMasks implements Pass {
     /** Stateless. */

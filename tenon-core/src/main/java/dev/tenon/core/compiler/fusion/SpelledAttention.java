@@ -19,14 +19,16 @@ import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * {@code matmul(softmax(matmul(q, k^T) * scale + mask), v) → plain_attention(q, k, v, mask)} of rank 4, where the
- * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand
- * before the product on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the result
- * get transposes to tokens before heads, which cancel with those that exporters write.
+ * backend runs that whole; scale and mask may be missing, and the scale may be a division, or stand before the product
+ * on one operand or on both; several addends are one mask; weights that are NaN may be made 0. The operands and the
+ * result get transposes to tokens before heads, which cancel with those that exporters write.
  */
 public final class SpelledAttention implements Pass {
     /** Between heads first and tokens first. */
@@ -77,11 +79,13 @@ public final class SpelledAttention implements Pass {
         if (context.claimsNothing()) {
             return graph;
         }
-        Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, into, context));
+        Map<List<Value>, Value> sums = new HashMap<>();
+        Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, sums, into, context));
         return fused == graph ? graph : new Canonicalise().apply(fused, context);
     }
 
-    private static @Nullable List<Value> fuse(Node node, Rewriter into, PassContext context) {
+    private static @Nullable List<Value> fuse(
+            Node node, Map<List<Value>, Value> sums, Rewriter into, PassContext context) {
         if (!isProduct(node, false)) {
             return null;
         }
@@ -107,10 +111,15 @@ public final class SpelledAttention implements Pass {
         operands.add(into.add(SWAP, into.map(q.value)));
         operands.add(into.add(SWAP, turned ? keys : into.add(TURN, keys)));
         operands.add(into.add(SWAP, into.map(node.input(1))));
-        scores.masks.stream()
-                .map(into::map)
-                .reduce((one, other) -> into.add(new Binary(BinaryFn.ADD), one, other))
-                .ifPresent(operands::add);
+        List<Value> masks = into.map(scores.masks);
+        if (!masks.isEmpty()) {
+            // layers share their masks, and so their sum
+            operands.add(sums.computeIfAbsent(
+                    masks,
+                    _ -> masks.stream()
+                            .reduce((one, other) -> into.add(new Binary(BinaryFn.ADD), one, other))
+                            .orElseThrow()));
+        }
         PlainAttention op =
                 new PlainAttention(!scores.masks.isEmpty(), false, scores.scale * q.factor * k.factor, guarded != null);
         List<Value> fused = into.addAll(op, operands);

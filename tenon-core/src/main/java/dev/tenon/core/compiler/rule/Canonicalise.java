@@ -16,6 +16,7 @@ public final class Canonicalise implements Pass {
             new ArithmeticIdentities(),
             new PowerToProduct(),
             new MergeReshapes(),
+            new TransposeOfMergedAxes(),
             new MergeUnsqueezes(),
             new MergeTransposes(),
             new TransposeIntoMatMul(),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
@@ -20,6 +21,7 @@ import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.image.CoordinateMode;
@@ -31,8 +33,12 @@ import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.PadMode;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.normalisation.GroupNorm;
+import dev.tenon.core.ir.op.normalisation.InstanceNorm;
+import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
@@ -80,9 +86,13 @@ final class ChannelsLastTest {
     }
 
     private static Graph planned(Graph graph) {
+        return planned(graph, CLAIMED);
+    }
+
+    private static Graph planned(Graph graph, Predicate<Node> claims) {
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), CLAIMED);
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims);
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
                 .plan()
                 .graph();
@@ -90,6 +100,90 @@ final class ChannelsLastTest {
 
     private static long count(Graph graph, Class<? extends Op> kind) {
         return graph.nodes().stream().filter(node -> kind.isInstance(node.op())).count();
+    }
+
+    private static Value patches(GraphBuilder g, Seeded random, Value x, long channels, long outputs, long kernel) {
+        List<Long> none = List.of(0L, 0L);
+        Conv op = new Conv(List.of(kernel, kernel), none, none, List.of(1L, 1L), 1, Epilogue.NONE.withBias());
+        Value w = g.constant(
+                random.array(DType.F32, outputs, channels, kernel, kernel).toConstant());
+        Value bias = g.constant(random.array(DType.F32, outputs).toConstant());
+        return g.add("", op, List.of(x, w, bias)).getFirst();
+    }
+
+    @Test
+    void placesOfMaximaAreThoseOfTheOtherLayout() {
+        Seeded random = new Seeded(6);
+        List<Long> twos = List.of(2L, 2L);
+        List<Long> ones = List.of(1L, 1L);
+        Graph graph = GraphBuilder.build("places", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6));
+            Value y = conv(g, random, conv(g, random, x, 4, 8, 3), 8, 8, 3);
+            MaxPoolIndices pool = new MaxPoolIndices(List.of(3L, 3L), twos, ones, ones, ones, false, false);
+            List<Value> results = g.add("", pool, List.of(y));
+            g.output(
+                    "y",
+                    g.add(
+                            new Reduce(ReduceFn.MEAN, List.of(2, 3), false),
+                            conv(g, random, results.getFirst(), 8, 8, 3)));
+            g.output("places", results.getLast());
+        });
+        Graph turned = planned(graph);
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2); // x, and the places
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Map<String, NdArray> expected = Interpreter.run(graph, inputs);
+        Map<String, NdArray> actual = Interpreter.run(turned, inputs);
+        Tolerance.of(DType.F32, 200).check("y", expected.get("y"), actual.get("y"));
+        Tolerance.EXACT.check("places", expected.get("places"), actual.get("places"));
+    }
+
+    /** Norms by channel, by group and over neighbours, between convolutions. */
+    @Test
+    void normsKeepTheLayout() {
+        Seeded random = new Seeded(4);
+        Graph graph = GraphBuilder.build("norms", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6));
+            Value scale = g.constant(random.array(DType.F32, 8).toConstant());
+            Value y = conv(g, random, x, 4, 8, 3);
+            y = g.add("", new InstanceNorm(1e-5), List.of(y, scale, scale)).getFirst();
+            y = conv(g, random, y, 8, 8, 3);
+            y = g.add("", new GroupNorm(2, 1e-5), List.of(y, scale, scale)).getFirst();
+            y = conv(g, random, g.unary(UnaryFn.RELU, y), 8, 8, 3);
+            y = g.add("", new LocalResponseNorm(3, 0.5, 0.75, 2), List.of(y)).getFirst();
+            y = conv(g, random, y, 8, 8, 3);
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph, node -> node.op() instanceof Claimable);
+        assertThat(count(turned, ChannelsLastNorm.class)).as("%s", turned).isEqualTo(2);
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(1);
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 400)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, 9})
+    void windowsThatTileAnImageAreProducts(long channels) {
+        Seeded random = new Seeded(channels);
+        Graph graph = GraphBuilder.build("patches", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 2, channels, 16, 24));
+            Value y = patches(g, random, x, channels, 8, 4);
+            y = conv(g, random, g.unary(UnaryFn.TANH, y), 8, 8, 3);
+            y = g.unary(UnaryFn.TANH, patches(g, random, y, 8, 16, 2));
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph);
+        assertThat(count(turned, MatMul.class)).as("%s", turned).isEqualTo(2);
+        assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2);
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, channels, 16, 24));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
     }
 
     @ParameterizedTest

@@ -192,7 +192,8 @@ final class AttentionTiers {
         if (problem.heads() > GridLimits.YZ) {
             return problem.heads() + " heads are more than " + GridLimits.YZ;
         }
-        int shared = new ShortForm(problem.dtype(), padded, 4).sharedBytes(problem.queries(), (int) problem.keys());
+        int shared =
+                new ShortForm(problem.dtype(), padded, 4, false).sharedBytes(problem.queries(), (int) problem.keys());
         return shared > device.sharedBytesPerBlockOptIn() ? sharedRefusal(shared) : "";
     }
 
@@ -202,7 +203,8 @@ final class AttentionTiers {
         ShortForm form = new ShortForm(
                 problem.dtype(),
                 AttentionCatalog.paddedForShort(problem.largestSize()),
-                blocks < device.multiprocessors() ? 8 : 4);
+                blocks < device.multiprocessors() ? 8 : 4,
+                problem.maskStrides().query() != 0);
         int most =
                 Math.min(form.sharedBytes(ShortForm.QUERIES, ShortForm.MOST_KEYS), device.sharedBytesPerBlockOptIn());
         Kernel kernel = kernels.kernel(AttentionCatalog.ATTENTION_SHORT, "attention_short", form.variant(), most);
@@ -210,7 +212,7 @@ final class AttentionTiers {
                 .withSharedBytes(form.sharedBytes(problem.queries(), (int) problem.keys()))
                 .withProgrammatic();
         return step(
-                "attention_short, " + type() + ", heads of " + form.size(),
+                "attention_short, " + type() + ", heads of " + form.size() + (form.each() ? ", a mask each query" : ""),
                 problem.launch(kernel, shape, operands).build(),
                 0,
                 0);

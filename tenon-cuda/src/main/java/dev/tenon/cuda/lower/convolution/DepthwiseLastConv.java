@@ -88,7 +88,7 @@ final class DepthwiseLastConv {
     }
 
     /** Whether there is an entry for the windows. */
-    private static boolean isUsual(ConvGeometry.Axis rows, ConvGeometry.Axis columns) {
+    static boolean isUsual(ConvGeometry.Axis rows, ConvGeometry.Axis columns) {
         long kernel = rows.kernel();
         long stride = rows.stride();
         return kernel == columns.kernel()

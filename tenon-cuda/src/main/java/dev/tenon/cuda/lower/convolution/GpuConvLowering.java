@@ -3,6 +3,7 @@ package dev.tenon.cuda.lower.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
@@ -19,6 +20,7 @@ import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.DeviceProperties;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -89,17 +91,28 @@ public final class GpuConvLowering {
             return new MmaConv(geometry, operands, context).step(passed);
         }
         passed.add("3 implicit gemm: " + refusal);
-        return direct(geometry, operands, context, depthwise).passing(passed);
+        LaunchStep step = depthwise
+                ? depthwise(geometry, operands, node.input(1), context, passed)
+                : direct(geometry, operands, context);
+        return step.passing(passed);
     }
 
-    private static LaunchStep direct(
-            ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context, boolean depthwise) {
-        if (!depthwise) {
-            return direct(geometry, operands, context);
+    private static LaunchStep depthwise(
+            ConvGeometry geometry,
+            ConvOperands operands,
+            Value weights,
+            GpuLoweringContext context,
+            List<String> passed) {
+        if (!geometry.last()) {
+            return DepthwiseConv.step(geometry, operands, context);
         }
-        return geometry.last()
-                ? DepthwiseLastConv.step(geometry, operands, context)
-                : DepthwiseConv.step(geometry, operands, context);
+        DeviceProperties device = context.kernels().context().device();
+        String refusal = DepthwiseStripConv.refusal(geometry, operands.dtype(), weights, device);
+        if (refusal.isEmpty()) {
+            return DepthwiseStripConv.step(geometry, operands, context);
+        }
+        passed.add("4 direct, strips: " + refusal);
+        return DepthwiseLastConv.step(geometry, operands, context);
     }
 
     private static LaunchStep direct(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {

@@ -20,6 +20,7 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
+import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.Architecture;
 import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
@@ -174,10 +175,14 @@ public final class GpuMatMulLowering {
     /** Why the tier of rows does not take a product; empty where it does, null where it is not concerned. */
     private static @Nullable String rowsRefusal(
             MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, GpuLoweringContext context) {
+        boolean library = switch (choice.tier()) {
+            case MIXED, FUSED, BLAS -> context.products() != ProductForm.ROWS;
+            case NONE, GEMV, ROWS, TENSOR_CORE, SCALAR -> false;
+        };
         return switch (choice.tier()) {
             case NONE, GEMV -> null;
             case ROWS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
-                RowsPlan.concerns(dtype, epilogue)
+                RowsPlan.concerns(dtype, epilogue, library)
                         ? RowsPlan.refusal(
                                 dtype,
                                 shape,

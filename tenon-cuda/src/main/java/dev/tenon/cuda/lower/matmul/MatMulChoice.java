@@ -70,6 +70,10 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     private static final String FORCED = "TENON_CUDA_WMMA is 1";
     private static final long GEMV_WEIGHT = 1 << 20;
     private static final long LT_BATCH = 65535;
+    private static final long FEW_RESULTS = 5 << 18;
+    private static final long LEAST_ROWS = 16;
+    private static final long LEAST_SUM = 64;
+    private static final long MOST_SUM = 1024;
     /** More calls than this for one product cost more than they save. */
     static final int MOST_CALLS = 64;
 
@@ -115,15 +119,19 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
             }
             return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
         }
-        if (OWN_EPILOGUES && tensorCores.isEmpty() && isLeftOver(dtype, epilogue)) {
-            for (String word : List.of("g gemv", "0q quantised", Tier.MIXED.word, Tier.FUSED.word, Tier.BLAS.word)) {
-                passed.add(word + ": TENON_OWN_EPILOGUES is 1, and the library leaves the activation to another pass");
+        String gemv = gemv(dtype, shape, epilogue, offer, tensorCores);
+        if (gemv.isEmpty() && !OWN_EPILOGUES) {
+            return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
+        }
+        if (tensorCores.isEmpty()
+                && isLeftOver(dtype, epilogue)
+                && (OWN_EPILOGUES || isSoonerWhole(dtype, shape, epilogue, offer))) {
+            String reason = OWN_EPILOGUES ? "TENON_OWN_EPILOGUES is 1" : "few results";
+            passed.add(Tier.GEMV.word + ": " + (gemv.isEmpty() ? reason : gemv));
+            for (String word : List.of("0q quantised", Tier.MIXED.word, Tier.FUSED.word, Tier.BLAS.word)) {
+                passed.add(word + ": " + reason + ", and the library leaves the activation to another pass");
             }
             return new MatMulChoice(Tier.TENSOR_CORE, false, true, tf32, passed);
-        }
-        String gemv = gemv(dtype, shape, offer, tensorCores);
-        if (gemv.isEmpty()) {
-            return new MatMulChoice(Tier.GEMV, false, true, false, List.of());
         }
         passed.add(Tier.GEMV.word + ": " + gemv);
         passed.add(QUANTISED + "the weight is " + dtype);
@@ -136,6 +144,24 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         }
         passed.add(Tier.TENSOR_CORE.word + ": " + tensorCores);
         return new MatMulChoice(Tier.SCALAR, false, true, false, passed);
+    }
+
+    /**
+     * Whether our kernel and its short activation take less time than a library's product and a second launch, as
+     * measured on an H200: where results are few.
+     */
+    private static boolean isSoonerWhole(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer) {
+        return offer.form == ProductForm.BY_CHOICE
+                && offer.lt.isEmpty()
+                && RowsPlan.isShort(dtype, epilogue)
+                && !epilogue.residual()
+                && shape.batch().isEmpty()
+                && SizeMath.estimate(shape.m(), shape.n()) <= FEW_RESULTS
+                && shape.m() > LEAST_ROWS
+                && shape.k() >= LEAST_SUM
+                && shape.k() <= MOST_SUM
+                && MmaPlan.alongA(dtype, shape)
+                && MmaPlan.alongB(dtype, shape);
     }
 
     /** Whether a product of halves has an activation that no library applies. */
@@ -226,7 +252,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
                 : "";
     }
 
-    private static String gemv(DType dtype, MatMulShape shape, Offer offer, String tensorCores) {
+    private static String gemv(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer, String tensorCores) {
         String refusal = GemvPlan.refusal(dtype, shape);
         if (offer.form == ProductForm.FEW_ROWS || !refusal.isEmpty()) {
             return refusal;
@@ -238,7 +264,9 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
                 offer.form == ProductForm.ROWS ? "the kernel for short sums is asked for" : "",
-                weight < GEMV_WEIGHT ? "the weight has " + weight + " bytes, less than 1 MiB" : "",
+                weight < GEMV_WEIGHT && !isLeftOver(dtype, epilogue)
+                        ? "the weight has " + weight + " bytes, less than 1 MiB"
+                        : "",
                 others && shape.m() > soonest
                         ? rows(shape.m()) + " sooner " + (library ? "by the library" : "on tensor cores")
                         : "");

@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A product of short sums by {@code matmul_rows}, its activation included. Thread-safe. */
+/** A product of short sums by {@code matmul_rows}, with its activation where there is one. Thread-safe. */
 final class RowsMatMul implements GpuStep {
     private static final int MAP_ALIGNMENT = 128;
     private static final int TILE = 128;
@@ -30,7 +30,7 @@ final class RowsMatMul implements GpuStep {
     private final GpuContext device;
     private final DType dtype;
     private final MatMulShape shape;
-    private final Unary function;
+    private final @Nullable Unary function;
     private final int groups;
     private final Slots slots;
     /** Of the last addresses: those of a session stay as they are. */
@@ -51,7 +51,7 @@ final class RowsMatMul implements GpuStep {
         this.device = context.kernels().context();
         this.dtype = dtype;
         this.shape = shape;
-        this.function = activation(epilogue);
+        this.function = epilogue.activation();
         this.groups = plan.groups();
         this.slots = slots;
         this.launch = LaunchShape.of(plan.blocks(), RowsPlan.THREADS)
@@ -61,16 +61,9 @@ final class RowsMatMul implements GpuStep {
                 .kernel(
                         ProductCatalog.MATMUL_ROWS,
                         "matmul_rows",
-                        ProductCatalog.rows(dtype, function.fn(), plan.steps(), shape.transposeB()),
+                        ProductCatalog.rows(
+                                dtype, function == null ? null : function.fn(), plan.steps(), shape.transposeB()),
                         plan.sharedBytes());
-    }
-
-    private static Unary activation(Epilogue epilogue) {
-        Unary activation = epilogue.activation();
-        if (activation == null) {
-            throw new IllegalStateException(epilogue + " has no activation");
-        }
-        return activation;
     }
 
     /**
@@ -109,8 +102,8 @@ final class RowsMatMul implements GpuStep {
                                 .add(shape.m())
                                 .add(shape.n())
                                 .add(groups)
-                                .add((float) function.alpha())
-                                .add((float) function.beta()));
+                                .add(function == null ? 0.0f : (float) function.alpha())
+                                .add(function == null ? 0.0f : (float) function.beta()));
     }
 
     private Maps maps(long a, long b) {

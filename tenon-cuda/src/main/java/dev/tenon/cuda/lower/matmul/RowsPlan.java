@@ -37,8 +37,14 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static final double LAUNCH = 2.5;
 
     private static final double ENTRY = 3.2;
-    private static final double SHORT_TILE = 2.75;
+    private static final double SHORT_TILE = 3.0;
     private static final double TILE_TIME = 5.5;
+
+    /** The same without a function. */
+    private static final double PLAIN_TILE = 2.75;
+
+    /** Of our other products' model, a microsecond. */
+    private static final double CLOCKS = 1700;
 
     /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */
     private static final double PRODUCTS = 280e6;
@@ -47,11 +53,19 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     private static final double SHORT_RESULTS = 0.85e6;
     private static final double RESULTS = 0.53e6;
 
-    /** Whether a product has an activation that libraries leave to another pass, so that there is a choice. */
-    static boolean concerns(DType dtype, Epilogue epilogue) {
-        return (dtype == DType.F16 || dtype == DType.BF16)
-                && epilogue.activation() != null
-                && ProductCatalog.ROWS_FUNCTIONS.contains(epilogue.activation().fn());
+    /**
+     * Whether there is a choice: a product has an activation that libraries leave to another pass, or none and no
+     * library makes it.
+     *
+     * @param library whether a library makes it otherwise
+     */
+    static boolean concerns(DType dtype, Epilogue epilogue, boolean library) {
+        if (dtype != DType.F16 && dtype != DType.BF16) {
+            return false;
+        }
+        return epilogue.activation() == null
+                ? !library
+                : ProductCatalog.ROWS_FUNCTIONS.contains(epilogue.activation().fn());
     }
 
     /**
@@ -92,9 +106,12 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
         if (plan == null) {
             return "a block has too little shared memory";
         }
-        double apart = apart(dtype, shape, epilogue);
+        boolean plain = epilogue.activation() == null;
+        double apart =
+                plain ? MmaPlan.of(dtype, shape, device, true, null).clocks() / CLOCKS : apart(dtype, shape, epilogue);
         return plan.microseconds >= apart && !forced
-                ? "%.1f us by the model, the library and a second pass %.1f".formatted(plan.microseconds, apart)
+                ? "%.1f us by the model, %s %.1f"
+                        .formatted(plan.microseconds, plain ? "other tiles" : "the library and a second pass", apart)
                 : "";
     }
 
@@ -106,7 +123,8 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
                 .orElseThrow();
         long rows = Math.ceilDiv(shape.m(), (long) TILE);
         int tiles = (int) Math.ceilDiv(shape.n(), (long) TILE);
-        double tile = isShort(dtype, epilogue) ? SHORT_TILE : TILE_TIME;
+        double function = isShort(dtype, epilogue) ? SHORT_TILE : TILE_TIME;
+        double tile = epilogue.activation() == null ? PLAIN_TILE : function;
         RowsPlan best = null;
         for (int groups = 1; groups <= Math.min(tiles, MOST_GROUPS); groups++) {
             int each = Math.ceilDiv(tiles, groups);
@@ -132,7 +150,7 @@ record RowsPlan(int steps, int groups, int blocks, int sharedBytes, double micro
     }
 
     /** Whether the kernel has the function in few instructions: {@code short_fn.cuh}. */
-    private static boolean isShort(DType dtype, Epilogue epilogue) {
+    static boolean isShort(DType dtype, Epilogue epilogue) {
         UnaryFn fn =
                 epilogue.activation() == null ? null : epilogue.activation().fn();
         return fn == UnaryFn.GELU || (fn == UnaryFn.GELU_TANH && dtype == DType.F16);

@@ -237,7 +237,7 @@ public final class GpuNormLowering {
             Node node,
             GpuLoweringContext context) {
         DType dtype = node.input(0).dtype();
-        RowKernels.Rows launch = new RowKernels(context.kernels()).rows(rule, dtype, rows, row.elements(), true);
+        RowKernels.Rows launch = new RowKernels(context.kernels()).alignedRows(rule, dtype, rows, row.elements());
         Workspace workspace = new Workspace();
         workspace.take(launch.plan().stateBytes());
         return new Rows(

@@ -57,7 +57,7 @@ final class MiddleReduction {
         long parts = Math.min(Math.ceilDiv(packs, (long) lanes), GridLimits.YZ);
         PreparedLaunch launch = PreparedLaunch.of(
                         context.kernels().kernel(WindowCatalog.REDUCE_MIDDLE, "reduce_middle", KernelVariant.of(dtype)),
-                        LaunchShape.of((int) outer, (int) parts, 1, THREADS))
+                        LaunchShape.of((int) outer, (int) parts, 1, THREADS).withProgrammatic())
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.output()))
                 .addAll(outer, count, packs)

@@ -24,6 +24,7 @@ final class ResidentNodes {
     private static final int CHUNK_BYTES = 64;
 
     private static final int COLUMNS = 8;
+    private static final int GUARDED = 16;
     private static final long MOST_NORMED = 1024;
     private static final long MOST_KEYS = 256;
     private static final List<Integer> HEADS = List.of(32, 64);
@@ -103,7 +104,7 @@ final class ResidentNodes {
         Shape y = node.output().shape();
         long keys = y.size(1);
         int head = HEADS.stream().filter(size -> size == y.size(3)).findFirst().orElse(0);
-        if (!op.packed() || op.guarded() || head == 0 || keys > MOST_KEYS) {
+        if (!op.packed() || head == 0 || keys > MOST_KEYS) {
             return null;
         }
         Operands at = new Operands(
@@ -116,7 +117,7 @@ final class ResidentNodes {
                 null,
                 null);
         Sizes sizes = new Sizes(y.elements(0, 2), y.size(2), head, keys, head, false);
-        int dims = op.mask() ? maskDims(node.input(1).shape()) : 0;
+        int dims = (op.mask() ? maskDims(node.input(1).shape()) : 0) | (op.guarded() ? GUARDED : 0);
         return new ResidentPhase(Kind.ATTENTION, Rows.PLAIN, at, sizes, null, op.scale(), dims);
     }
 

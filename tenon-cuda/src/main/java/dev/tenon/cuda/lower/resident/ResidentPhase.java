@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param activation of a product; null for none
  * @param factor the epsilon of a norm, the scale of attention
- * @param maskDims of attention, the dims that its mask has: batch 1, heads 2, queries 4, keys 8
+ * @param maskDims of attention, the dims that its mask has: batch 1, heads 2, queries 4, keys 8; 16 where weights that
+ *     are NaN count as 0
  */
 record ResidentPhase(
         Kind kind,

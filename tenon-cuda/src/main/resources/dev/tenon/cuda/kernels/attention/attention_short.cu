@@ -1,13 +1,13 @@
 // y = softmax(scale · q kᵀ, masked) v on tensor cores, for few keys and heads of at most D elements: all keys and values of a head lie in
 // shared memory, 128 queries of it a block, 16 a warp at a time. Copies of one block go on while others of its multiprocessor compute.
-// Queries of a head see the same keys: masks differ by key, and nothing is causal. Sums in f32; those of weights are made of rounded
+// Nothing is causal. Masks differ by key, or with EACH by query and key. Sums in f32; those of weights are made of rounded
 // weights, for halves on tensor cores as well. Rows as in attention.cu; those whose sums are NaN are made again by their definition.
 //
 // Launch: 32 WARPS threads, grid (ceil(queries / 128), heads, min(batches, 65535)); dynamic shared memory for the rows of min(128, queries)
 // queries and twice those of all keys, both in tiles of 64, each of D + 4 floats or D + 8 halves; and a float a key.
 // Rows of q, k, v and y start on 16-byte boundaries, d and dv are multiples of 16 bytes.
-// Variants: TENON_T one of f16 (sm_75), bf16, float (TF32; sm_80); TENON_D one of 32, 64; TENON_WARPS; TENON_BLOCKS of a multiprocessor, by
-// registers.
+// Variants: TENON_T one of f16 (sm_75), bf16, float (TF32; sm_80); TENON_D one of 32, 64; TENON_WARPS; TENON_EACH; TENON_BLOCKS of a
+// multiprocessor, by registers.
 #include "attention_rows.cuh"
 #if __CUDA_ARCH__ >= 750 || TENON_EMULATED
 #include "attention_fragments.cuh"
@@ -18,6 +18,7 @@ constexpr int D = TENON_D;
 constexpr int WARPS = TENON_WARPS;
 constexpr int THREADS = 32 * WARPS;
 constexpr int ROWS = 1;  // 16s of queries of a warp: 2 take as long
+constexpr bool EACH = TENON_EACH;  // each query has its own mask
 constexpr int QUERIES = 128;
 constexpr int TILE = 64;
 constexpr int KEYS = TILE;  // of a step
@@ -202,6 +203,51 @@ __device__ __forceinline__ float added(const Seen<T, float>& seen, i64 b, i64 h,
     return static_cast<const u8*>(seen.mask)[element] != 0 ? 0.0f : -TENON_INFINITY;
 }
 
+// Products to scores of the keys from `key` on, in powers of 2: scaled, and with what is added to each key.
+__device__ __forceinline__ void mask_scores(float (&s)[ROWS][KEYS / 8][4], float scale, const float* masks, int key) {
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n++) {
+        Pack<float, 2> more = *reinterpret_cast<const Pack<float, 2>*>(masks + key + n * 8 + threadIdx.x % 4 * 2);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) s[r][n][e] = s[r][n][e] * scale + more.at[e % 2];
+        }
+    }
+}
+
+// The same with masks of the queries from `first` on.
+__device__ __forceinline__ void mask_each(float (&s)[ROWS][KEYS / 8][4], float scale, const Seen<T, float>& seen, i64 b, i64 h, i64 first, int key) {
+    int column = key + threadIdx.x % 4 * 2;
+    int keys = static_cast<int>(seen.keys);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            i64 query = first + r * 16 + i * 8 + threadIdx.x % 32 / 4;
+            query = query < seen.queries ? query : seen.queries - 1;
+            i64 from = b * seen.mask_batch + h * seen.mask_head + query * seen.mask_query;
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++) {
+#pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    int k = column + n * 8 + e;
+                    float more = -TENON_INFINITY;
+                    if (k < keys) {
+                        i64 element = from + k * seen.mask_key;
+                        if (seen.kind == MASK_BOOLEAN) {
+                            more = static_cast<const u8*>(seen.mask)[element] != 0 ? 0.0f : more;
+                        } else {
+                            more = in_powers_of_2(to_compute(static_cast<const T*>(seen.mask)[element]));
+                        }
+                    }
+                    s[r][n][2 * i + e] = s[r][n][2 * i + e] * scale + more;
+                }
+            }
+        }
+    }
+}
+
 __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& seen, i64 batches) {
     TENON_DYNAMIC_SHARED(T, dynamic);
     i64 first = static_cast<i64>(blockIdx.x) * QUERIES;
@@ -224,8 +270,8 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
         fetch(others, at.ks.row(b, 0, key_head), at.ks.token, all, keys, at.d);
         fetch(values, at.vs.row(b, 0, key_head), at.vs.token, all, keys, at.dv);
         copy_async_commit();
-        bool masked = at.scale <= 0.0f;
-        for (int key = threadIdx.x; key < all; key += THREADS) {
+        bool masked = EACH || at.scale <= 0.0f;
+        for (int key = threadIdx.x; !EACH && key < all; key += THREADS) {
             float more = added(seen, b, h, key);
             masks[key] = more;
             masked = masked || more != 0.0f;
@@ -244,16 +290,10 @@ __device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& 
             for (int key = 0; key < all; key += KEYS) {
                 float s[ROWS][KEYS / 8][4] = {};
                 frag.template scores<KEYS>(s, own[row], others[key], lane);
-                if (masked) {
-#pragma unroll
-                    for (int n = 0; n < KEYS / 8; n++) {
-                        Pack<float, 2> more = *reinterpret_cast<const Pack<float, 2>*>(masks + key + n * 8 + lane % 4 * 2);
-#pragma unroll
-                        for (int r = 0; r < ROWS; r++) {
-#pragma unroll
-                            for (int e = 0; e < 4; e++) s[r][n][e] = s[r][n][e] * scale + more.at[e % 2];
-                        }
-                    }
+                if (EACH) {
+                    mask_each(s, scale, seen, b, h, first + row, key);
+                } else if (masked) {
+                    mask_scores(s, scale, masks, key);
                 }
                 rows.weigh(s, factor, key == 0);
                 frag.template mix<KEYS>(rows.o, s, values[key], lane);

@@ -49,7 +49,7 @@ struct Phase {
     i32 keys;           // tokens of a sequence; of a norm whether y is of float
 };
 
-// A mask's layout, in `shift` of attention: whether it has a batch 1, heads 2, queries 4, keys 8.
+// A mask's layout, in `shift` of attention: whether it has a batch 1, heads 2, queries 4, keys 8; and 16 where weights that are NaN count as 0.
 __device__ __forceinline__ int mask_dims(const Phase& p) { return static_cast<int>(reinterpret_cast<u64>(p.shift)); }
 
 struct alignas(16) Phases {

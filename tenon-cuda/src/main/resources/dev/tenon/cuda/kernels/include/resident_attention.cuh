@@ -8,6 +8,9 @@
 
 constexpr int KEYS = 16;
 
+// The larger, NaN where one is.
+__device__ __forceinline__ float peak(float a, float b) { return a > b || a != a ? a : b; }
+
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 template <int D>
 struct Heads {
@@ -19,6 +22,7 @@ struct Heads {
     int keys, across;
     const T* mask;
     int mask_query, mask_key;
+    bool guarded;
 
     __device__ __forceinline__ Heads(const Phase& p, int batch, int heads, int head) {
         across = heads * D;
@@ -26,6 +30,7 @@ struct Heads {
         keys = p.keys;
         base = p.x + static_cast<i64>(batch) * keys * stride + head * D;
         int dims = mask_dims(p);
+        guarded = (dims & 16) != 0;
         mask_key = dims & 8 ? 1 : 0;
         int row = mask_key ? keys : 1;
         mask_query = dims & 4 ? row : 0;
@@ -33,6 +38,11 @@ struct Heads {
         i64 whole = dims & 2 ? static_cast<i64>(matrix) * heads : matrix;
         mask = p.scale == nullptr ? nullptr : p.scale + (dims & 1 ? batch * whole : 0) + (dims & 2 ? head * static_cast<i64>(matrix) : 0);
     }
+
+    // Whether weights of a row whose largest score is that one are NaN, and count as 0. Their sum is 0 then, and that of no other row.
+    __device__ __forceinline__ bool none(float most) const { return guarded && !(fabsf(most) < TENON_INFINITY); }
+
+    __device__ __forceinline__ float divisor(float total) const { return guarded && total == 0.0f ? 1.0f : total; }
 
     __device__ __forceinline__ int within(int token) const { return token < keys ? token : keys - 1; }
 
@@ -92,18 +102,19 @@ struct Turn {
                 float v = s[n][e] * factor;
                 if (heads.mask != nullptr) v += to_compute(heads.mask[heads.within(row) * heads.mask_query + heads.within(column) * heads.mask_key]);
                 s[n][e] = column < heads.keys ? v : -TENON_INFINITY;
-                most[e / 2] = larger(most[e / 2], s[n][e]);
+                most[e / 2] = peak(most[e / 2], s[n][e]);
             }
         }
     }
 
     // Weights in the place of scores; their sums, and what they make of the values.
-    __device__ __forceinline__ void weigh(float (&o)[D / 8][4], float (&total)[2], const float (&most)[2], int left) {
+    __device__ __forceinline__ void weigh(float (&o)[D / 8][4], float (&total)[2], const Heads<D>& heads, const float (&most)[2], int left) {
+        bool none[2] = {heads.none(most[0]), heads.none(most[1])};
 #pragma unroll
         for (int n = 0; n < 2; n++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                s[n][e] = n * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2 < left ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
+                s[n][e] = n * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + e % 2 < left && !none[e / 2] ? exp_of(s[n][e] - most[e / 2]) : 0.0f;
                 total[e / 2] += s[n][e];
             }
         }
@@ -150,8 +161,8 @@ __device__ __forceinline__ void load_queries(uint4 (&q)[D / CHUNK][2], const Hea
 }
 
 __device__ __forceinline__ float most_of_quad(float v) {
-    v = larger(v, __shfl_xor_sync(0xffffffffu, v, 1));
-    return larger(v, __shfl_xor_sync(0xffffffffu, v, 2));
+    v = peak(v, __shfl_xor_sync(0xffffffffu, v, 1));
+    return peak(v, __shfl_xor_sync(0xffffffffu, v, 2));
 }
 
 __device__ __forceinline__ float sum_of_quad(float v) {
@@ -174,10 +185,10 @@ __device__ __forceinline__ void attend_rows(const Phase& p, const Block& block) 
         turn.score(all, q, most, p.factor, 0, 0);
 #pragma unroll
         for (int i = 0; i < 2; i++) most[i] = most_of_quad(most[i]);
-        turn.weigh(o, total, most, p.keys);
+        turn.weigh(o, total, all, most, p.keys);
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            float share = 1.0f / sum_of_quad(total[i]);
+            float share = 1.0f / all.divisor(sum_of_quad(total[i]));
             Pack<T, D / 4> pack;  // columns 2t and 2t + 1: neighbours in the head
 #pragma unroll
             for (int n = 0; n < D / 4; n++) pack.at[n] = From<T>::of(o[n % (D / 8)][2 * i + n / (D / 8)] * share);
@@ -214,10 +225,10 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
         __syncthreads();
         for (int other = 0; other < active; other++) {
 #pragma unroll
-            for (int i = 0; i < 2; i++) most[i] = larger(most[i], peaks[other * TILE + lane / 4 + i * 8]);
+            for (int i = 0; i < 2; i++) most[i] = peak(most[i], peaks[other * TILE + lane / 4 + i * 8]);
         }
         if (warp < active) {
-            turn.weigh(o, total, most, p.keys - warp * KEYS);
+            turn.weigh(o, total, all, most, p.keys - warp * KEYS);
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 int row = lane / 4 + i * 8;
@@ -240,7 +251,7 @@ __device__ __forceinline__ void attend(const Phase& p, const Block& block) {
                 sum += sums[other * TILE * D + i];
                 whole += totals[other * TILE + row];
             }
-            static_cast<T*>(p.y)[(static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D] = From<T>::of(sum / whole);
+            static_cast<T*>(p.y)[(static_cast<i64>(batch * p.keys + token) * heads + head) * D + i % D] = From<T>::of(sum / all.divisor(whole));
         }
     }
 }

@@ -98,7 +98,7 @@ __device__ __forceinline__ void embed(const Table (&tables)[3], const Table& sum
     }
 }
 
-#define ENTRY(name, R)                                                                                                                     \
+#define WARP(name, R)                                                                                                                      \
     extern "C" __global__ void __launch_bounds__(128)                                                                                      \
         TENON_NAME(name)(const void* table_0, const void* indices_0, i64 rows_0, i32 flags_0, const void* table_1, const void* indices_1,  \
                          i64 rows_1, i32 flags_1, const void* table_2, const void* indices_2, i64 rows_2, i32 flags_2,                     \
@@ -109,7 +109,7 @@ __device__ __forceinline__ void embed(const Table (&tables)[3], const Table& sum
     }                                                                                                                                      \
     TENON_ENTRY(name)
 
-ENTRY(embedding_norm_r1, 1)
-ENTRY(embedding_norm_r2, 2)
-ENTRY(embedding_norm_r4, 4)
-ENTRY(embedding_norm_r8, 8)
+WARP(embedding_norm_r1, 1)
+WARP(embedding_norm_r2, 2)
+WARP(embedding_norm_r4, 4)
+WARP(embedding_norm_r8, 8)

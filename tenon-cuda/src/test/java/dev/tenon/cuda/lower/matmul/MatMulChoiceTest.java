@@ -137,6 +137,24 @@ class MatMulChoiceTest {
         assertThat(choice(DType.F32, turned, GELU, BOTH).passedOver()).contains("g gemv: rows of a do not lie along k");
     }
 
+    /** The gates of squeeze-and-excite blocks: a library would take two launches. */
+    @Test
+    void oneRowOfASmallWeightWithAnActivationIsOneLaunch() {
+        assertThat(choice(DType.F16, plain(1, 240, 960), GELU, BOTH).tier()).isEqualTo(Tier.GEMV);
+        assertThat(choice(DType.F16, plain(1, 240, 960), RELU, BOTH).passedOver())
+                .contains("g gemv: the weight has 460800 bytes, less than 1 MiB");
+    }
+
+    @Test
+    void fewResultsWithAShortActivationAreOneLaunch() {
+        MatMulChoice whole = choice(DType.F16, plain(196, 384, 1536), GELU, BOTH);
+        assertThat(whole.tier()).isEqualTo(Tier.TENSOR_CORE);
+        assertThat(whole.passedOver())
+                .contains("0 mixed: few results, and the library leaves the activation to another pass");
+        assertThat(choice(DType.F16, plain(196, 384, 1536), SILU, BOTH).tier()).isEqualTo(Tier.MIXED);
+        assertThat(choice(DType.F16, plain(1568, 384, 1536), GELU, BOTH).tier()).isEqualTo(Tier.MIXED);
+    }
+
     @Test
     void severalRowsAreSoonerElsewhereIfThereIsOne() {
         MatMulShape alongK = MatMulShape.of(Shape.of(2, 4096), Shape.of(4096, 4096), false, true);
@@ -172,7 +190,7 @@ class MatMulChoiceTest {
     @Test
     void whoAppliesTheEpilogue() {
         MatMulShape shape = plain(64, 64, 64);
-        MatMulChoice halfGelu = choice(DType.BF16, shape, GELU, BOTH);
+        MatMulChoice halfGelu = choice(DType.BF16, plain(2048, 64, 2048), GELU, BOTH);
         assertThat(halfGelu.lt()).isTrue();
         assertThat(halfGelu.fused()).isFalse();
         assertThat(choice(DType.BF16, shape, RELU, BOTH).fused()).isTrue();

@@ -27,11 +27,21 @@ class RowsPlanTest {
 
     @Test
     void activationsOfHalvesAreConcerned() {
-        assertThat(RowsPlan.concerns(DType.F16, GELU)).isTrue();
-        assertThat(RowsPlan.concerns(DType.F32, GELU)).isFalse();
-        assertThat(RowsPlan.concerns(DType.BF16, Epilogue.NONE)).isFalse();
-        assertThat(RowsPlan.concerns(DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false)))
+        assertThat(RowsPlan.concerns(DType.F16, GELU, true)).isTrue();
+        assertThat(RowsPlan.concerns(DType.F32, GELU, false)).isFalse();
+        assertThat(RowsPlan.concerns(DType.BF16, Epilogue.NONE, true)).isFalse();
+        assertThat(RowsPlan.concerns(DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
                 .isFalse();
+    }
+
+    @Test
+    void plainProductsAreConcernedWhereNoLibraryMakesThem() {
+        assertThat(RowsPlan.concerns(DType.F16, Epilogue.NONE, false)).isTrue();
+        Epilogue bias = new Epilogue(true, null, false, false);
+        assertThat(RowsPlan.refusal(DType.F16, shape(32768, 1152, 384), bias, H200, true, ProductForm.BY_CHOICE))
+                .isEmpty();
+        assertThat(RowsPlan.refusal(DType.F16, shape(512, 384, 384), bias, H200, true, ProductForm.BY_CHOICE))
+                .contains("other tiles");
     }
 
     @Test
