@@ -11,6 +11,7 @@ import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.core.tensor.Tensor;
+import dev.tenon.cpu.convolution.WinogradHotLoops;
 import dev.tenon.cpu.device.CpuDevice;
 import dev.tenon.cpu.loops.HotLoop;
 import dev.tenon.cpu.loops.HotLoops;
@@ -19,6 +20,7 @@ import dev.tenon.cpu.plan.CpuContext;
 import dev.tenon.cpu.plan.CpuProgram;
 import dev.tenon.cpu.plan.CpuWeights;
 import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.window.ChannelHotLoops;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -39,6 +41,8 @@ public final class CpuRun implements AutoCloseable {
     public static void useVectors() {
         if (Vectors.available()) {
             HotLoops.all().forEach(HotLoop::adopt);
+            ChannelHotLoops.all().forEach(HotLoop::adopt);
+            WinogradHotLoops.all().forEach(HotLoop::adopt);
         }
     }
 

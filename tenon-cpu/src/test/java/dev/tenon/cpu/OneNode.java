@@ -7,6 +7,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cpu.loops.HotLoop;
 import dev.tenon.cpu.loops.MoveLoops;
 import dev.tenon.cpu.loops.Raw;
@@ -17,6 +18,7 @@ import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.WorkerPool;
+import dev.tenon.cpu.window.ChannelHotLoops;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -40,6 +42,7 @@ public final class OneNode {
         if (Vectors.available()) {
             MoveLoops.all().forEach(HotLoop::adopt);
             PackedHotLoops.all().forEach(HotLoop::adopt);
+            ChannelHotLoops.all().forEach(HotLoop::adopt);
         }
     }
 
@@ -157,6 +160,11 @@ public final class OneNode {
         @Override
         public int threads() {
             return threads;
+        }
+
+        @Override
+        public Precision precision() {
+            return Precision.FAST;
         }
 
         @Override

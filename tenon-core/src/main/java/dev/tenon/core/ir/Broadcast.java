@@ -94,6 +94,16 @@ public final class Broadcast {
         return true;
     }
 
+    /** Whether the value is a run of elements along the innermost dim, repeated along all others. */
+    public boolean isRow(int value) {
+        for (int d = 0; d < sizes.length - 1; d++) {
+            if (strides[value][d] != 0) {
+                return false;
+            }
+        }
+        return innerStride(value) == 1;
+    }
+
     /** Whether the value has the result's elements in the result's order. */
     public boolean isWhole(int value) {
         long stride = 1;

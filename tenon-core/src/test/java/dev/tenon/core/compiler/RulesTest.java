@@ -21,6 +21,7 @@ import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.quantisation.Dequantize;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -214,6 +215,29 @@ final class RulesTest {
                     return g.mul(g.mul(x, g.add(erf, g.scalar(DType.F32, 1))), g.scalar(DType.F32, 0.5));
                 }))
                 .hasSize(5);
+    }
+
+    @Test
+    void spelledHardSwish() {
+        Unary clip = new Unary(UnaryFn.CLIP, 0, 6);
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value gate = g.add("", clip, List.of(g.add(x, g.scalar(DType.F32, 3))))
+                            .getFirst();
+                    return g.div(g.mul(x, gate), g.scalar(DType.F32, 6));
+                }))
+                .containsExactly("unary");
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value gate = g.add("", clip, List.of(g.add(g.scalar(DType.F32, 3), x)))
+                            .getFirst();
+                    return g.mul(g.div(gate, g.scalar(DType.F32, 6)), x);
+                }))
+                .containsExactly("unary");
+        assertThat(ops(new SpelledForms(), (g, x) -> {
+                    Value gate = g.add("", clip, List.of(g.add(x, g.scalar(DType.F32, 2))))
+                            .getFirst();
+                    return g.div(g.mul(x, gate), g.scalar(DType.F32, 6));
+                }))
+                .hasSize(4);
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import java.lang.foreign.MemorySegment;
@@ -31,6 +32,11 @@ final class ConvEpilogue {
 
     boolean biased() {
         return bias >= 0;
+    }
+
+    /** The f32 of all channels; {@link Place#NONE} for none. */
+    Place biases(CpuFrame frame) {
+        return bias < 0 ? Place.NONE : new Place(frame.at(bias), 0);
     }
 
     /** The f32 that the sums of a channel start from. */

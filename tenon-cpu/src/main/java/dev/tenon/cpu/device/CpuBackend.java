@@ -3,10 +3,12 @@ package dev.tenon.cpu.device;
 import dev.tenon.core.backend.Backend;
 import dev.tenon.core.backend.Device;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.report.DeviceInfo;
 import dev.tenon.cpu.loops.CpuInfo;
 import dev.tenon.cpu.loops.Vectors;
+import dev.tenon.cpu.plan.CpuLowering;
 import dev.tenon.cpu.step.HostSupply;
 import java.util.List;
 
@@ -42,6 +44,16 @@ public final class CpuBackend implements Backend {
     @Override
     public String unavailable() {
         return "";
+    }
+
+    @Override
+    public boolean claims(Node whole) {
+        return CpuLowering.claims(whole);
+    }
+
+    @Override
+    public boolean claimsAny() {
+        return true;
     }
 
     @Override

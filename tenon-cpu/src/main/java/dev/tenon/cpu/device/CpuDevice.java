@@ -57,7 +57,7 @@ public final class CpuDevice implements Device {
         if (!(weights instanceof CpuWeights own)) {
             throw new InputException("the weights were made by another device");
         }
-        return CpuPlanner.program(plan, own, pool.threads());
+        return CpuPlanner.program(plan, own, pool.threads(), options.precision());
     }
 
     @Override

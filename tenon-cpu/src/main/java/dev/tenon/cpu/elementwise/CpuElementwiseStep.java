@@ -80,8 +80,9 @@ final class CpuElementwiseStep implements CpuStep, RangeTask {
             if (program.homes[value] == TileProgram.Home.SPLAT) {
                 DType dtype = program.types[value];
                 long offset = registers.offsets[value];
-                Convert.load(dtype, frame.at(inputSlots[value]), 0, workspace, offset, 1);
-                repeat(dtype, workspace, offset, program.tile);
+                int period = program.period(value);
+                Convert.load(dtype, frame.at(inputSlots[value]), 0, workspace, offset, period);
+                repeat(dtype, workspace, offset, period, program.tile);
             }
         }
     }
@@ -150,7 +151,7 @@ final class CpuElementwiseStep implements CpuStep, RangeTask {
             long element = program.broadcast.at(value, position);
             if (stride == 0) {
                 Convert.load(dtype, from, element, to, offset + (long) done * width, 1);
-                repeat(dtype, to, offset + (long) done * width, run);
+                repeat(dtype, to, offset + (long) done * width, 1, run);
             } else {
                 Convert.load(dtype, from, element, to, offset + (long) done * width, run);
             }
@@ -158,10 +159,10 @@ final class CpuElementwiseStep implements CpuStep, RangeTask {
         }
     }
 
-    /** Copies the first element of a tile over the n - 1 after it: twice as many each time. */
-    private static void repeat(DType dtype, MemorySegment tile, long offset, int n) {
+    /** Copies the first elements of a tile over the rest of n: twice as many each time. */
+    private static void repeat(DType dtype, MemorySegment tile, long offset, int first, int n) {
         long width = TileKind.of(dtype).bytes();
-        for (int done = 1; done < n; done *= 2) {
+        for (int done = first; done < n; done *= 2) {
             MemorySegment.copy(tile, offset, tile, offset + width * done, width * Math.min(done, n - done));
         }
     }

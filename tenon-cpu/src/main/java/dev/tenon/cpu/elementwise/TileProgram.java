@@ -23,7 +23,7 @@ final class TileProgram {
         MEMORY,
         /** In a buffer, filled at the start of each tile or by its instruction. */
         BUFFER,
-        /** In a buffer, filled once: it is a single element, repeated. */
+        /** In a buffer, filled once: it is a single element or a short row, repeated. */
         SPLAT,
         /** Nowhere: no result needs it. */
         UNUSED
@@ -32,8 +32,16 @@ final class TileProgram {
     /** One operation and the values it takes. */
     record Instruction(TileOp op, List<Integer> arguments) {}
 
-    /** Elements of a tile where buffers are needed: four f32 buffers take a third of a first-level cache. */
+    /** Elements of a tile where buffers are needed. */
     private static final int TILE = 1024;
+
+    /** The same where there are more than some: f32 buffers then take half of a first-level cache of 32 KiB. */
+    private static final int SMALL_TILE = 512;
+
+    private static final int FEW_BUFFERS = 5;
+
+    /** Between buffers, so that the same elements of two are not the same place of a cache. */
+    private static final int GAP = 192;
 
     /**
      * And where not: large enough that the loop around tiles costs nothing, a multiple of what keeps packed types
@@ -89,7 +97,10 @@ final class TileProgram {
         homes = new Home[values];
         buffers = new int[values];
         bufferCount = assign(lastUse);
-        tile = bufferCount == 0 ? LARGE_TILE : TILE;
+        int most = bufferCount == 0 ? LARGE_TILE : bufferCount > FEW_BUFFERS ? SMALL_TILE : TILE;
+        // whole rows, where those are repeated; an even number of them keeps packed types whole
+        long rows = 2 * broadcast.inner();
+        tile = (int) (repeatsShortRow() ? most / rows * rows : most);
     }
 
     /** Whether an input is neither one element nor the result's elements in order. */
@@ -100,6 +111,29 @@ final class TileProgram {
             }
         }
         return false;
+    }
+
+    /** Whether an input is a row that every tile repeats in the same way. */
+    private boolean isShortRow(int input) {
+        return !byRow
+                && broadcast.inner() <= SMALL_TILE / 2
+                && broadcast.isRow(input)
+                && !broadcast.isWhole(input)
+                && types[input].bits() >= 8;
+    }
+
+    private boolean repeatsShortRow() {
+        for (int i = 0; i < inputs; i++) {
+            if (homes[i] == Home.SPLAT && isShortRow(i)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Elements of an input that are repeated: its own. */
+    int period(int input) {
+        return isShortRow(input) ? (int) broadcast.inner() : 1;
     }
 
     /** A row of packed elements may begin inside a byte. */
@@ -139,7 +173,7 @@ final class TileProgram {
         for (int i = 0; i < inputs; i++) {
             if (lastUse[i] < 0) {
                 homes[i] = Home.UNUSED;
-            } else if (broadcast.isScalar(i) && !broadcast.isWhole(i)) {
+            } else if ((broadcast.isScalar(i) && !broadcast.isWhole(i)) || isShortRow(i)) {
                 homes[i] = Home.SPLAT;
                 buffers[i] = count++;
             } else if (TileKind.isDirect(types[i])
@@ -191,6 +225,6 @@ final class TileProgram {
 
     /** Bytes of a buffer: room for a tile of any kind. */
     int bufferBytes() {
-        return tile * Long.BYTES;
+        return (tile * Long.BYTES + GAP + 63) / 64 * 64;
     }
 }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Resampling of f32, its lines in f32 too. */
 final class ResizeF32Step extends ResizeStep {
+    /** From so many neighbours on, which share their taps, loops over them are worth a call. */
+    private static final int WIDE = 8;
+
     private final Loops loops = Loops.current();
 
     ResizeF32Step(Resize op, @Nullable AxisTaps[] taps, Node node, CpuLoweringContext context) {
@@ -50,6 +53,17 @@ final class ResizeF32Step extends ResizeStep {
                 float a = line.get(Raw.F32, 4L * taps.index(first));
                 float b = line.get(Raw.F32, 4L * taps.index(first + 1));
                 target.set(Raw.F32, at, taps.weightF32(first) * a + taps.weightF32(first + 1) * b);
+                continue;
+            }
+            if (width >= WIDE && count > 0) {
+                for (int tap = first; tap < first + count; tap++) {
+                    long from = 4L * taps.index(tap) * width;
+                    if (tap == first) {
+                        loops.affine(line, from, target, at, taps.weightF32(tap), 0, width);
+                    } else {
+                        WindowLoops.current().multiplyAdd(line, from, taps.weightF32(tap), target, at, width);
+                    }
+                }
                 continue;
             }
             for (int i = 0; i < width; i++) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 class ResizeStep extends LoopStep {
     /** Elements behind the last resampled axis from which on they make lines of their own. */
-    private static final long LONG_BLOCK = 16;
+    private static final long LONG_BLOCK = 512;
 
     private static final long CHUNK = 4096;
 

@@ -47,8 +47,14 @@ public final class MoveLoops {
     });
     final HotLoop transpose = add(
             "transpose",
-            _ -> VectorMoves.transpose4(data, 0, 256, data, B, 256, 16, 16),
-            _ -> StridedCopy.words(data, 0, 256, data, B, 256, 16, 16));
+            _ -> {
+                VectorMoves.transpose4(data, 0, 256, data, B, 256, 17, 17);
+                VectorMoves.transpose3(data, 0, 1024, data, B, 201);
+            },
+            _ -> {
+                StridedCopy.words(data, 0, 256, data, B, 256, 17, 17);
+                StridedCopy.words(data, 0, 1024, data, B, 12, 201, 3);
+            });
     final HotLoop sums = add(
             "window sums",
             _ -> VectorWindowLoops.sums(taps, weights, data, B, N),

@@ -54,6 +54,14 @@ final class PlainElementwise {
             case AFFINE -> affine(of.x, of.y, alpha, beta, n);
             case HARD_SIGMOID -> hardSigmoid(of.x, of.y, alpha, beta, n);
             case HARD_SWISH -> hardSwish(of.x, of.y, n);
+            case FLOOR -> floor(of.x, of.y, n);
+            case CEIL -> ceil(of.x, of.y, n);
+            case ROUND -> round(of.x, of.y, n);
+            case TRUNC -> truncate(of.x, of.y, n);
+            case SOFTSIGN -> softsign(of.x, of.y, n);
+            case SIGN -> sign(of.x, of.y, n);
+            case SHRINK -> shrink(of.x, of.y, alpha, beta, n);
+            case THRESHOLDED_RELU -> threshold(of.x, of.y, alpha, n);
             default -> byDefinition(op, of.x, of.y, n);
         }
     }
@@ -77,7 +85,15 @@ final class PlainElementwise {
                     CLIP,
                     AFFINE,
                     HARD_SIGMOID,
-                    HARD_SWISH -> true;
+                    HARD_SWISH,
+                    FLOOR,
+                    CEIL,
+                    ROUND,
+                    TRUNC,
+                    SIGN,
+                    SOFTSIGN,
+                    SHRINK,
+                    THRESHOLDED_RELU -> true;
             default -> false;
         };
     }
@@ -149,6 +165,59 @@ final class PlainElementwise {
         }
     }
 
+    private static void floor(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) Math.floor(x[j]);
+        }
+    }
+
+    private static void ceil(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) Math.ceil(x[j]);
+        }
+    }
+
+    private static void round(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = (float) Math.rint(x[j]);
+        }
+    }
+
+    private static void truncate(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.copySign((float) Math.floor(Math.abs(x[j])), x[j]);
+        }
+    }
+
+    private static void sign(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = Math.signum(x[j]);
+        }
+    }
+
+    /** The largest number over one more than itself is 1, as infinity has it. */
+    private static void softsign(float[] x, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            float v = Math.max(Math.min(x[j], Float.MAX_VALUE), -Float.MAX_VALUE);
+            y[j] = v / (1 + Math.abs(v));
+        }
+    }
+
+    private static void shrink(float[] x, float[] y, float alpha, float beta, int n) {
+        for (int j = 0; j < n; j++) {
+            float v = x[j];
+            float inside = Float.isNaN(v) ? v : 0;
+            y[j] = v < -alpha ? v + beta : v > alpha ? v - beta : inside;
+        }
+    }
+
+    private static void threshold(float[] x, float[] y, float alpha, int n) {
+        for (int j = 0; j < n; j++) {
+            float v = x[j];
+            y[j] = v <= alpha ? 0 : v;
+        }
+    }
+
     static void affine(
             MemorySegment x, long xOffset, MemorySegment y, long yOffset, float factor, float addend, int n) {
         PlainBuffers of = PlainBuffers.get();
@@ -187,6 +256,7 @@ final class PlainElementwise {
             case DIV -> divide(a, b, y, n);
             case MAX -> max(a, b, y, n);
             case MIN -> min(a, b, y, n);
+            case PRELU -> parametricRelu(a, b, y, n);
             default -> byDefinition(fn, a, b, y, n);
         }
     }
@@ -194,6 +264,12 @@ final class PlainElementwise {
     private static void byDefinition(BinaryFn fn, float[] a, float[] b, float[] y, int n) {
         for (int j = 0; j < n; j++) {
             y[j] = (float) fn.apply(a[j], b[j]);
+        }
+    }
+
+    private static void parametricRelu(float[] a, float[] b, float[] y, int n) {
+        for (int j = 0; j < n; j++) {
+            y[j] = a[j] >= 0 ? a[j] : b[j] * a[j];
         }
     }
 

@@ -2,6 +2,7 @@ package dev.tenon.cpu.loops;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elements;
+import dev.tenon.cpu.machine.Matrix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -55,6 +56,20 @@ public final class Raw {
         } else {
             for (int row = 0; row < rows; row++) {
                 copy(from, fromByte + row * fromStep, to, toByte + row * bytes, bytes);
+            }
+        }
+    }
+
+    /**
+     * Copies rows of bytes; those of the source may overlap each other.
+     *
+     * @param bytes of a row, a multiple of four
+     */
+    public static void moveRows(long rows, long bytes, Matrix from, Matrix to) {
+        if (!MachineLoops.move(rows, bytes, from, to)) {
+            for (long row = 0; row < rows; row++) {
+                long at = from.offset() + row * from.stride();
+                copy(from.memory(), at, to.memory(), to.offset() + row * to.stride(), bytes);
             }
         }
     }

@@ -20,6 +20,9 @@ public final class StridedCopy {
      */
     private static final int TILE = 16;
 
+    /** Columns of a picture's pixels, which have a loop of their own. */
+    private static final int NARROW = 3;
+
     private enum Kind {
         /** Both innermost dims are contiguous. */
         RUN,
@@ -185,15 +188,22 @@ public final class StridedCopy {
     }
 
     private void tiles(MemorySegment from, long source, MemorySegment to, long target, long rows, long columns) {
-        for (long column = 0; column < columns; column += TILE) {
-            int width = (int) Math.min(TILE, columns - column);
-            for (long row = 0; row < rows; row += TILE) {
-                int height = (int) Math.min(TILE, rows - row);
+        long width;
+        for (long column = 0; column < columns; column += width) {
+            width = tileSize(columns - column);
+            long height;
+            for (long row = 0; row < rows; row += height) {
+                height = columns == NARROW ? rows : tileSize(rows - row);
                 long tileSource = source + row + column * inner.from();
                 long tileTarget = target + row * middle.to() + column;
-                tile(from, tileSource, to, tileTarget, height, width);
+                tile(from, tileSource, to, tileTarget, (int) height, (int) width);
             }
         }
+    }
+
+    /** What would be less than four beyond a tile belongs to it. */
+    private static long tileSize(long left) {
+        return left < TILE + 4 ? left : TILE;
     }
 
     private void tile(MemorySegment from, long source, MemorySegment to, long target, int rows, int columns) {
@@ -209,13 +219,12 @@ public final class StridedCopy {
                 && Segments.isNative(to);
         long fromStep = inner.from() * 4;
         long toStep = middle.to() * 4;
-        int done = fast ? rows & -4 : 0;
-        int doneColumns = fast ? columns & -4 : 0;
-        if (fast) {
-            VectorMoves.transpose4(from, source * 4, fromStep, to, target * 4, toStep, done, doneColumns);
+        if (fast && rows >= 4 && columns >= 4) {
+            VectorMoves.transpose4(from, source * 4, fromStep, to, target * 4, toStep, rows, columns);
+            return;
         }
-        long rightFrom = source * 4 + doneColumns * fromStep;
-        words(from, rightFrom, fromStep, to, (target + doneColumns) * 4, toStep, done, columns - doneColumns);
+        boolean narrow = fast && columns == NARROW && toStep == 4 * NARROW;
+        int done = narrow ? VectorMoves.transpose3(from, source * 4, fromStep, to, target * 4, rows) : 0;
         words(from, (source + done) * 4, fromStep, to, target * 4 + done * toStep, toStep, rows - done, columns);
     }
 

@@ -32,6 +32,10 @@ final class VectorExponentials {
     private static final float EXP_LEAST = -104;
 
     private static final float EXP_MOST = 89;
+
+    /** Below, the softplus of x is its exponential. */
+    private static final float MISH_TAIL = -40;
+
     private static final int ONE_BITS = 127 << 23;
 
     private VectorExponentials() {}
@@ -291,6 +295,96 @@ final class VectorExponentials {
             FloatVector q = top.div(bottom);
             FloatVector tail = p.fma(q, q).mul(power).mul(-0x1p-64f);
             tail.blend(given.add(tail), given.compare(VectorOperators.GE, 0))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    static void expMinusOne(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.EXPM1)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    static void logOnePlus(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.LOG1P)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    static void powerOfTwo(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.broadcast(SPECIES, 2)
+                    .lanewise(VectorOperators.POW, FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    /** factor (e^(x / divisor) - 1) below zero, scale x above. */
+    static void elu(
+            MemorySegment x,
+            long xOffset,
+            MemorySegment y,
+            long yOffset,
+            int n,
+            float factor,
+            float scale,
+            float divisor) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
+            FloatVector below = v.div(divisor).lanewise(VectorOperators.EXPM1).mul(factor);
+            v.mul(scale).blend(below, v.compare(VectorOperators.LT, 0)).intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    static void softplus(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER);
+            v.abs()
+                    .neg()
+                    .lanewise(VectorOperators.EXP)
+                    .lanewise(VectorOperators.LOG1P)
+                    .add(v.max(0))
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    /** x tanh(softplus(x)); below the least x the result is a zero. */
+    static void mish(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector v = FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .max(2 * EXP_LEAST);
+            FloatVector usual = v.abs()
+                    .neg()
+                    .lanewise(VectorOperators.EXP)
+                    .lanewise(VectorOperators.LOG1P)
+                    .add(v.max(0))
+                    .lanewise(VectorOperators.TANH)
+                    .mul(v);
+            // there x e^x, whose exponential alone may be subnormal
+            FloatVector root = v.mul(0.5f).lanewise(VectorOperators.EXP);
+            usual.blend(root.mul(v).mul(root), v.compare(VectorOperators.LT, MISH_TAIL))
                     .intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
     }

@@ -96,8 +96,8 @@ public final class VectorMoves {
 
     /**
      * Turns a block of 4-byte elements around: element (row, column) goes from
-     * {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; rows and
-     * columns are multiples of four. Steps are in bytes.
+     * {@code fromByte + 4 row + column fromStep} to {@code toByte + row toStep + 4 column}, four by four; there are
+     * four rows and columns at least, and the last four may overlap those before. Steps are in bytes.
      */
     static void transpose4(
             MemorySegment from,
@@ -111,10 +111,12 @@ public final class VectorMoves {
         if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
             throw Segments.unexpected();
         }
-        for (int column = 0; column < columns; column += 4) {
+        int column = 0;
+        while (true) {
             long source = fromByte + column * fromStep;
             long target = toByte + 4L * column;
-            for (int row = 0; row < rows; row += 4) {
+            int row = 0;
+            while (true) {
                 long at = source + 4L * row;
                 IntVector a = IntVector.fromMemorySegment(FOUR, from, at, ORDER);
                 IntVector b = IntVector.fromMemorySegment(FOUR, from, at + fromStep, ORDER);
@@ -130,7 +132,42 @@ public final class VectorMoves {
                 ac.rearrange(HIGH_HALVES, bd).intoMemorySegment(to, put + toStep, ORDER);
                 ca.rearrange(LOW_HALVES, db).intoMemorySegment(to, put + 2 * toStep, ORDER);
                 ca.rearrange(HIGH_HALVES, db).intoMemorySegment(to, put + 3 * toStep, ORDER);
+                if (row == rows - 4) {
+                    break;
+                }
+                row = Math.min(row + 4, rows - 4);
             }
+            if (column == columns - 4) {
+                return;
+            }
+            column = Math.min(column + 4, columns - 4);
         }
+    }
+
+    /**
+     * The same for three columns, whose rows of the result lie one behind the other. Returns how many rows it did: a
+     * move writes the element behind a row, so some rows are left.
+     */
+    static int transpose3(MemorySegment from, long fromByte, long fromStep, MemorySegment to, long toByte, int rows) {
+        if (from.getClass() != NATIVE || to.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        int row = 0;
+        for (; row < rows - 4; row += 4) {
+            long at = fromByte + 4L * row;
+            IntVector a = IntVector.fromMemorySegment(FOUR, from, at, ORDER);
+            IntVector b = IntVector.fromMemorySegment(FOUR, from, at + fromStep, ORDER);
+            IntVector c = IntVector.fromMemorySegment(FOUR, from, at + 2 * fromStep, ORDER);
+            IntVector ac = a.rearrange(LOW_HALVES, c);
+            IntVector ca = a.rearrange(HIGH_HALVES, c);
+            IntVector bb = b.rearrange(LOW_HALVES, b);
+            IntVector bc = b.rearrange(HIGH_HALVES, b);
+            long put = toByte + 12L * row;
+            ac.rearrange(LOW_HALVES, bb).intoMemorySegment(to, put, ORDER);
+            ac.rearrange(HIGH_HALVES, bb).intoMemorySegment(to, put + 12, ORDER);
+            ca.rearrange(LOW_HALVES, bc).intoMemorySegment(to, put + 24, ORDER);
+            ca.rearrange(HIGH_HALVES, bc).intoMemorySegment(to, put + 36, ORDER);
+        }
+        return row;
     }
 }

@@ -45,12 +45,7 @@ final class VectorUnary {
                     HARD_SWISH,
                     CLIP,
                     AFFINE,
-                    SCALED_TANH -> true;
-            case SIGN,
-                    EXP2,
-                    EXPM1,
-                    LOG2,
-                    LOG1P,
+                    SCALED_TANH,
                     SIN,
                     COS,
                     TAN,
@@ -59,6 +54,16 @@ final class VectorUnary {
                     ATAN,
                     SINH,
                     COSH,
+                    EXPM1,
+                    LOG1P,
+                    EXP2,
+                    SOFTPLUS,
+                    ELU,
+                    SELU,
+                    CELU,
+                    MISH -> true;
+            case SIGN,
+                    LOG2,
                     ASINH,
                     ACOSH,
                     ATANH,
@@ -70,12 +75,7 @@ final class VectorUnary {
                     BIT_NOT,
                     IS_NAN,
                     IS_INF,
-                    SOFTPLUS,
                     SOFTSIGN,
-                    ELU,
-                    SELU,
-                    CELU,
-                    MISH,
                     THRESHOLDED_RELU,
                     SHRINK -> false;
         };
@@ -113,19 +113,24 @@ final class VectorUnary {
             case HARD_SWISH -> hardSwish(x, xOffset, y, yOffset, n);
             case CLIP -> clip(x, xOffset, y, yOffset, n, alpha, beta);
             case AFFINE -> affine(x, xOffset, y, yOffset, n, alpha, beta);
+            case EXP2 -> VectorExponentials.powerOfTwo(x, xOffset, y, yOffset, n);
+            case SOFTPLUS -> VectorExponentials.softplus(x, xOffset, y, yOffset, n);
+            case ELU -> VectorExponentials.elu(x, xOffset, y, yOffset, n, alpha, 1, 1);
+            case SELU -> VectorExponentials.elu(x, xOffset, y, yOffset, n, (float) (op.alpha() * op.beta()), beta, 1);
+            case CELU -> VectorExponentials.elu(x, xOffset, y, yOffset, n, alpha, 1, alpha);
+            case MISH -> VectorExponentials.mish(x, xOffset, y, yOffset, n);
+            case SIN -> sine(x, xOffset, y, yOffset, n);
+            case COS -> cosine(x, xOffset, y, yOffset, n);
+            case TAN -> tangent(x, xOffset, y, yOffset, n);
+            case ASIN -> arcSine(x, xOffset, y, yOffset, n);
+            case ACOS -> arcCosine(x, xOffset, y, yOffset, n);
+            case ATAN -> arcTangent(x, xOffset, y, yOffset, n);
+            case SINH -> hyperbolicSine(x, xOffset, y, yOffset, n);
+            case COSH -> hyperbolicCosine(x, xOffset, y, yOffset, n);
+            case EXPM1 -> VectorExponentials.expMinusOne(x, xOffset, y, yOffset, n);
+            case LOG1P -> VectorExponentials.logOnePlus(x, xOffset, y, yOffset, n);
             case SIGN,
-                    EXP2,
-                    EXPM1,
                     LOG2,
-                    LOG1P,
-                    SIN,
-                    COS,
-                    TAN,
-                    ASIN,
-                    ACOS,
-                    ATAN,
-                    SINH,
-                    COSH,
                     ASINH,
                     ACOSH,
                     ATANH,
@@ -137,12 +142,7 @@ final class VectorUnary {
                     BIT_NOT,
                     IS_NAN,
                     IS_INF,
-                    SOFTPLUS,
                     SOFTSIGN,
-                    ELU,
-                    SELU,
-                    CELU,
-                    MISH,
                     THRESHOLDED_RELU,
                     SHRINK -> throw new IllegalArgumentException(op + " has no vector loop");
         }
@@ -188,6 +188,94 @@ final class VectorUnary {
         for (int i = 0; i < n; i += LANES) {
             FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
                     .lanewise(VectorOperators.LOG)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void sine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.SIN)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void cosine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.COS)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void tangent(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.TAN)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void arcSine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.ASIN)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void arcCosine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.ACOS)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void arcTangent(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.ATAN)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void hyperbolicSine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.SINH)
+                    .intoMemorySegment(y, yOffset + 4L * i, ORDER);
+        }
+    }
+
+    private static void hyperbolicCosine(MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
+        if (x.getClass() != NATIVE || y.getClass() != NATIVE) {
+            throw Segments.unexpected();
+        }
+        for (int i = 0; i < n; i += LANES) {
+            FloatVector.fromMemorySegment(SPECIES, x, xOffset + 4L * i, ORDER)
+                    .lanewise(VectorOperators.COSH)
                     .intoMemorySegment(y, yOffset + 4L * i, ORDER);
         }
     }

@@ -59,9 +59,14 @@ final class MoveCode {
         code.addConstant(R11, VECTOR);
         code.subtractConstant(RAX, VECTOR);
         code.jump(Assembler.NOT_LESS, vector);
+        // less than a vector is left: the last vector of the row overlaps the one before; RAX is below zero
+        code.compareConstant(RAX, -VECTOR);
+        code.jump(Assembler.EQUAL, next);
+        code.load256(0, new Memory(R10, RAX, 1, 0));
+        code.store256(new Memory(R11, RAX, 1, 0), 0);
+        code.jump(next);
         code.place(words);
         code.addConstant(RAX, VECTOR);
-        code.jump(Assembler.EQUAL, next);
         code.place(word);
         code.loadFloat(0, Memory.at(R10, 0));
         code.storeFloat(Memory.at(R11, 0), 0);

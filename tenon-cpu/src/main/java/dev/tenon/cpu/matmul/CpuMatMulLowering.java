@@ -1,5 +1,6 @@
 package dev.tenon.cpu.matmul;
 
+import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
@@ -106,25 +107,47 @@ public final class CpuMatMulLowering {
         return refusal.isEmpty() ? List.of() : List.of("scaled_mat_mul: " + refusal);
     }
 
+    /** The constant that a value is or shows in another shape; null for none. */
+    private static @Nullable ConstantData shown(Value value) {
+        ConstantData data = MemoryPlanner.shown(value).constant();
+        return data != null
+                        && data.type().dtype() == value.dtype()
+                        && data.type().shape().elements() == value.shape().elements()
+                ? data
+                : null;
+    }
+
     /** Whether a node reads that input, if it is a constant, in panels only. */
     public static boolean packs(Node node, int input) {
         return input == 1
                 && (node.op() instanceof MatMul || node.op() instanceof GroupedMatMul)
-                && node.input(1).origin() instanceof Value.Origin.Constant
+                && shown(node.input(1)) != null
                 && TileKind.of(node.input(1).dtype()) == TileKind.FLOAT;
     }
 
     /** The panels of a constant B, made once for the model; null for a B that each run computes. */
     private static @Nullable MemorySegment packed(
             Value b, int k, int n, boolean transposed, CpuLoweringContext context) {
-        ConstantData data = b.constant();
+        ConstantData data = shown(b);
         if (data == null) {
             return null;
         }
+        String form = transposed ? TRANSPOSED_PANELS : PANELS;
         return context.prepared(
                 data,
-                transposed ? TRANSPOSED_PANELS : PANELS,
+                b.constant() != null ? form : form + ", as " + b.shape(),
                 constant -> FloatProduct.pack(constant, constant.elements(), k, n, transposed));
+    }
+
+    /**
+     * The panels of constant weights of f32, made once for the model: for each group those of its matrix [k, n], whose
+     * columns lie one behind the other in the constant.
+     */
+    public static MemorySegment panels(ConstantData data, int groups, int k, int n, CpuLoweringContext context) {
+        return context.prepared(
+                data,
+                TRANSPOSED_PANELS + ", groups " + groups,
+                constant -> FloatProduct.pack(constant, constant.elements(), k, n, true));
     }
 
     public static CpuStep lower(GroupedMatMul op, Node node, CpuLoweringContext context) {

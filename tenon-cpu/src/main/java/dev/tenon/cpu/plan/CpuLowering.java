@@ -1,17 +1,21 @@
 package dev.tenon.cpu.plan;
 
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.InUnits;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.op.attention.Attention;
+import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.GroupedMatMul;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.contraction.MatMulInteger;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
@@ -33,10 +37,12 @@ import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.movement.Trilu;
+import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.InstanceNorm;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
@@ -52,6 +58,7 @@ import dev.tenon.core.ir.op.state.Gru;
 import dev.tenon.core.ir.op.state.Lstm;
 import dev.tenon.core.ir.op.state.Rnn;
 import dev.tenon.cpu.attention.CpuAttentionLowering;
+import dev.tenon.cpu.convolution.ChannelsLastLowering;
 import dev.tenon.cpu.convolution.CpuConvLowering;
 import dev.tenon.cpu.elementwise.CpuElementwiseLowering;
 import dev.tenon.cpu.image.CpuResizeLowering;
@@ -76,10 +83,24 @@ import dev.tenon.cpu.step.UnitStep;
 public final class CpuLowering {
     private CpuLowering() {}
 
+    /** Whether a node is run whole: see {@link dev.tenon.core.backend.Backend#claims}. */
+    public static boolean claims(Node whole) {
+        if (!(whole.op() instanceof Claimable claimable)) {
+            return false;
+        }
+        return switch (claimable) {
+            case PlainAttention _, ResidualNorm _, EmbeddingNorm _, ChannelsLastNorm _ -> false;
+            case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
+        };
+    }
+
     public static CpuStep lower(Node node, CpuLoweringContext context) {
+        if (node.op() instanceof ChannelsLastConv op) {
+            return ChannelsLastLowering.lower(op, node, context);
+        }
         if (!(node.op() instanceof Primitive primitive)) {
-            throw new UnsupportedException(
-                    "the CPU backend runs primitives only, got " + node.op().mnemonic());
+            throw new UnsupportedException("the CPU backend runs primitives and what it claims, got "
+                    + node.op().mnemonic());
         }
         return switch (primitive) {
             case Elementwise _, Region _ -> CpuElementwiseLowering.lower(node, context);

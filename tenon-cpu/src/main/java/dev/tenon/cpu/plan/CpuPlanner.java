@@ -10,6 +10,7 @@ import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
 import dev.tenon.cpu.matmul.CpuMatMulLowering;
 import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
@@ -23,12 +24,14 @@ public final class CpuPlanner implements CpuLoweringContext {
     private final Plan plan;
     private final CpuWeights.ForPlan weights;
     private final int threads;
+    private final Precision precision;
     private final Slots slots;
 
-    private CpuPlanner(Plan plan, CpuWeights.ForPlan weights, int threads) {
+    private CpuPlanner(Plan plan, CpuWeights.ForPlan weights, int threads, Precision precision) {
         this.plan = plan;
         this.weights = weights;
         this.threads = threads;
+        this.precision = precision;
         this.slots = Slots.of(plan);
     }
 
@@ -38,10 +41,10 @@ public final class CpuPlanner implements CpuLoweringContext {
      * @param threads that a run will have
      * @throws dev.tenon.core.error.UnsupportedException naming the node that the CPU cannot run
      */
-    public static CpuProgram program(Plan plan, CpuWeights weights, int threads) {
+    public static CpuProgram program(Plan plan, CpuWeights weights, int threads, Precision precision) {
         CpuWeights.ForPlan constants = weights.forPlan();
         try {
-            return new CpuPlanner(plan, constants, threads).program();
+            return new CpuPlanner(plan, constants, threads, precision).program();
         } catch (RuntimeException | Error e) {
             Closing.after(e, constants::close);
             throw e;
@@ -115,5 +118,10 @@ public final class CpuPlanner implements CpuLoweringContext {
     @Override
     public int threads() {
         return threads;
+    }
+
+    @Override
+    public Precision precision() {
+        return precision;
     }
 }

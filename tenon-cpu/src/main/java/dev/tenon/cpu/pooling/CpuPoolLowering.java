@@ -29,7 +29,13 @@ public final class CpuPoolLowering {
                 op.padsBefore(),
                 op.padsAfter(),
                 op.dilations());
+        if (windows.width().isPointwise() && windows.width().output() == 1) {
+            windows = windows.acrossLast();
+        }
         boolean f32 = node.input(0).dtype() == DType.F32;
+        if (f32 && ChannelPoolStep.suits(op, windows)) {
+            return new ChannelPoolStep(op, windows, node, context);
+        }
         boolean planes = f32 && PaddedPlane.suits(windows);
         if (op.fn() == PoolFn.MAX && !f32) {
             return new MaxPoolStep(windows, false, node, context);

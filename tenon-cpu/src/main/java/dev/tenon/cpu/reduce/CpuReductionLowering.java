@@ -17,6 +17,9 @@ public final class CpuReductionLowering {
     /** From here on a run of reduced elements, or of columns, is worth a vector loop. */
     private static final long RUN = 16;
 
+    /** Columns that are worth a loop over each row. */
+    private static final long COLUMNS = 8;
+
     private CpuReductionLowering() {}
 
     public static CpuStep lower(Reduce op, Node node, CpuLoweringContext context) {
@@ -30,7 +33,7 @@ public final class CpuReductionLowering {
             if (reduced.innerStride() == 1 && reduced.inner() >= RUN) {
                 return new RowReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
-            if (kept.innerStride() == 1 && kept.inner() >= RUN) {
+            if (kept.innerStride() == 1 && kept.inner() >= COLUMNS) {
                 return new ColumnReduceStep(op.fn(), dtype, kept, reduced, input, output);
             }
         }

@@ -2,6 +2,7 @@ package dev.tenon.cpu.step;
 
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -13,6 +14,9 @@ public interface CpuLoweringContext {
 
     /** Workers that a run will have. */
     int threads();
+
+    /** Whether sums of products may be regrouped, at the price of some digits. */
+    Precision precision();
 
     /**
      * A form of a constant that was made once for the model (packed for the matrix kernel, say), whatever the number of

@@ -138,6 +138,11 @@ public record Windows3(Axis depth, Axis height, Axis width) {
         return new Windows3(depth.positions(), height.positions(), width.positions());
     }
 
+    /** These windows over all dims but the last, along which each has one cell. */
+    public Windows3 acrossLast() {
+        return new Windows3(/* depth= */ Axis.ONE, /* height= */ depth, /* width= */ height);
+    }
+
     /** Whether each position of the output is one of the input. */
     public boolean isPointwise() {
         return depth.isPointwise() && height.isPointwise() && width.isPointwise();

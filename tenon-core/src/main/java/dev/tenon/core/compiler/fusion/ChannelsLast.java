@@ -40,11 +40,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Convolutions that the backend runs with their channels innermost, and what lies between them: elementwise operations,
- * pools, norms, resizes, pads, slices, concatenations, softmaxes and reductions over spatial dims. Layouts change at
- * the edges only; a transposition that the graph has between the two layouts costs nothing. Convolutions of single
- * cells become products of matrices, and those whose windows tile an image, too ({@link Patches}). Decided once for a
- * graph: it stays as it is where the edges move as many bytes as the convolutions save, which would otherwise bring
- * each x into that layout by themselves.
+ * shuffles of channels, pools, norms, resizes, pads, slices, concatenations, softmaxes and reductions over spatial
+ * dims. Layouts change at the edges only; a transposition that the graph has between the two layouts costs nothing.
+ * Convolutions of single cells become products of matrices, and those whose windows tile an image, too ({@link
+ * Patches}). Decided once for a graph: it stays as it is where the edges move as many bytes as the convolutions save,
+ * which would otherwise bring each x into that layout by themselves.
  */
 public final class ChannelsLast implements Pass {
     private static final int LEAST_RANK = 3;
@@ -103,7 +103,7 @@ public final class ChannelsLast implements Pass {
                 case Transpose op -> transposition(op, node, into);
                 case InstanceNorm op -> norm(node, shape.size(1), op.epsilon(), true, into);
                 case LocalResponseNorm _ -> localNorm(node, into);
-                case Reshape _ -> groupNorm(node, into);
+                case Reshape _ -> reshape(node, into);
                 case MaxPoolIndices op when !op.columnMajor() -> indexedPool(op, node, into);
                 case Pool _, Resize _, Pad _, Slice _, Softmax _, LogSoftmax _ -> moving(node, into);
                 default -> null;
@@ -285,6 +285,14 @@ public final class ChannelsLast implements Pass {
         private @Nullable List<Value> indexedPool(MaxPoolIndices op, Node node, Rewriter into) {
             Value twin = twins.get(node.input(0));
             return twin == null ? null : twins(node, IndexedPools.of(op, twin, into), into);
+        }
+
+        private @Nullable List<Value> reshape(Node node, Rewriter into) {
+            ChannelShuffle shuffle = ChannelShuffle.of(node);
+            Value twin = shuffle == null ? null : twins.get(shuffle.x());
+            return shuffle == null || twin == null
+                    ? groupNorm(node, into)
+                    : twins(node, List.of(shuffle.last(twin, into)), into);
         }
 
         /** The way back from rows of groups, which a norm without factors of its own has made. */

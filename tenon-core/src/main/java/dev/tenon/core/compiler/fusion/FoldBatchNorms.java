@@ -39,9 +39,7 @@ public final class FoldBatchNorms implements Pass {
             return null;
         }
         Node producer = Match.producer(node.input(0));
-        if (producer == null
-                || !(producer.op() instanceof Conv || producer.op() instanceof ConvTranspose)
-                || !node.output().type().mustEqual(node.input(0).type())) {
+        if (producer == null || !(producer.op() instanceof Conv || producer.op() instanceof ConvTranspose)) {
             return null;
         }
         Contraction conv = (Contraction) producer.op();

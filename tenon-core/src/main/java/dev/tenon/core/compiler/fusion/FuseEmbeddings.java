@@ -4,6 +4,7 @@ import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Elementwise;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
@@ -56,6 +57,10 @@ public final class FuseEmbeddings implements Pass {
         List<Value> summands = new ArrayList<>();
         for (Value term : terms) {
             Node gather = table(term, shape, into);
+            DType dtype = gather == null ? term.dtype() : gather.input(0).dtype();
+            if (dtype != node.output().dtype() && dtype != DType.F32) {
+                return null;
+            }
             if (gather == null) {
                 summands.add(term);
             } else {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Recognises operations that exporters spell out in small steps. */
 public final class SpelledForms implements Pass {
-    private static final List<Rule> RULES = List.of(new SpelledGelu(), new SpelledLayerNorm());
+    private static final List<Rule> RULES = List.of(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
 
     @Override
     public String name() {

@@ -202,6 +202,29 @@ final class ChannelsLastTest {
                         Interpreter.run(turned, inputs).get("y"));
     }
 
+    @Test
+    void shufflesOfChannelsKeepThemInnermost() {
+        Seeded random = new Seeded(3);
+        Graph graph = GraphBuilder.build("shuffle", g -> {
+            Value y = conv(g, random, g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6)), 4, 12, 3);
+            y = g.add(new Transpose(List.of(0, 2, 1, 3, 4)), g.reshape(y, 2, 3, 4, 7, 6));
+            y = conv(g, random, g.reshape(y, 2, 12, 7, 6), 12, 8, 3);
+            g.output("y", g.add(new Reduce(ReduceFn.MEAN, List.of(2, 3), false), y));
+        });
+        Graph turned = planned(graph);
+        assertThat(turned.nodes().stream()
+                        .filter(node -> node.op() instanceof Transpose)
+                        .map(node -> ((Transpose) node.op()).permutation()))
+                .as("%s", turned)
+                .containsExactly(ChannelsLastConv.last(4), List.of(0, 1, 2, 4, 3));
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
+    }
+
     /** An operation that goes by axes, between two convolutions. */
     private static Value between(GraphBuilder g, String what, Value y) {
         List<Long> none = List.of(0L, 0L, 0L, 0L);

@@ -1,0 +1,73 @@
+package dev.tenon.cpu.convolution;
+
+import dev.tenon.core.ir.ConstantData;
+import dev.tenon.cpu.loops.Gemm;
+import dev.tenon.cpu.loops.Raw;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The weights of a convolution 3x3 for {@link WinogradLoops}: for each of the 36 points of a tile a matrix [channels
+ * in, channels out] in panels.
+ */
+final class WinogradWeights {
+    static final int POINTS = 36;
+
+    /** What a row of the filter gives for each of six points. */
+    private static final double[][] G = {
+        {1 / 4.0, 0, 0},
+        {-1 / 6.0, -1 / 6.0, -1 / 6.0},
+        {-1 / 6.0, 1 / 6.0, -1 / 6.0},
+        {1 / 24.0, 1 / 12.0, 1 / 6.0},
+        {1 / 24.0, -1 / 12.0, 1 / 6.0},
+        {0, 0, 1},
+    };
+
+    private WinogradWeights() {}
+
+    static long bytes(int channelsIn, int channelsOut) {
+        return POINTS * Gemm.packedBytes(channelsIn, channelsOut);
+    }
+
+    /** Made once for the model, of weights [channels out, 3, 3, channels in]. */
+    static MemorySegment of(ConstantData weights, int channelsIn, int channelsOut, CpuLoweringContext context) {
+        return context.prepared(
+                weights,
+                "Winograd's panels of " + Gemm.NR,
+                data -> new CpuLoweringContext.Prepared(
+                        bytes(channelsIn, channelsOut), to -> fill(data.elements(), channelsIn, channelsOut, to)));
+    }
+
+    /** The memory is zero. */
+    private static void fill(MemorySegment from, int channelsIn, int channelsOut, MemorySegment to) {
+        long matrix = Gemm.packedBytes(channelsIn, channelsOut);
+        double[] filter = new double[9];
+        double[] half = new double[18];
+        for (int out = 0; out < channelsOut; out++) {
+            long column = 4L * ((long) out / Gemm.NR * channelsIn * Gemm.NR + out % Gemm.NR);
+            for (int in = 0; in < channelsIn; in++) {
+                for (int cell = 0; cell < 9; cell++) {
+                    filter[cell] = from.get(Raw.F32, 4L * (((long) out * 9 + cell) * channelsIn + in));
+                }
+                transform(filter, half);
+                long at = column + 4L * in * Gemm.NR;
+                for (int point = 0; point < POINTS; point++) {
+                    double[] g = G[point % 6];
+                    int row = 3 * (point / 6);
+                    double sum = g[0] * half[row] + g[1] * half[row + 1] + g[2] * half[row + 2];
+                    to.set(Raw.F32, at + point * matrix, (float) sum);
+                }
+            }
+        }
+    }
+
+    /** Six rows of three from three. */
+    private static void transform(double[] filter, double[] half) {
+        for (int row = 0; row < 6; row++) {
+            double[] g = G[row];
+            for (int i = 0; i < 3; i++) {
+                half[3 * row + i] = g[0] * filter[i] + g[1] * filter[3 + i] + g[2] * filter[6 + i];
+            }
+        }
+    }
+}
