@@ -58,6 +58,11 @@ final class WatchedStream implements GpuStream {
     }
 
     @Override
+    public void beforeClose(Object library, Runnable action) {
+        stream.beforeClose(library, action);
+    }
+
+    @Override
     public void record(GpuEvent event) {
         stream.record(event);
     }

@@ -6,6 +6,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.HEUR_MODE_FALLBACK;
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
+import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
@@ -55,6 +56,8 @@ public final class Dnn implements AutoCloseable {
     private @Nullable TuningRecords records;
     private @Nullable String unavailable;
     private long handle;
+    /** The stream that the handle was told of last; 0 for the default one. */
+    private long bound;
 
     private Dnn(@Nullable GpuContext context, Tuner tuner, String none, long mostWorkspaceBytes) {
         this.context = context;
@@ -253,6 +256,37 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
+    /**
+     * Follows a stream that the handle is about to be told of to its end: when it is told of another one, the library
+     * records an event on the one before, which must be alive then.
+     */
+    void follow(GpuStream stream) {
+        long followed = stream.handle();
+        if (followed != bound) {
+            stream.beforeClose(this, () -> leave(followed));
+        }
+    }
+
+    /** Tells the handle of a stream, within a call on it; with {@link #calls} held. */
+    void bind(long stream) {
+        if (stream != bound) {
+            CudnnLibrary.CHECK.check(Cudnn.cudnnSetStream(handle, stream), "cudnnSetStream()");
+            bound = stream;
+        }
+    }
+
+    private void leave(long stream) {
+        GpuContext device = context;
+        calls.lock();
+        try {
+            if (device != null && handle != 0 && bound == stream) {
+                device.call(() -> bind(0));
+            }
+        } finally {
+            calls.unlock();
+        }
+    }
+
     /** Idempotent; what the library does not give back goes with the context. */
     @Override
     public void close() {
@@ -273,6 +307,7 @@ public final class Dnn implements AutoCloseable {
             answers.clear();
             users.clear();
             handle = 0;
+            bound = 0;
             records = null;
             unavailable = null;
             lock.unlock();

@@ -141,6 +141,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 3, y);
             workspace.set(ValueLayout.JAVA_LONG, 0, memory);
             stream = on.handle();
+            dnn.follow(on);
             called = plan;
             on.call(execute);
         } finally {
@@ -176,6 +177,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             }
             workspace.set(ValueLayout.JAVA_LONG, 0, memory);
             stream = on.handle();
+            dnn.follow(on);
             on.call(execute);
         } finally {
             lock.unlock();
@@ -183,7 +185,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     }
 
     private void execute() {
-        CudnnLibrary.CHECK.check(Cudnn.cudnnSetStream(handle, stream), "cudnnSetStream()");
+        dnn.bind(stream);
         CudnnLibrary.CHECK.check(
                 Cudnn.cudnnBackendCreateDescriptor(VARIANT_PACK_DESCRIPTOR, out.address()),
                 "cudnnBackendCreateDescriptor(variant pack)");

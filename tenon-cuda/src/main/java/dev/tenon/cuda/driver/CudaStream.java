@@ -20,6 +20,9 @@ import dev.tenon.nativelib.cuda.CuStatus;
 import dev.tenon.nativelib.cuda.CuStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A non-blocking stream. */
@@ -28,6 +31,8 @@ final class CudaStream extends Owned implements GpuStream {
     private final Arena arena = Arena.ofAuto();
     private final LaunchConfig config = new LaunchConfig(arena);
     private final StreamCapture capture;
+    /** By library: what tells it of the stream's end. */
+    private final Map<Object, Runnable> told = new LinkedHashMap<>();
 
     CudaStream(CudaContext context, long handle) {
         super(context);
@@ -338,10 +343,25 @@ final class CudaStream extends Owned implements GpuStream {
     }
 
     @Override
+    public void beforeClose(Object library, Runnable action) {
+        synchronized (told) {
+            told.putIfAbsent(library, action);
+        }
+    }
+
+    @Override
     void beforeDestroy() {
-        if (capture.active() && primary.healthy()) {
+        if (!primary.healthy()) {
+            return;
+        }
+        if (capture.active()) {
             primary.destroying("capture", capture::discard);
         }
+        List<Runnable> actions;
+        synchronized (told) {
+            actions = List.copyOf(told.values());
+        }
+        actions.forEach(Runnable::run);
     }
 
     @Override

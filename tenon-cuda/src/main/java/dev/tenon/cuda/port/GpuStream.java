@@ -1,5 +1,6 @@
 package dev.tenon.cuda.port;
 
+import dev.tenon.core.error.UnsupportedException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -39,6 +40,17 @@ public interface GpuStream extends AutoCloseable {
      * @throws dev.tenon.core.error.UnsupportedException where the platform has no libraries
      */
     void call(Runnable calls);
+
+    /**
+     * Has a library that was told of this stream told of its end, once, before the stream is destroyed; not where the
+     * device is lost. Libraries go on touching a stream that they were told of last.
+     *
+     * @param library a second action of the same one is passed over
+     * @throws dev.tenon.core.error.UnsupportedException where the platform has no libraries
+     */
+    default void beforeClose(Object library, Runnable action) {
+        throw new UnsupportedException("no library works on this stream");
+    }
 
     /** Marks this point of the stream. */
     void record(GpuEvent event);
