@@ -2,9 +2,12 @@ package dev.tenon.cuda.lower;
 
 import dev.tenon.core.backend.Program;
 import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Compiler;
+import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.error.UnsupportedException;
+import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
@@ -16,7 +19,9 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A node that has no kernel here yet, run by the CPU backend: its operands are copied to the host, its results back,
@@ -57,13 +62,24 @@ final class HostStep implements GpuStep {
         for (int i = 0; i < results.size(); i++) {
             builder.output("out" + i, results.get(i));
         }
-        Graph graph = builder.build();
         return new HostStep(
-                context.onHost(new Plan(graph, MemoryPlanner.plan(graph)), reason),
+                context.onHost(plan(builder.build(), node), reason),
                 given.stream().map(Value::type).toArray(TensorType[]::new),
                 given.stream().mapToInt(context::slot).toArray(),
                 node.outputs().stream().mapToInt(context::slot).toArray(),
                 reason);
+    }
+
+    /** What stands for a composite is run, which the device claims and the CPU backend may not. */
+    private static Plan plan(Graph graph, Node node) {
+        if (!(node.op() instanceof Composite)) {
+            return new Plan(graph, MemoryPlanner.plan(graph));
+        }
+        Map<String, TensorType> types = new HashMap<>();
+        graph.inputs().forEach(input -> types.put(input.name(), input.type()));
+        return new Compiler(CompilerOptions.defaults().withOptimise(false), _ -> false)
+                .plan(graph, types, Map.of())
+                .plan();
     }
 
     @Override
