@@ -14,6 +14,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -50,6 +51,16 @@ final class RulesTest {
             array.set(i, i * 0.25 - 1);
         }
         return g.constant(array.toConstant());
+    }
+
+    @Test
+    void reshapesOfUnknownRankStay() {
+        Graph graph = GraphBuilder.build("test", g -> {
+            Value x = g.input("x", new TensorType(DType.F32, Shape.unranked()));
+            g.output("y", g.reshape(g.transpose(g.reshape(x, 8, 3, 5), 0, 2, 1), 4, 2, 5, 3));
+        });
+        assertThat(ops(new Canonicalise().apply(graph, new PassContext(node -> false, null))))
+                .containsExactly("reshape", "transpose", "reshape");
     }
 
     @Test

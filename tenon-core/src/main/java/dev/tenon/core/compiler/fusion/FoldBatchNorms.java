@@ -53,7 +53,8 @@ public final class FoldBatchNorms implements Pass {
         }
         double[] factors = factors(norm, node);
         double[] addends = addends(node, bias, factors);
-        if (!ScaledConstants.isFinite(factors) || !ScaledConstants.isFinite(addends)) {
+        if (!ScaledConstants.staysFinite(weights, factors)
+                || !ScaledConstants.isFinite(node.output().dtype(), addends)) {
             return null;
         }
         ConstantData scaled = producer.op() instanceof ConvTranspose transposed

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code (x w + b) · s → x (w s) + b s} for constants, s one factor per column of a product or output channel of a
  * convolution, as the layer scales of vision models; transpositions may stand between. Weights are multiplied in double
- * and rounded once. Left as it is where a factor is not finite, and where the weights of a column would become so small
- * that 16-bit floats have no more than half their digits for them.
+ * and rounded once. Left as it is where a factor is not finite or a weight or bias would not be, and where the weights of
+ * a column would become so small that 16-bit floats have no more than half their digits for them.
  */
 public final class FoldScales implements Pass {
     /** The largest weight of a column that f16 still has 9 bits for. */
@@ -69,7 +69,7 @@ public final class FoldScales implements Pass {
     /** The axis along which a constant has its elements, which is that of a value's; -1 for none. */
     private static int axis(Value constant, Shape shape) {
         Shape own = constant.shape();
-        if (constant.constant() == null || own.rank() > shape.rank() || own.rank() == 0) {
+        if (constant.constant() == null || !shape.isRanked() || own.rank() > shape.rank() || own.rank() == 0) {
             return -1;
         }
         for (int i = 0; i < own.rank(); i++) {
@@ -122,7 +122,7 @@ public final class FoldScales implements Pass {
                 if (axis(addend, node.output().shape()) == axis
                         && node.output().type().mustEqual(sum.type())) {
                     double[] addends = times(ScaledConstants.elements(addend));
-                    Value before = ScaledConstants.isFinite(addends) ? scaled(sum, axis) : null;
+                    Value before = ScaledConstants.isFinite(addend.dtype(), addends) ? scaled(sum, axis) : null;
                     return before == null
                             ? null
                             : into.add(
@@ -144,7 +144,7 @@ public final class FoldScales implements Pass {
             if (!plain
                     || weights == null
                     || axis != op.biasAxis(node.output().shape().rank())
-                    || !staysLarge(weights, along)) {
+                    || !staysInRange(weights, along)) {
                 return null;
             }
             List<Value> operands = new ArrayList<>();
@@ -153,6 +153,9 @@ public final class FoldScales implements Pass {
             if (epilogue.bias()) {
                 Value bias = node.input(2);
                 double[] addends = times(ScaledConstants.elements(bias));
+                if (!ScaledConstants.isFinite(bias.dtype(), addends)) {
+                    return null;
+                }
                 operands.add(into.constant(ScaledConstants.dense(bias.dtype(), bias.shape(), addends)));
             }
             return into.addAll(op.with(epilogue), operands).getFirst();
@@ -166,18 +169,17 @@ public final class FoldScales implements Pass {
             return products;
         }
 
-        private boolean staysLarge(ConstantData weights, int along) {
-            if (!halves && weights.type().dtype() != DType.F16) {
-                return true;
-            }
-            double[] largest = ScaledConstants.largest(along, weights);
-            for (int i = 0; i < largest.length; i++) {
-                double after = largest[i] * Math.abs(factors[i]);
-                if (after != 0 && after < LEAST_HALF) {
+        /** Whether no column leaves the range of its type. */
+        private boolean staysInRange(ConstantData weights, int along) {
+            DType dtype = weights.type().dtype();
+            boolean half = halves || dtype == DType.F16;
+            double[] largest = times(ScaledConstants.largest(along, weights));
+            for (double after : largest) {
+                if (half && after != 0 && Math.abs(after) < LEAST_HALF) {
                     return false;
                 }
             }
-            return true;
+            return ScaledConstants.isFinite(dtype, largest);
         }
     }
 }

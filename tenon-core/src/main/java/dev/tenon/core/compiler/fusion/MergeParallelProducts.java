@@ -108,8 +108,8 @@ public final class MergeParallelProducts implements Pass {
                 && !into.isOutput(columns)
                 && op.epilogue().activation() == null
                 && !op.epilogue().residual()
-                && product.input(1).shape().rank() == 2
                 && product.inputs().stream().skip(1).allMatch(input -> input.constant() != null)
+                && product.input(1).shape().rank() == 2
                 && showsColumns(reshape.op(), columns.shape(), heads.shape());
         return fits ? product : null;
     }

@@ -7,10 +7,12 @@ import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** Constants multiplied by a factor for each index of an axis, in double and rounded once. */
 final class ScaledConstants {
@@ -27,6 +29,24 @@ final class ScaledConstants {
             }
         }
         return true;
+    }
+
+    /** Whether values are finite once they are rounded to a type. */
+    static boolean isFinite(DType dtype, double[] values) {
+        for (double value : values) {
+            if (!Double.isFinite(Tolerance.rounded(dtype, value))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether weights stay finite in their type, whichever of the factors they are multiplied by. */
+    static boolean staysFinite(ConstantData weights, double[] factors) {
+        double weight = Arrays.stream(largest(0, weights)).max().orElse(0);
+        double[] products =
+                Arrays.stream(factors).map(factor -> weight * factor).toArray();
+        return isFinite(factors) && isFinite(weights.type().dtype(), products);
     }
 
     /** The elements of a constant. */

@@ -105,6 +105,10 @@ public final class SpelledAttention implements Pass {
         }
         Scaled q = Scaled.of(scores.product.input(0));
         Scaled k = Scaled.of(scores.product.input(1));
+        double scale = scores.scale * q.factor * k.factor;
+        if (!Double.isFinite(scale)) {
+            return null;
+        }
         Value keys = into.map(k.value);
         boolean turned = ((MatMul) scores.product.op()).transposeB();
         List<Value> operands = new ArrayList<>();
@@ -120,8 +124,7 @@ public final class SpelledAttention implements Pass {
                             .reduce((one, other) -> into.add(new Binary(BinaryFn.ADD), one, other))
                             .orElseThrow()));
         }
-        PlainAttention op =
-                new PlainAttention(!scores.masks.isEmpty(), false, scores.scale * q.factor * k.factor, guarded != null);
+        PlainAttention op = new PlainAttention(!scores.masks.isEmpty(), false, scale, guarded != null);
         List<Value> fused = into.addAll(op, operands);
         return context.claimed(fused.getFirst()) ? List.of(into.add(SWAP, fused.getFirst())) : null;
     }

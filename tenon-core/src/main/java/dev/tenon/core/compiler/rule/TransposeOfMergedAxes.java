@@ -30,12 +30,13 @@ final class TransposeOfMergedAxes implements Rule {
         Value x = merge.input(0);
         Shape whole = x.shape();
         Shape merged = merge.output().shape();
+        if (!whole.isConcrete() || !merged.isConcrete()) {
+            return null;
+        }
         int more = whole.rank() - merged.rank();
         boolean fits = more > 0
                 && !permutation.isEmpty()
                 && permutation.getFirst() == 0
-                && whole.isConcrete()
-                && merged.isConcrete()
                 && whole.range(more + 1, whole.rank()).mustEqual(merged.range(1, merged.rank()));
         if (!fits) {
             return null;

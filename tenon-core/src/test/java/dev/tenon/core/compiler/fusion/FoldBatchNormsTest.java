@@ -90,4 +90,27 @@ final class FoldBatchNormsTest {
     void factorThatIsNotFiniteKeepsItsNorm() {
         assertThat(hasNorm(prepared(normed(0, -1)))).isTrue();
     }
+
+    @Test
+    void weightsAndBiasesThatWouldBeInfiniteKeepTheirNorm() {
+        assertThat(hasNorm(prepared(halves(1000, 1, 1000)))).isTrue();
+        assertThat(hasNorm(prepared(halves(1, 1000, 1000)))).isTrue();
+        assertThat(hasNorm(prepared(halves(1, 1, 1000)))).isFalse();
+    }
+
+    /** One channel in f16, of that weight, mean and factor. */
+    private static Graph halves(double weight, double mean, double factor) {
+        return GraphBuilder.build("halves", g -> {
+            Value x = g.input("x", TensorType.of(DType.F16, 1, 1, 2, 2));
+            Value w = g.constant(
+                    NdArray.of(TensorType.of(DType.F16, 1, 1, 1, 1), weight).toConstant());
+            Op conv = new Conv(ONES, List.of(0L, 0L), List.of(0L, 0L), ONES, 1, Epilogue.NONE);
+            List<Value> norm = new ArrayList<>(g.add("", conv, List.of(x, w)));
+            for (double number : new double[] {factor, 0, mean, 1}) {
+                norm.add(g.constant(
+                        NdArray.of(TensorType.of(DType.F16, 1), number).toConstant()));
+            }
+            g.output("y", g.add("", new BatchNorm(1e-5), norm).getFirst());
+        });
+    }
 }

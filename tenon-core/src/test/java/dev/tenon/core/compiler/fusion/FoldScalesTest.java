@@ -10,6 +10,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
@@ -120,5 +121,46 @@ final class FoldScalesTest {
         assertThat(products(folded(graph, new HalfStore(DType.F16)))).isEqualTo(1);
         assertThat(products(folded(graph, new HalfStore(DType.BF16)))).isZero();
         assertThat(products(folded(graph, null))).isZero();
+    }
+
+    @Test
+    void scaleStaysWhereProductsWouldBeInfinite() {
+        for (int form : new int[] {4, 6}) { // the bias apart, and in the product
+            for (DType dtype : List.of(DType.F16, DType.F32)) {
+                double large = dtype == DType.F16 ? 1000 : 1e25;
+                assertThat(products(folded(scaled(dtype, 1, large, large, form), null)))
+                        .as("bias, %s", dtype)
+                        .isEqualTo(1);
+                assertThat(products(folded(scaled(dtype, large, 1, large, form), null)))
+                        .as("weights, %s", dtype)
+                        .isEqualTo(1);
+                assertThat(products(folded(scaled(dtype, 1, 1, large, form), null)))
+                        .isZero();
+            }
+        }
+    }
+
+    /** Of one weight, one bias and one factor. */
+    private static Graph scaled(DType dtype, double weight, double bias, double factor, int form) {
+        return GraphBuilder.build("scaled", g -> {
+            Value x = g.input("x", TensorType.of(dtype, 3, 1));
+            Value w = g.constant(NdArray.of(TensorType.of(dtype, 1, 1), weight).toConstant());
+            Value b = g.constant(NdArray.of(TensorType.of(dtype, 1), bias).toConstant());
+            Value y = (form & 2) != 0
+                    ? g.addAll(new MatMul(false, false, Epilogue.NONE.withBias()), List.of(x, w, b))
+                            .getFirst()
+                    : g.add(new Binary(BinaryFn.ADD), g.matmul(x, w), b);
+            Value s = g.constant(NdArray.of(TensorType.of(dtype, 1), factor).toConstant());
+            g.output("y", g.mul(y, s));
+        });
+    }
+
+    @Test
+    void productsOfUnknownRankStay() {
+        Graph graph = GraphBuilder.build("unranked", g -> {
+            Value x = g.input("x", new TensorType(DType.F32, Shape.unranked()));
+            g.output("y", g.mul(x, g.constant(new Seeded(1).array(DType.F32, 6).toConstant())));
+        });
+        assertThat(folded(graph, null)).isSameAs(graph);
     }
 }

@@ -108,4 +108,16 @@ final class SpelledAttentionTest {
         assertThat(fused(spelled(true, true, true), node -> false).nodes())
                 .noneMatch(node -> node.op() instanceof PlainAttention);
     }
+
+    @Test
+    void staysAsItIsWhereItsScaleIsNoNumber() {
+        TensorType type = TensorType.of(DType.F64, 1, 1, 2, 2);
+        Graph graph = GraphBuilder.build("large", g -> {
+            Value x = g.input("x", type);
+            Value large = g.mul(x, g.scalar(DType.F64, 1e200));
+            Value larger = g.mul(g.input("k", type), g.scalar(DType.F64, 1e200));
+            g.output("y", g.matmul(g.softmax(g.add(new MatMul(false, true, Epilogue.NONE), large, larger), 3), x));
+        });
+        assertThat(fused(graph, EVERYTHING).nodes()).noneMatch(node -> node.op() instanceof PlainAttention);
+    }
 }

@@ -180,11 +180,8 @@ final class AttentionTiers {
         if (padded == 0) {
             return "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 64";
         }
-        if (problem.causal()
-                || problem.window() > 0
-                || problem.cap() > 0
-                || problem.maskStrides().query() != 0) {
-            return "queries see different keys, or there is a cap";
+        if (problem.causal() || problem.window() > 0 || problem.cap() > 0) {
+            return "it is causal, or there is a window or a cap";
         }
         if (!problem.isPacked()) {
             return "heads do not start on 16-byte boundaries";
