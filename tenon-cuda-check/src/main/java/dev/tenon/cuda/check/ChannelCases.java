@@ -52,6 +52,7 @@ final class ChannelCases {
         }
         cases.add(new KernelCase(NORMS, "LN-01, a large mean", ChannelCases::largeMean));
         cases.add(new KernelCase(GROUPS, "LN-01, a large mean", ChannelCases::largeMeanOfGroups));
+        cases.add(new KernelCase(GROUPS, "a first element far away", ChannelCases::farFirst));
         cases.add(new KernelCase(GROUPS, "NaN stays in its group", ChannelCases::specialGroups));
         return cases;
     }
@@ -125,6 +126,15 @@ final class ChannelCases {
         }
         check(stage, GROUPS, new ChannelsLastNorm(2, EPSILON, false), List.of(x), 200);
         check(stage, GROUPS, new ChannelsLastNorm(8, EPSILON, false), List.of(x), 50);
+    }
+
+    /** An element a thousand deviations away, where differences would be taken from. */
+    private static void farFirst(KernelStage stage) {
+        NdArray x = ConvCases.normal(new Random(5), TensorType.of(DType.F32, 1, 128, 128, 8), 1);
+        x.set(0, 1000.0);
+        x.set(4, -1000.0);
+        check(stage, GROUPS, new ChannelsLastNorm(2, EPSILON, false), List.of(x), 128 * 128);
+        check(stage, GROUPS, new ChannelsLastNorm(8, EPSILON, false), List.of(x), 128 * 128);
     }
 
     private static void specialGroups(KernelStage stage) {

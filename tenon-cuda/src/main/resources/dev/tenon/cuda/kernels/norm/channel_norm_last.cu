@@ -1,6 +1,7 @@
 // y = (x - mean) / sqrt(variance + epsilon) · scale + bias for each group of channels of each image, channels innermost: x and y
 // [images, count, channels], channels in whole packs of 16 bytes; scale and bias [channels] may be null. InstanceNorm has a group a channel.
-// Differences are from the group's first element (its pivot), so a large mean cancels nothing and equal elements give the bias exactly.
+// Differences are from the middle one of three of the group's elements (its pivot), so a large mean cancels nothing, one element far away does not
+// either, and equal elements give the bias exactly.
 //
 //   channel_norm_sums    sums [images, parts, 2, channels] of the differences of a part of the positions, and of their squares
 //   channel_norm_scales  shifts [images, groups, 2]: the mean of a group's differences, and the factor
@@ -15,6 +16,14 @@ typedef TENON_T T;
 constexpr int V = Widest<T>::value;
 constexpr int THREADS = 256;
 typedef Pack<T, V> Channels;
+
+// Of the group that begins with a channel of an image.
+__device__ __forceinline__ float pivot_of(const T* image, i64 count, i64 channels, i64 channel) {
+    float a = to_compute(image[channel]);
+    float b = to_compute(image[count / 2 * channels + channel]);
+    float c = to_compute(image[(count - 1) * channels + channel]);
+    return fmaxf(fminf(a, b), fminf(fmaxf(a, b), c));
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     TENON_NAME(channel_norm_sums)(const T* x, float* sums, i64 images, i64 count, i64 channels, i64 each, i64 group, i32 lanes) {
@@ -36,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 const T* start = x + image * count * channels;
                 float pivots[V];
 #pragma unroll
-                for (int e = 0; e < V; e++) pivots[e] = to_compute(start[(pack * V + e) / group * group]);
+                for (int e = 0; e < V; e++) pivots[e] = pivot_of(start, count, channels, (pack * V + e) / group * group);
 #pragma unroll 4
                 for (i64 at = from + line; at < end; at += lines) {
                     Channels v = load_pack<T, V>(start, at * packs + pack);
@@ -132,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) TENON_NAME(channel_norm_ap
         for (int e = 0; e < V; e++) {
             const i64 number = (first + e) / group;
             const float* shift = shifts + (image * groups + number) * 2;
-            float r = (to_compute(v.at[e]) - to_compute(start[number * group]) - shift[0]) * shift[1];
+            float r = (to_compute(v.at[e]) - pivot_of(start, count, channels, number * group) - shift[0]) * shift[1];
             if (scale) r = r * to_compute(scale[first + e]) + to_compute(bias[first + e]);
             out.at[e] = From<T>::of(r);
         }
