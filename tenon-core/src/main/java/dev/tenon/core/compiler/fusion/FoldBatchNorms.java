@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code batch_norm(conv(x, w, b?)) → conv(x, w', b')} for constants, where nothing else uses the convolution: each
  * output channel's weights are multiplied by the norm's factor in double and rounded once. Left as it is where a factor
- * or an addend is not finite, which windows of padding alone would then tell apart.
+ * or an addend is not finite, which windows of padding alone would then tell apart, and where a product is too large
+ * for its type.
  */
 public final class FoldBatchNorms implements Pass {
     @Override
@@ -53,12 +54,17 @@ public final class FoldBatchNorms implements Pass {
         }
         double[] factors = factors(norm, node);
         double[] addends = addends(node, bias, factors);
-        if (!ScaledConstants.isFinite(factors) || !ScaledConstants.isFinite(addends)) {
+        if (!ScaledConstants.isFinite(factors)
+                || !ScaledConstants.isFinite(addends)
+                || ScaledConstants.overflows(node.output().dtype(), addends)) {
             return null;
         }
         ConstantData scaled = producer.op() instanceof ConvTranspose transposed
                 ? ScaledConstants.ofTransposed(weights, factors, transposed.groups())
                 : ScaledConstants.along(0, weights, factors);
+        if (ScaledConstants.overflowed(weights, scaled)) {
+            return null;
+        }
         return into.addAll(
                 conv.with(epilogue.withBias()),
                 List.of(

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code (x w + b) · s → x (w s) + b s} for constants, s one factor per column of a product or output channel of a
  * convolution, as the layer scales of vision models; transpositions may stand between. Weights are multiplied in double
- * and rounded once. Left as it is where a factor is not finite, and where the weights of a column would become so small
- * that 16-bit floats have no more than half their digits for them.
+ * and rounded once. Left as it is where a factor is not finite, where a product is too large for its type, and where
+ * the weights of a column would become so small that 16-bit floats have no more than half their digits for them.
  */
 public final class FoldScales implements Pass {
     /** The largest weight of a column that f16 still has 9 bits for. */
@@ -122,7 +122,9 @@ public final class FoldScales implements Pass {
                 if (axis(addend, node.output().shape()) == axis
                         && node.output().type().mustEqual(sum.type())) {
                     double[] addends = times(ScaledConstants.elements(addend));
-                    Value before = ScaledConstants.isFinite(addends) ? scaled(sum, axis) : null;
+                    boolean fits =
+                            ScaledConstants.isFinite(addends) && !ScaledConstants.overflows(addend.dtype(), addends);
+                    Value before = fits ? scaled(sum, axis) : null;
                     return before == null
                             ? null
                             : into.add(
@@ -147,12 +149,17 @@ public final class FoldScales implements Pass {
                     || !staysLarge(weights, along)) {
                 return null;
             }
+            ConstantData scaled = ScaledConstants.along(along, weights, factors);
+            double[] addends = epilogue.bias() ? times(ScaledConstants.elements(node.input(2))) : new double[0];
+            if (ScaledConstants.overflowed(weights, scaled)
+                    || ScaledConstants.overflows(node.output().dtype(), addends)) {
+                return null;
+            }
             List<Value> operands = new ArrayList<>();
             operands.add(into.map(node.input(0)));
-            operands.add(into.constant(ScaledConstants.along(along, weights, factors)));
+            operands.add(into.constant(scaled));
             if (epilogue.bias()) {
                 Value bias = node.input(2);
-                double[] addends = times(ScaledConstants.elements(bias));
                 operands.add(into.constant(ScaledConstants.dense(bias.dtype(), bias.shape(), addends)));
             }
             return into.addAll(op.with(epilogue), operands).getFirst();

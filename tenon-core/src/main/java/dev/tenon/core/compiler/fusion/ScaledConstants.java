@@ -7,7 +7,9 @@ import dev.tenon.core.ir.HostMemory;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -27,6 +29,21 @@ final class ScaledConstants {
             }
         }
         return true;
+    }
+
+    /** Whether a type has an infinity for one of those finite numbers. */
+    static boolean overflows(DType dtype, double[] values) {
+        for (double value : values) {
+            if (Double.isFinite(value) && !Double.isFinite(Tolerance.rounded(dtype, value))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether factors took finite numbers beyond their type. */
+    static boolean overflowed(ConstantData before, ConstantData after) {
+        return FiniteWeights.isFinite(before) && !FiniteWeights.isFinite(after);
     }
 
     /** The elements of a constant. */

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class FoldBatchNormsTest {
@@ -89,5 +90,24 @@ final class FoldBatchNormsTest {
     @Test
     void factorThatIsNotFiniteKeepsItsNorm() {
         assertThat(hasNorm(prepared(normed(0, -1)))).isTrue();
+    }
+
+    /** A mean of 500 times a factor of 224 is more than f16 has, and so is a weight of 300 times it. */
+    @ParameterizedTest
+    @CsvSource({"1, 500", "300, 0"})
+    void productsBeyondTheTypeKeepTheirNorm(double weight, double mean) {
+        Graph graph = GraphBuilder.build("large", g -> {
+            Value x = g.input("x", TensorType.of(DType.F16, 1, 1, 2, 2));
+            Value w = g.constant(
+                    NdArray.of(TensorType.of(DType.F16, 1, 1, 1, 1), weight).toConstant());
+            Conv conv = new Conv(ONES, List.of(0L, 0L), List.of(0L, 0L), ONES, 1, Epilogue.NONE);
+            List<Value> norm = new ArrayList<>(g.add("", conv, List.of(x, w)));
+            for (double value : new double[] {1, 0, mean, 1e-5}) {
+                norm.add(g.constant(
+                        NdArray.of(TensorType.of(DType.F16, 1), value).toConstant()));
+            }
+            g.output("y", g.add("", new BatchNorm(1e-5), norm).getFirst());
+        });
+        assertThat(hasNorm(prepared(graph))).isTrue();
     }
 }

@@ -121,4 +121,15 @@ final class FoldScalesTest {
         assertThat(products(folded(graph, new HalfStore(DType.BF16)))).isZero();
         assertThat(products(folded(graph, null))).isZero();
     }
+
+    @Test
+    void scaleStaysWhereProductsWouldBeTooLarge() {
+        NdArray large = new Seeded(5).array(DType.F32, 6);
+        large.set(3, 3e38);
+        for (int form = 0; form < 8; form++) {
+            assertThat(products(folded(scaledProduct(form, large, false), null)))
+                    .as("form %d", form)
+                    .isEqualTo(1);
+        }
+    }
 }
