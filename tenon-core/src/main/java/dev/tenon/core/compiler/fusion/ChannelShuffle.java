@@ -36,9 +36,10 @@ record ChannelShuffle(Value x, long rows, long columns) {
         }
         Shape apart = split.output().shape();
         Value x = split.input(0);
-        return x.shape().equals(shape) && apart.range(3, rank + 1).equals(shape.range(2, rank))
-                ? new ChannelShuffle(x, apart.size(1), apart.size(2))
-                : null;
+        boolean ofChannels = x.shape().equals(shape)
+                && apart.dim(0).equals(shape.dim(0))
+                && apart.range(3, rank + 1).equals(shape.range(2, rank));
+        return ofChannels ? new ChannelShuffle(x, apart.size(1), apart.size(2)) : null;
     }
 
     /** The permutation of so many axes that changes the second and the third. */

@@ -225,6 +225,23 @@ final class ChannelsLastTest {
                         Interpreter.run(turned, inputs).get("y"));
     }
 
+    /** Rows and columns of all images' channels together look like a shuffle, and are none. */
+    @Test
+    void channelsOfSeveralImagesAreNotShuffled() {
+        Seeded random = new Seeded(4);
+        Graph graph = GraphBuilder.build("images", g -> {
+            Value y = conv(g, random, g.input("x", TensorType.of(DType.F32, 2, 4, 7, 6)), 4, 12, 3);
+            y = g.add(new Transpose(List.of(0, 2, 1, 3, 4)), g.reshape(y, 1, 6, 4, 7, 6));
+            g.output("y", conv(g, random, g.reshape(y, 2, 12, 7, 6), 12, 8, 3));
+        });
+        Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
+        Tolerance.of(DType.F32, 200)
+                .check(
+                        "planned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(planned(graph), inputs).get("y"));
+    }
+
     /** An operation that goes by axes, between two convolutions. */
     private static Value between(GraphBuilder g, String what, Value y) {
         List<Long> none = List.of(0L, 0L, 0L, 0L);
