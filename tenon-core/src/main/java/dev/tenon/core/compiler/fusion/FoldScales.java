@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code (x w + b) · s → x (w s) + b s} for constants, s one factor per column of a product or output channel of a
  * convolution, as the layer scales of vision models; transpositions may stand between. Weights are multiplied in double
- * and rounded once. Left as it is where a factor is not finite or a weight or bias would not be, and where the weights of
- * a column would become so small that 16-bit floats have no more than half their digits for them.
+ * and rounded once. Left as it is where a factor is not finite or a weight or bias would not be, and where the weights
+ * of a column would become so small that 16-bit floats have no more than half their digits for them.
  */
 public final class FoldScales implements Pass {
     /** The largest weight of a column that f16 still has 9 bits for. */
