@@ -10,8 +10,8 @@ import java.time.Duration;
  * @param waiting requests that may wait; further ones are refused
  * @param requests of a batch at most
  * @param weight of a batch at most, in the unit of the work: tokens for texts. A single request may have more
- * @param linger how long a batch waits for company at most. It waits only while fewer requests are there than the last
- *     batch had, and never longer than a tenth of the time that one took
+ * @param linger how long a batch waits for one more request. It waits only while fewer are there than if all clients of
+ *     the last batch had asked again, and in all never longer than a tenth of the time that one took
  */
 public record BatcherOptions(int waiting, int requests, long weight, Duration linger) {
     public BatcherOptions {
@@ -29,7 +29,7 @@ public record BatcherOptions(int waiting, int requests, long weight, Duration li
         }
     }
 
-    /** Returns options for a server: 1024 requests wait, batches of 256 requests or 16384 units, 5 ms of lingering. */
+    /** Returns options for a server: 1024 requests wait, batches of 256 requests or 16384 units, 5 ms for one more. */
     public static BatcherOptions defaults() {
         return new BatcherOptions(1024, 256, 1 << 14, Duration.ofMillis(5));
     }
@@ -49,7 +49,7 @@ public record BatcherOptions(int waiting, int requests, long weight, Duration li
         return new BatcherOptions(waiting, requests, most, linger);
     }
 
-    /** Returns these options with at most that wait for company. */
+    /** Returns these options with at most that wait for one more request. */
     public BatcherOptions withLinger(Duration most) {
         return new BatcherOptions(waiting, requests, weight, most);
     }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param <R> its result
  */
 public final class RequestBatcher<Q, R> implements AutoCloseable {
-    /** Of the last batch's time: how long the next waits for company at most. */
+    /** Of the last batch's time: how long the next waits for company in all. */
     private static final int LINGER_SHARE = 10;
 
     /** What is run. */
@@ -44,7 +44,9 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Request<Q, R>> waiting = new ArrayDeque<>();
     private boolean closed;
-    private int lastSize;
+    /** Requests that the next batch would have if all clients of the last one asked again. */
+    private int expected;
+
     private long lastNanos;
 
     /** A request until its batch begins. */
@@ -145,12 +147,20 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         return batch;
     }
 
-    /** Waits for those who came with the last batch, as clients who ask again at once do. */
+    /**
+     * Waits for those who came with the last batch, as clients who ask again at once do: one that comes a little late
+     * would wait for a batch and then for its own. While they keep coming it goes on.
+     */
     private void linger() {
-        long nanos = Math.min(options.linger().toNanos(), lastNanos / LINGER_SHARE);
-        while (nanos > 0 && waiting.size() < Math.min(lastSize, options.requests()) && !closed) {
+        long end = System.nanoTime() + lastNanos / LINGER_SHARE;
+        int before = -1;
+        while (waiting.size() > before && waiting.size() < Math.min(expected, options.requests()) && !closed) {
+            before = waiting.size();
             try {
-                nanos = changed.awaitNanos(nanos);
+                long nanos = Math.min(options.linger().toNanos(), end - System.nanoTime());
+                while (nanos > 0 && waiting.size() == before && !closed) {
+                    nanos = changed.awaitNanos(nanos);
+                }
             } catch (InterruptedException e) {
                 return; // no caller has this thread to interrupt; the batch goes as it is
             }
@@ -193,7 +203,7 @@ public final class RequestBatcher<Q, R> implements AutoCloseable {
         }
         lock.lock();
         try {
-            lastSize = batch.size();
+            expected = batch.size() + waiting.size();
             lastNanos = System.nanoTime() - start;
         } finally {
             lock.unlock();

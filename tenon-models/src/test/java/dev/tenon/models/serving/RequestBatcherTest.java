@@ -64,6 +64,25 @@ class RequestBatcherTest {
         assertThat(work.batches).containsExactly(List.of(1), List.of(2, 3, 4, 5), List.of(6, 7));
     }
 
+    /** The client of the batch before comes back a little later than another one's request, which was there already. */
+    @Test
+    void aBatchWaitsForTheClientsOfTheOneBefore() throws Exception {
+        Doubling work = new Doubling();
+        BatcherOptions options = OPTIONS.withLinger(Duration.ofSeconds(10));
+        try (RequestBatcher<Integer, Integer> batcher = new RequestBatcher<>("test", options, work)) {
+            CompletableFuture<Integer> again = batcher.submit(1)
+                    .thenApplyAsync(Integer::intValue, CompletableFuture.delayedExecutor(30, TimeUnit.MILLISECONDS))
+                    .thenCompose(batcher::submit);
+            work.begun.acquire();
+            CompletableFuture<Integer> other = batcher.submit(5);
+            TimeUnit.SECONDS.sleep(2); // a batch that long is worth a wait of a tenth of it
+            work.permits.release(3); // one more than it takes: without the wait there would be three
+            assertThat(again.get()).isEqualTo(4);
+            assertThat(other.get()).isEqualTo(10);
+        }
+        assertThat(work.batches).containsExactly(List.of(1), List.of(5, 2));
+    }
+
     @Test
     void weightBoundsABatchButNotASingleRequest() throws Exception {
         Doubling work = new Doubling();
