@@ -35,7 +35,7 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A small network of the kind of ConvNeXt: its layout changes at its edges only, and its steps are the expected ones. */
+/** A small network like ConvNeXt: its layout changes at its edges only, and its steps are the expected ones. */
 class VisionGraphTest {
     private static final List<Integer> LAST = List.of(0, 2, 3, 1);
     private static final List<Integer> FIRST = List.of(0, 3, 1, 2);

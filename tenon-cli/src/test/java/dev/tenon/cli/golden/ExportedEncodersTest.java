@@ -33,8 +33,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Encoders of two layers as PyTorch 2.11 and transformers 5.17 export them, by tracing (script) and by torch.export
- * (dynamo), with attention spelled (eager) and as scaled_dot_product_attention (sdpa); BERT stands for MiniLM, BGE and E5,
- * XLM-RoBERTa for multilingual E5. Made by {@code bench/peers/encoder_exports.py}; large weights are a short pattern, repeated.
+ * (dynamo), with attention spelled (eager) and as scaled_dot_product_attention (sdpa); BERT stands for MiniLM, BGE and
+ * E5, XLM-RoBERTa for multilingual E5. Made by {@code bench/peers/encoder_exports.py}; large weights are a short
+ * pattern, repeated.
  */
 final class ExportedEncodersTest {
     private static final Path EXPORTS = Path.of("src/test/resources/exports");

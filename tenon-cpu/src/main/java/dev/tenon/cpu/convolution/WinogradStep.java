@@ -177,7 +177,7 @@ final class WinogradStep extends LoopStep {
         }
     }
 
-    /** A row of the input with its padding, all zero where there is none. */
+    /** A row of the input with its padding; zeros outside of the input. */
     private void load(MemorySegment source, long image, int row, MemorySegment workspace, long to) {
         Windows3.Axis height = shape.windows().height();
         Windows3.Axis width = shape.windows().width();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a device runs whole, where neither a kernel was built ahead nor anything compiles one: the host runs its pieces. */
+/** What a device runs whole, where no kernel was built ahead and nothing compiles one: the host runs its pieces. */
 class HostedClaimsTest {
     @BeforeAll
     static void there() {

@@ -139,11 +139,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 1, k);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 2, v);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, 3, y);
-            workspace.set(ValueLayout.JAVA_LONG, 0, memory);
-            stream = on.handle();
-            dnn.follow(on);
-            called = plan;
-            on.call(execute);
+            call(on, plan, memory);
         } finally {
             lock.unlock();
         }
@@ -164,7 +160,6 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     void enqueue(long by, GpuStream on, long x, long w, long y, long bias, long residual, long memory) {
         lock.lock(); // before the call's section, in which nothing may block
         try {
-            called = by == 0 ? plan : by;
             int count = 0;
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, x);
             pointers.setAtIndex(ValueLayout.JAVA_LONG, count++, w);
@@ -175,13 +170,19 @@ public final class DnnPlan implements DnnAnswer, Tunable {
             if (residual != 0) {
                 pointers.setAtIndex(ValueLayout.JAVA_LONG, count, residual);
             }
-            workspace.set(ValueLayout.JAVA_LONG, 0, memory);
-            stream = on.handle();
-            dnn.follow(on);
-            on.call(execute);
+            call(on, by == 0 ? plan : by, memory);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** A call with the operands' pointers; with the lock held. */
+    private void call(GpuStream on, long by, long memory) {
+        workspace.set(ValueLayout.JAVA_LONG, 0, memory);
+        called = by;
+        stream = on.handle();
+        dnn.follow(on);
+        on.call(execute);
     }
 
     private void execute() {

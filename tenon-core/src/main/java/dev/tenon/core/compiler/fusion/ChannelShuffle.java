@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 record ChannelShuffle(Value x, long rows, long columns) {
     private static final int LEAST_RANK = 3;
 
-    /** The shuffle whose last node that is; null where it is none. */
+    /** The shuffle that ends with a node; null for any other node. */
     static @Nullable ChannelShuffle of(Node node) {
         Shape shape = node.output().shape();
         int rank = shape.rank();

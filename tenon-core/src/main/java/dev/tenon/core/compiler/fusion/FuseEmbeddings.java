@@ -95,7 +95,7 @@ public final class FuseEmbeddings implements Pass {
                 : null;
     }
 
-    /** The values that are added up in a value that nobody else reads. */
+    /** The summands of a value with one reader. */
     private static void collect(Value value, Rewriter into, List<Value> terms) {
         Node node = into.isPrivate(value) ? Match.producer(value) : null;
         List<Value> parts = node == null ? List.of() : parts(node);

@@ -157,11 +157,7 @@ final class ChannelsLastTest {
         assertThat(count(turned, ChannelsLastNorm.class)).as("%s", turned).isEqualTo(2);
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(1);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
-        Tolerance.of(DType.F32, 400)
-                .check(
-                        "turned",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(turned, inputs).get("y"));
+        same(graph, turned, inputs, 400);
     }
 
     @ParameterizedTest
@@ -179,11 +175,7 @@ final class ChannelsLastTest {
         assertThat(count(turned, MatMul.class)).as("%s", turned).isEqualTo(2);
         assertThat(count(turned, Transpose.class)).as("%s", turned).isEqualTo(2);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, channels, 16, 24));
-        Tolerance.of(DType.F32, 200)
-                .check(
-                        "turned",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(turned, inputs).get("y"));
+        same(graph, turned, inputs, 200);
     }
 
     @ParameterizedTest
@@ -195,11 +187,7 @@ final class ChannelsLastTest {
         assertThat(count(turned, Transpose.class)).as("%s", turned).isLessThanOrEqualTo((form & 8) != 0 ? 2 : 1);
         assertThat(count(turned, MatMul.class)).isEqualTo((form & 1) + ((form & 2) != 0 ? 1 : 0));
         Map<String, NdArray> inputs = Map.of("x", new Seeded(form + 50).array(DType.F32, 2, 4, 7, 6));
-        Tolerance.of(DType.F32, 200)
-                .check(
-                        "turned",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(turned, inputs).get("y"));
+        same(graph, turned, inputs, 200);
     }
 
     @Test
@@ -218,14 +206,10 @@ final class ChannelsLastTest {
                 .as("%s", turned)
                 .containsExactly(ChannelsLastConv.last(4), List.of(0, 1, 2, 4, 3));
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
-        Tolerance.of(DType.F32, 200)
-                .check(
-                        "turned",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(turned, inputs).get("y"));
+        same(graph, turned, inputs, 200);
     }
 
-    /** Rows and columns of all images' channels together look like a shuffle, and are none. */
+    /** Rows and columns of all images' channels together only look like a shuffle. */
     @Test
     void channelsOfSeveralImagesAreNotShuffled() {
         Seeded random = new Seeded(4);
@@ -235,11 +219,7 @@ final class ChannelsLastTest {
             g.output("y", conv(g, random, g.reshape(y, 2, 12, 7, 6), 12, 8, 3));
         });
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
-        Tolerance.of(DType.F32, 200)
-                .check(
-                        "planned",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(planned(graph), inputs).get("y"));
+        same(graph, planned(graph), inputs, 200);
     }
 
     /** An operation that goes by axes, between two convolutions. */
@@ -343,11 +323,7 @@ final class ChannelsLastTest {
         assertThat(turned.toString()).contains("residual=true, residual_first=true");
         assertThat(count(turned, ChannelsLastConv.class)).as("%s", turned).isEqualTo(3);
         Map<String, NdArray> inputs = Map.of("x", random.array(DType.F32, 2, 4, 7, 6));
-        Tolerance.of(DType.F32, 200)
-                .check(
-                        "residual",
-                        Interpreter.run(graph, inputs).get("y"),
-                        Interpreter.run(turned, inputs).get("y"));
+        same(graph, turned, inputs, 200);
     }
 
     @Test
@@ -357,5 +333,14 @@ final class ChannelsLastTest {
             g.output("y", conv(g, new Seeded(1), x, 4, 8, 3));
         });
         assertThat(count(planned(graph), Conv.class)).isEqualTo(1);
+    }
+
+    /** @param depth how many elements a sum has */
+    private static void same(Graph graph, Graph turned, Map<String, NdArray> inputs, int depth) {
+        Tolerance.of(DType.F32, depth)
+                .check(
+                        "turned",
+                        Interpreter.run(graph, inputs).get("y"),
+                        Interpreter.run(turned, inputs).get("y"));
     }
 }

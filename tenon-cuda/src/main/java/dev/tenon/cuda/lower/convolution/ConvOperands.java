@@ -4,8 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.LaunchShape;
 
 /**
  * Where a convolution's values are, and what is done to its results.
@@ -35,6 +37,16 @@ record ConvOperands(int x, int w, int bias, int residual, int y, DType dtype, Ep
 
     /** Added to a function's number where the residual comes before it; conv.cuh has the same. */
     private static final int RESIDUAL_FIRST = 1 << 16;
+
+    /** A launch with where the operands lie, as kernels of convolutions take it first. */
+    PreparedLaunch.Builder launch(Kernel kernel, LaunchShape shape) {
+        return PreparedLaunch.of(kernel, shape)
+                .value(x)
+                .value(w)
+                .value(bias)
+                .value(residual)
+                .value(y);
+    }
 
     /** Adds the function and its two numbers. */
     PreparedLaunch.Builder activation(PreparedLaunch.Builder launch) {

@@ -45,15 +45,10 @@ final class DepthwiseConv {
         long planes = SizeMath.product("conv", geometry.batch(), geometry.groups());
         long pieces = SizeMath.product("conv", planes, rows.output(), Math.ceilDiv(columns.output(), TOGETHER));
         String entry = "conv_depthwise_k" + rows.kernel() + "s" + rows.stride();
-        PreparedLaunch.Builder launch = PreparedLaunch.of(
+        PreparedLaunch.Builder launch = operands.launch(
                         context.kernels()
                                 .kernel(WindowCatalog.CONV_DEPTHWISE, entry, KernelVariant.of(operands.dtype())),
                         Grids.of(pieces))
-                .value(operands.x())
-                .value(operands.w())
-                .value(operands.bias())
-                .value(operands.residual())
-                .value(operands.y())
                 .struct(
                         planes,
                         geometry.groups(),

@@ -68,7 +68,7 @@ final class DepthwiseLastConv {
         LaunchShape shape = LaunchShape.of(
                         (int) Math.min(blocks, most), (int) Math.min(parts, GridLimits.YZ), 1, THREADS)
                 .withSharedBytes(shared);
-        PreparedLaunch.Builder launch = PreparedLaunch.of(
+        PreparedLaunch.Builder launch = operands.launch(
                         context.kernels()
                                 .kernel(
                                         WindowCatalog.CONV_DEPTHWISE_LAST,
@@ -76,11 +76,6 @@ final class DepthwiseLastConv {
                                         KernelVariant.of(operands.dtype()),
                                         shared),
                         shape)
-                .value(operands.x())
-                .value(operands.w())
-                .value(operands.bias())
-                .value(operands.residual())
-                .value(operands.y())
                 .struct(words(geometry, lanes));
         return LaunchStep.of(
                 "4 direct: " + entry + ", " + operands.dtype() + ", channels last" + operands.words(),

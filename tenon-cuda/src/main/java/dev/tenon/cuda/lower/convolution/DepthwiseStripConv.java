@@ -60,7 +60,7 @@ final class DepthwiseStripConv {
                 .withSharedBytes(shared)
                 .withProgrammatic();
         String entry = "conv_depthwise_strip_k" + rows.kernel() + "s" + rows.stride();
-        PreparedLaunch.Builder launch = PreparedLaunch.of(
+        PreparedLaunch.Builder launch = operands.launch(
                         context.kernels()
                                 .kernel(
                                         WindowCatalog.CONV_DEPTHWISE_STRIP,
@@ -68,11 +68,6 @@ final class DepthwiseStripConv {
                                         KernelVariant.of(operands.dtype()),
                                         shared),
                         shape)
-                .value(operands.x())
-                .value(operands.w())
-                .value(operands.bias())
-                .value(operands.residual())
-                .value(operands.y())
                 .struct(words(geometry, lines));
         return LaunchStep.of(
                 "4 direct: " + entry + ", " + lines + " rows a block, " + operands.dtype() + ", channels last"

@@ -125,14 +125,9 @@ public final class GpuConvLowering {
         String name = geometry.transposed() ? "conv_transpose" : "conv";
         String entry = name + (dims <= 3 ? dims + "d" : "") + (together ? "_" + TOGETHER : "");
         KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
-        PreparedLaunch.Builder launch = PreparedLaunch.of(
+        PreparedLaunch.Builder launch = operands.launch(
                         context.kernels().kernel(file, entry, KernelVariant.of(operands.dtype())),
                         Grids.of(together ? pieces : SizeMath.product("conv", planes, geometry.outputs())))
-                .value(operands.x())
-                .value(operands.w())
-                .value(operands.bias())
-                .value(operands.residual())
-                .value(operands.y())
                 .struct(geometry.words());
         return LaunchStep.of(
                 "4 direct: " + entry + ", " + operands.dtype() + operands.words(),

@@ -41,7 +41,7 @@ struct Tile {
     static constexpr int WIDE = (STRIPS * R - 1) * S + K;
     static constexpr int READ = (R - 1) * S + K;
 
-    // Asks for the cells from (line, column) of an image on; zeros where there are none.
+    // Asks for the cells from (line, column) of an image on; zeros outside of it.
     static __device__ __forceinline__ void fetch(T* tile, const T* x, const DepthwiseStripSizes& s, i64 image, i64 line, i64 column, int chunks) {
         const int high = (static_cast<int>(s.lines) - 1) * S + K;
         for (int i = threadIdx.x; i < high * WIDE * CHUNKS; i += static_cast<int>(blockDim.x)) {

@@ -34,6 +34,16 @@ __device__ __forceinline__ void integers(u32 (&pairs)[2], u32 bytes, u32 zero, b
     pairs[1] = to_pair(v[2], v[3], bf16{});
 }
 
+// From global to shared memory, before the wait: the first of 16 bytes, as many as there are, and then zeros. A piece in part goes byte by byte: the instruction could leave out the
+// rest as well, but memory checkers take it for a read of all 16.
+__device__ __forceinline__ void copy_async_16_part(void* shared, const void* global, int bytes) {
+    if (bytes == 0 || bytes == 16) {
+        copy_async_16_if(shared, global, bytes == 16);
+    } else {
+        for (int i = 0; i < 16; i++) static_cast<u8*>(shared)[i] = i < bytes ? static_cast<const u8*>(global)[i] : 0;
+    }
+}
+
 #if __CUDA_ARCH__ >= 800 || TENON_EMULATED
 template <typename W>
 struct PackedTile {

@@ -381,16 +381,6 @@ __device__ __forceinline__ void copy_async_16_if(void* shared, const void* globa
 #endif
 }
 
-// The same for the first of 16 bytes, as many as there are, and then zeros. A piece in part goes byte by byte: the instruction could leave out the
-// rest as well, but memory checkers take it for a read of all 16.
-__device__ __forceinline__ void copy_async_16_part(void* shared, const void* global, int bytes) {
-    if (bytes == 0 || bytes == 16) {
-        copy_async_16_if(shared, global, bytes == 16);
-    } else {
-        for (int i = 0; i < 16; i++) static_cast<u8*>(shared)[i] = i < bytes ? static_cast<const u8*>(global)[i] : 0;
-    }
-}
-
 __device__ __forceinline__ void copy_async_4(void* shared, const void* global) {
 #if __CUDA_ARCH__ >= 800
     u32 address = static_cast<u32>(__cvta_generic_to_shared(shared));

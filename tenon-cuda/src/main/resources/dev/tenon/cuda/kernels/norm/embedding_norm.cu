@@ -2,7 +2,7 @@
 // packs of 16 bytes of T a lane. Sums in f32. An index below 0 counts from the end; one out of range is reported, and its row is 0.
 //
 // Launch: 128 threads, any number of blocks. Rows of `cols` elements, which are whole packs, at most 32 R of them; all on 16-byte boundaries.
-// table null: there is none; summand null likewise. flags: 1, indices are 64 bits wide; 2, rows are floats whatever T is.
+// table and summand may be null. flags: 1, indices are 64 bits wide; 2, rows are floats whatever T is.
 // Variants: TENON_T one of float, f16, bf16.
 #include "indices.cuh"
 #include "norm_rules.cuh"

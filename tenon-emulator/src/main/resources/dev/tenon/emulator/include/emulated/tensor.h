@@ -51,13 +51,6 @@ TENON_DEVICE void copy_async_16_if(void* shared, const void* global, bool there)
         *static_cast<uint4*>(shared) = {};
     }
 }
-TENON_DEVICE void copy_async_16_part(void* shared, const void* global, int bytes) {
-    if (bytes == 0 || bytes == 16) {
-        copy_async_16_if(shared, global, bytes == 16);
-    } else {
-        for (int i = 0; i < 16; i++) static_cast<unsigned char*>(shared)[i] = i < bytes ? static_cast<const unsigned char*>(global)[i] : 0;
-    }
-}
 TENON_DEVICE void copy_async_commit() { tenon_copy_commit(); }
 template <int N>
 TENON_DEVICE void copy_async_wait() {
