@@ -1,35 +1,23 @@
 package dev.tenon.core.compiler;
 
-import dev.tenon.core.compiler.fusion.ChannelsLast;
-import dev.tenon.core.compiler.fusion.FoldBatchNorms;
-import dev.tenon.core.compiler.fusion.FoldPads;
-import dev.tenon.core.compiler.fusion.FoldScales;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
-import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
-import dev.tenon.core.compiler.fusion.FuseResidualNorms;
-import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
-import dev.tenon.core.compiler.fusion.NarrowMasks;
-import dev.tenon.core.compiler.fusion.SpelledAttention;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
-import dev.tenon.core.compiler.rewrite.DeadCode;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
-import dev.tenon.core.compiler.rule.Canonicalise;
-import dev.tenon.core.compiler.rule.SpelledForms;
 import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Verifier;
+import dev.tenon.core.lazy.Lazy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,41 +29,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class Compiler {
-    private static final List<Pass> REQUIRED_FIRST = List.of(new Decompose());
-
-    private static final List<Pass> OPTIMISATIONS = List.of(
-            new Canonicalise(),
-            new CommonSubexpressions(),
-            new SpelledForms(),
-            new SpelledAttention(),
-            new NarrowMasks(),
-            new FuseScaledProducts(),
-            new HalfPrecision(),
-            new FoldPads(),
-            new FuseEpilogues(),
-            new ChannelsLast(),
-            new MergeParallelProducts(),
-            new FuseElementwise(),
-            new FuseEmbeddings(),
-            new FuseResidualNorms());
-
-    /** The passes that hold for every number of the named dims; they run on what is known of shapes. */
-    private static final List<Pass> AHEAD = List.of(
-            new CommonSubexpressions(),
-            new Canonicalise(),
-            new SpelledForms(),
-            new SpelledAttention(),
-            new NarrowMasks(),
-            new FuseScaledProducts(),
-            new FoldBatchNorms(),
-            new FoldScales(),
-            new FoldPads(),
-            new FuseEpilogues(),
-            new MergeParallelProducts(),
-            new FuseElementwise(),
-            new DeadCode());
-
-    private static final List<Pass> REQUIRED_LAST = List.of(new DeadCode(), new OutputCopies());
+    private static final Lazy<PassOrder> ORDER = new Lazy<>() {
+        @Override
+        protected PassOrder make() {
+            return PassOrder.standard();
+        }
+    };
 
     private final CompilerOptions options;
     private final PassContext context;
@@ -102,10 +61,7 @@ public final class Compiler {
     /** The names that {@code dumpAfter} knows, in the order of the passes. */
     public static List<String> passNames() {
         List<String> names = new ArrayList<>(List.of("prepare", "specialise"));
-        Stream.of(REQUIRED_FIRST, OPTIMISATIONS, REQUIRED_LAST)
-                .flatMap(List::stream)
-                .map(Pass::name)
-                .forEach(names::add);
+        ORDER.get().ofPlan().stream().map(Pass::name).forEach(names::add);
         return names;
     }
 
@@ -132,7 +88,7 @@ public final class Compiler {
         }
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
-        for (Pass pass : AHEAD) {
+        for (Pass pass : ORDER.get().ahead()) {
             boolean followsHalves = pass instanceof FuseEpilogues
                     || pass instanceof MergeParallelProducts
                     || pass instanceof FuseElementwise;
@@ -181,11 +137,12 @@ public final class Compiler {
     }
 
     private Plan finish(Graph graph) {
-        Graph current = run(REQUIRED_FIRST, graph);
+        PassOrder order = ORDER.get();
+        Graph current = run(order.requiredFirst(), graph);
         if (options.optimise()) {
-            current = run(OPTIMISATIONS, current);
+            current = run(order.optimisations(), current);
         }
-        current = run(REQUIRED_LAST, current);
+        current = run(order.requiredLast(), current);
         return new Plan(current, MemoryPlanner.plan(current, sharing));
     }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Applies the small rules until none applies any more. */
 public final class Canonicalise implements Pass {
-    private static final List<Rule> RULES = List.of(
+    private final List<Rule> rules = List.of(
             new DropIdentities(),
             new ArithmeticIdentities(),
             new PowerToProduct(),
@@ -34,7 +34,7 @@ public final class Canonicalise implements Pass {
     public Graph apply(Graph graph, PassContext context) {
         Graph before = graph;
         for (int round = 0; round < ROUNDS; round++) {
-            Graph after = Rewriter.rewrite(before, Canonicalise::first);
+            Graph after = Rewriter.rewrite(before, this::first);
             if (after == before) {
                 break;
             }
@@ -43,8 +43,8 @@ public final class Canonicalise implements Pass {
         return before;
     }
 
-    private static @Nullable List<Value> first(Node node, Rewriter into) {
-        for (Rule rule : RULES) {
+    private @Nullable List<Value> first(Node node, Rewriter into) {
+        for (Rule rule : rules) {
             List<Value> replaced = rule.apply(node, into);
             if (replaced != null) {
                 return replaced;

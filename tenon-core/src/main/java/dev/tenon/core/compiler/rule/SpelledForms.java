@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Recognises operations that exporters spell out in small steps. */
 public final class SpelledForms implements Pass {
-    private static final List<Rule> RULES = List.of(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
+    private final List<Rule> rules = List.of(new SpelledGelu(), new SpelledHardSwish(), new SpelledLayerNorm());
 
     @Override
     public String name() {
@@ -20,11 +20,11 @@ public final class SpelledForms implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
-        return Rewriter.rewrite(graph, SpelledForms::first);
+        return Rewriter.rewrite(graph, this::first);
     }
 
-    private static @Nullable List<Value> first(Node node, Rewriter into) {
-        for (Rule rule : RULES) {
+    private @Nullable List<Value> first(Node node, Rewriter into) {
+        for (Rule rule : rules) {
             List<Value> replaced = rule.apply(node, into);
             if (replaced != null) {
                 return replaced;
