@@ -1,5 +1,6 @@
 package dev.tenon.cpu.step;
 
+import dev.tenon.cpu.machine.HugePages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -8,11 +9,16 @@ import java.lang.foreign.MemorySegment;
  * Thread-safe.
  */
 public interface HostSupply {
-    /** What the JVM gives. */
+    /** What the JVM gives; large memory of huge pages. */
     HostSupply JVM = new HostSupply() {
         @Override
         public MemorySegment allocate(Arena arena, long bytes, long alignment) {
-            return arena.allocate(bytes, alignment);
+            if (bytes < HugePages.BYTES) {
+                return arena.allocate(bytes, alignment);
+            }
+            MemorySegment large = arena.allocate(bytes, Math.max(alignment, HugePages.BYTES));
+            HugePages.back(large);
+            return large;
         }
 
         @Override
