@@ -68,6 +68,20 @@ TENON_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66, 67)
 TENON_PRODUCT(f16, "f16", 256, 128, 128, 129, 130, 131)
 TENON_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130, 131)
 
+// The same of TF32, 8 deep, both operands along their depth.
+#define TENON_PRODUCT_OF_TF32(N, count, a0, a1)                                                                                           \
+    template <bool ALONG_A, bool ALONG_B>                                                                                                 \
+    __device__ __forceinline__ void warpgroup_product(float (&d)[N / 8][4], u64 a, u64 b, float) {                                        \
+        static_assert(ALONG_A && ALONG_B, "as the instruction has it");                                                                   \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32 {" TENON_LIST_##count "}, %" #a0 ", %" #a1 ", 1, 1, 1;"      \
+                     : TENON_REGISTERS_##count(d, 0)                                                                                      \
+                     : "l"(a), "l"(b));                                                                                                   \
+    }
+
+TENON_PRODUCT_OF_TF32(64, 32, 32, 33)
+TENON_PRODUCT_OF_TF32(128, 64, 64, 65)
+TENON_PRODUCT_OF_TF32(256, 128, 128, 129)
+
 // The same with the left operand in registers, in the layout of mma; the right one lies across its depth.
 #define TENON_PRODUCT_OF_REGISTERS(type, name, N, count, a0, a1, a2, a3, b0)                                                              \
     __device__ __forceinline__ void warpgroup_product(float (&d)[N / 8][4], const u32 (&a)[4], u64 b, type) {                             \
@@ -126,6 +140,39 @@ __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 c
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared),
                  "l"(&map), "r"(column), "r"(row), "r"(barrier)
                  : "memory");
+}
+
+// The same in three dims.
+__device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, i32 plane, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared),
+                 "l"(&map), "r"(column), "r"(row), "r"(plane), "r"(barrier)
+                 : "memory");
+}
+
+// Copies a cell of the windows at as many positions as the map says, from the window on whose first cell is (x, y, image), which may lie in
+// padding; cell_x and cell_y from there.
+__device__ __forceinline__ void copy_windows(
+    u32 shared, const TensorMap& map, i32 channel, i32 x, i32 y, i32 image, int cell_x, int cell_y, u32 barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8};" ::"r"(shared),
+        "l"(&map), "r"(channel), "r"(x), "r"(y), "r"(image), "r"(barrier), "h"(static_cast<u16>(cell_x)), "h"(static_cast<u16>(cell_y))
+        : "memory");
+}
+
+// From the same place in the shared memory of a block of the cluster, by its number.
+__device__ __forceinline__ float4 load_in_cluster(const float* shared, int block) {
+    float4 v;
+    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %4, %5; ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there]; }"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(static_cast<u32>(__cvta_generic_to_shared(shared))), "r"(block)
+                 : "memory");
+    return v;
+}
+
+// All threads of the cluster are here, and see what the others wrote before.
+__device__ __forceinline__ void meet_cluster() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 // Numbered barriers of a block, for `threads` in all: those that wait and those that only arrive.
