@@ -16,7 +16,9 @@ import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.lower.step.ConvForm;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -33,6 +35,18 @@ final class ConvCases {
 
     private static final int FIRST = Integer.getInteger("tenon.convolutions.first", 0);
     private static final long MOST_MULTIPLICATIONS = 400_000;
+
+    /** Images, height, width, channels, outputs, side of the window, stride, padding, dilation. */
+    private static final long[][] WARPGROUPS = {
+        {1, 5, 7, 8, 8, 1, 1, 0, 1},
+        {2, 13, 11, 64, 64, 3, 1, 1, 1},
+        {3, 14, 9, 72, 136, 3, 2, 1, 1},
+        {1, 16, 16, 40, 264, 3, 1, 2, 2},
+        {2, 9, 8, 128, 48, 1, 2, 0, 1},
+        {1, 23, 5, 16, 128, 5, 1, 2, 1},
+        {1, 7, 7, 320, 80, 3, 1, 1, 1},
+        {5, 1, 1, 96, 200, 1, 1, 0, 1}
+    };
 
     private final List<KernelCase> cases = new ArrayList<>();
 
@@ -77,6 +91,35 @@ final class ConvCases {
             }
             all.plane(type, new long[] {2, 24, 64, 63}, 128, 1, 1);
             all.plane(type, new long[] {3, 24, 64, 63}, 32, 1, 1);
+        }
+        return all.cases;
+    }
+
+    /** By warpgroups, on devices that have them: around tiles and their parts, with every function. Else by choice. */
+    static List<KernelCase> warpgroups() {
+        ConvCases all = new ConvCases(
+                stage -> new StepRun(stage, Blas.none("not asked"), Precision.FAST).with(ConvForm.WARPGROUPS), _ -> {});
+        Epilogue bias = Epilogue.NONE.withBias();
+        List<Epilogue> epilogues = List.of(
+                Epilogue.NONE,
+                bias.withActivation(Unary.of(UnaryFn.RELU)),
+                bias.withActivation(Unary.of(UnaryFn.HARD_SWISH)).withResidual(),
+                bias.withResidual().withActivation(new Unary(UnaryFn.SILU, 1.5, 0)));
+        for (DType type : List.of(DType.F32, DType.F16, DType.BF16)) {
+            for (int i = 0; i < WARPGROUPS.length; i++) {
+                long[] size = WARPGROUPS[i];
+                for (int e = i % 2; e < epilogues.size(); e += 2) {
+                    Epilogue epilogue = epilogues.get(e);
+                    Conv conv =
+                            new Conv(each(size[6]), each(size[7]), List.of(size[7], 0L), each(size[8]), 1, epilogue);
+                    long[] x = Arrays.copyOf(size, 4);
+                    all.add(new ChannelsLastConv(conv), epilogue, type, i, x, new long[] {
+                        size[4], size[5], size[5], size[3]
+                    });
+                }
+            }
+            Conv conv = new Conv(each(2), each(1), each(2), each(1), 1, bias);
+            all.infinite(new ChannelsLastConv(conv), type, new long[] {2, 9, 8, 48}, new long[] {48, 3, 3, 48});
         }
         return all.cases;
     }

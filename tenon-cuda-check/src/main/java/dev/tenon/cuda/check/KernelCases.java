@@ -22,6 +22,7 @@ public final class KernelCases {
         all.addAll(StateCases.all());
         all.addAll(WindowCases.all());
         all.addAll(ConvCases.all());
+        all.addAll(ConvCases.warpgroups());
         all.addAll(ChannelCases.all());
         all.addAll(MendCases.all());
         all.addAll(RegionCases.all());

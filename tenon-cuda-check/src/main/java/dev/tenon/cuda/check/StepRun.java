@@ -21,6 +21,7 @@ import dev.tenon.cuda.dnn.Dnn;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.GpuLowering;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -57,11 +58,18 @@ public final class StepRun {
     private record Forms(
             RegionForm regions,
             ProductForm products,
+            ConvForm convolutions,
             ProductCatalog.@Nullable Tile tile,
             AdditionOrder additionOrder,
             Dnn dnn) {
         static Forms of(RegionForm regions) {
-            return new Forms(regions, ProductForm.BY_CHOICE, null, AdditionOrder.FIXED, Dnn.none("not asked"));
+            return new Forms(
+                    regions,
+                    ProductForm.BY_CHOICE,
+                    ConvForm.BY_CHOICE,
+                    null,
+                    AdditionOrder.FIXED,
+                    Dnn.none("not asked"));
         }
     }
 
@@ -96,22 +104,29 @@ public final class StepRun {
 
     /** The same for steps whose scatters add in any order. */
     StepRun inAnyOrder() {
-        return with(new Forms(forms.regions, forms.products, forms.tile, AdditionOrder.ANY, forms.dnn));
+        return with(
+                new Forms(forms.regions, forms.products, forms.convolutions, forms.tile, AdditionOrder.ANY, forms.dnn));
     }
 
     /** Runs the same steps by a kernel of ours for products. */
     StepRun with(ProductForm form) {
-        return with(new Forms(forms.regions, form, forms.tile, forms.additionOrder, forms.dnn));
+        return with(new Forms(forms.regions, form, forms.convolutions, forms.tile, forms.additionOrder, forms.dnn));
+    }
+
+    /** Runs the same steps by a kernel of ours for convolutions. */
+    StepRun with(ConvForm form) {
+        return with(new Forms(forms.regions, forms.products, form, forms.tile, forms.additionOrder, forms.dnn));
     }
 
     /** Runs the same steps, products on tensor cores by one tile; null for the fastest. */
     StepRun tiled(ProductCatalog.@Nullable Tile one) {
-        return with(new Forms(forms.regions, forms.products, one, forms.additionOrder, forms.dnn));
+        return with(new Forms(forms.regions, forms.products, forms.convolutions, one, forms.additionOrder, forms.dnn));
     }
 
     /** The same with cuDNN. */
     StepRun with(Dnn library) {
-        return with(new Forms(forms.regions, forms.products, forms.tile, forms.additionOrder, library));
+        return with(
+                new Forms(forms.regions, forms.products, forms.convolutions, forms.tile, forms.additionOrder, library));
     }
 
     /**
@@ -297,6 +312,11 @@ public final class StepRun {
         @Override
         public ProductForm products() {
             return forms.products;
+        }
+
+        @Override
+        public ConvForm convolutions() {
+            return forms.convolutions;
         }
 
         @Override

@@ -14,6 +14,7 @@ import dev.tenon.cuda.port.ImageRejected;
 import dev.tenon.cuda.port.ModuleImage;
 import dev.tenon.cuda.port.PinnedBuffer;
 import dev.tenon.cuda.port.TensorMap;
+import dev.tenon.cuda.port.WindowMap;
 import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuContext;
 import dev.tenon.nativelib.cuda.CuDevice;
@@ -205,6 +206,19 @@ final class CudaContext implements GpuContext {
 
     @Override
     public MemorySegment encode(TensorMap map) {
+        if (device.architecture().major() < 9) {
+            return GpuContext.super.encode(map);
+        }
+        enter();
+        try {
+            return TensorMapEncoder.encode(primary, map);
+        } finally {
+            exit();
+        }
+    }
+
+    @Override
+    public MemorySegment encode(WindowMap map) {
         if (device.architecture().major() < 9) {
             return GpuContext.super.encode(map);
         }

@@ -1,12 +1,14 @@
 package dev.tenon.cuda.driver;
 
 import dev.tenon.cuda.port.TensorMap;
+import dev.tenon.cuda.port.WindowMap;
 import dev.tenon.nativelib.cuda.CuConstants;
 import dev.tenon.nativelib.cuda.CuMemory;
 import dev.tenon.nativelib.cuda.CuStructs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 /** Tensor maps in the driver's form. */
 final class TensorMapEncoder {
@@ -16,17 +18,11 @@ final class TensorMapEncoder {
         MemorySegment encoded = Arena.ofAuto().allocate(CuStructs.TENSOR_MAP_BYTES, CuStructs.TENSOR_MAP_ALIGNMENT);
         int rank = map.sizes().size();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment sizes = arena.allocate(ValueLayout.JAVA_LONG, rank);
-            MemorySegment strides = arena.allocate(ValueLayout.JAVA_LONG, Math.max(1, rank - 1));
             MemorySegment box = arena.allocate(ValueLayout.JAVA_INT, rank);
             MemorySegment steps = arena.allocate(ValueLayout.JAVA_INT, rank);
             for (int i = 0; i < rank; i++) {
-                sizes.setAtIndex(ValueLayout.JAVA_LONG, i, map.sizes().get(i));
                 box.setAtIndex(ValueLayout.JAVA_INT, i, map.box().get(i));
                 steps.setAtIndex(ValueLayout.JAVA_INT, i, 1);
-            }
-            for (int i = 0; i < rank - 1; i++) {
-                strides.setAtIndex(ValueLayout.JAVA_LONG, i, map.strides().get(i));
             }
             primary.check(
                     CuMemory.cuTensorMapEncodeTiled(
@@ -34,8 +30,8 @@ final class TensorMapEncoder {
                             type(map.element()),
                             rank,
                             map.address(),
-                            sizes.address(),
-                            strides.address(),
+                            longs(arena, map.sizes()),
+                            longs(arena, map.strides()),
                             box.address(),
                             steps.address(),
                             CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
@@ -46,6 +42,48 @@ final class TensorMapEncoder {
                     map);
         }
         return encoded;
+    }
+
+    static MemorySegment encode(PrimaryContext primary, WindowMap map) {
+        MemorySegment encoded = Arena.ofAuto().allocate(CuStructs.TENSOR_MAP_BYTES, CuStructs.TENSOR_MAP_ALIGNMENT);
+        try (Arena arena = Arena.ofConfined()) {
+            int[] steps = {1, map.steps().get(0), map.steps().get(1), 1};
+            primary.check(
+                    CuMemory.cuTensorMapEncodeIm2col(
+                            encoded,
+                            type(map.element()),
+                            steps.length,
+                            map.address(),
+                            longs(arena, map.sizes()),
+                            longs(arena, map.strides()),
+                            arena.allocateFrom(
+                                            ValueLayout.JAVA_INT,
+                                            -map.before().get(0),
+                                            -map.before().get(1))
+                                    .address(),
+                            arena.allocateFrom(
+                                            ValueLayout.JAVA_INT,
+                                            map.last().get(0),
+                                            map.last().get(1))
+                                    .address(),
+                            map.channels(),
+                            map.positions(),
+                            arena.allocateFrom(ValueLayout.JAVA_INT, steps).address(),
+                            CuConstants.TENSOR_MAP_INTERLEAVE_NONE,
+                            swizzle(map.swizzle()),
+                            CuConstants.TENSOR_MAP_L2_PROMOTION_L2_256B,
+                            CuConstants.TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                    "cuTensorMapEncodeIm2col(%s)",
+                    map);
+        }
+        return encoded;
+    }
+
+    private static long longs(Arena arena, List<Long> values) {
+        return arena.allocateFrom(
+                        ValueLayout.JAVA_LONG,
+                        values.stream().mapToLong(Long::longValue).toArray())
+                .address();
     }
 
     private static int type(TensorMap.Element element) {

@@ -213,7 +213,21 @@ public final class WindowCatalog {
                     .toList(),
             together(Collections.nCopies(7, POINTER), List.of(STRUCT, I32, F32, F32)));
 
+    /** The same by warpgroups, channels innermost. */
+    public static final KernelFile CONV_WGMMA = file(
+            "convolution/conv_wgmma.cu",
+            List.of("conv_wgmma_128x64", "conv_wgmma_128x128", "conv_wgmma_128x256"),
+            Stream.of(DType.F32, DType.F16, DType.BF16)
+                    .map(WindowCatalog::warpgroups)
+                    .toList(),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, POINTER, STRUCT, I32, F32, F32));
+
     private WindowCatalog() {}
+
+    /** The variant of {@link #CONV_WGMMA} for f32, f16 or bf16. */
+    public static KernelVariant warpgroups(DType dtype) {
+        return KernelVariant.of(dtype).with("", KernelVariant.SPECIFIC);
+    }
 
     /** The variant of {@link #CONV_PACK} for elements of 2 or 4 bytes. */
     public static KernelVariant packed(int bytes) {
@@ -268,6 +282,7 @@ public final class WindowCatalog {
                 CONV_DEPTHWISE_STRIP,
                 CONV_FINISH,
                 CONV_PACK,
-                CONV_MMA);
+                CONV_MMA,
+                CONV_WGMMA);
     }
 }

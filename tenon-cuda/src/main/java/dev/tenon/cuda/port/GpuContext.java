@@ -79,6 +79,17 @@ public interface GpuContext extends AutoCloseable {
                 "tensor map: " + device().name() + " has no bulk copies; they need compute capability 9.0");
     }
 
+    /**
+     * The same for copies of a convolution's windows.
+     *
+     * @throws dev.tenon.core.error.UnsupportedException where the device has no bulk copies
+     * @throws dev.tenon.core.error.NativeException when the driver refuses, naming the map
+     */
+    default MemorySegment encode(WindowMap map) {
+        throw new UnsupportedException(
+                "map of windows: " + device().name() + " has no bulk copies; they need compute capability 9.0");
+    }
+
     /** Whether the other is open on the same device: memory, events and streams of one then serve the other. */
     boolean sameDevice(GpuContext other);
 

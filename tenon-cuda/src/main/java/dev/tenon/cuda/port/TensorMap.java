@@ -56,6 +56,11 @@ public record TensorMap(
         Swizzle(int span) {
             this.span = span;
         }
+
+        /** Bytes. */
+        int span() {
+            return span;
+        }
     }
 
     /** @throws InputException naming the value that a tensor map cannot have, and what it can */

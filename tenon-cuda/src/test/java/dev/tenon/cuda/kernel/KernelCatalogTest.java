@@ -102,6 +102,7 @@ class KernelCatalogTest {
                     "DepthwiseLastSizes",
                     "DepthwiseStripSizes",
                     "ConvTile",
+                    "ConvWindows",
                     "DftSpace",
                     "DeformSpace",
                     "RoiSpace",

@@ -164,4 +164,48 @@ public final class CuMemory {
             throw rethrow(t);
         }
     }
+
+    public static int cuTensorMapEncodeIm2col(
+            MemorySegment map,
+            int type,
+            int rank,
+            long address,
+            long sizes,
+            long strides,
+            long lowerCorner,
+            long upperCorner,
+            int channels,
+            int pixels,
+            long elementStrides,
+            int interleave,
+            int swizzle,
+            int promotion,
+            int fill) {
+        class Function {
+            static final MethodHandle HANDLE = CuLibrary.bind(
+                    "cuTensorMapEncodeIm2col",
+                    12000,
+                    status(ADDRESS, INT, INT, LONG, LONG, LONG, LONG, LONG, INT, INT, LONG, INT, INT, INT, INT));
+        }
+        try {
+            return (int) Function.HANDLE.invokeExact(
+                    map,
+                    type,
+                    rank,
+                    address,
+                    sizes,
+                    strides,
+                    lowerCorner,
+                    upperCorner,
+                    channels,
+                    pixels,
+                    elementStrides,
+                    interleave,
+                    swizzle,
+                    promotion,
+                    fill);
+        } catch (Throwable t) {
+            throw rethrow(t);
+        }
+    }
 }

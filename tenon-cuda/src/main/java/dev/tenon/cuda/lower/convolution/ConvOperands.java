@@ -48,11 +48,16 @@ record ConvOperands(int x, int w, int bias, int residual, int y, DType dtype, Ep
                 .value(y);
     }
 
+    /** The function's number, 0 for none, with whether the residual comes before it. */
+    int function() {
+        Unary function = epilogue.activation();
+        return function == null ? 0 : function.fn().code() + (epilogue.residualFirst() ? RESIDUAL_FIRST : 0);
+    }
+
     /** Adds the function and its two numbers. */
     PreparedLaunch.Builder activation(PreparedLaunch.Builder launch) {
         Unary function = epilogue.activation();
-        int order = epilogue.residualFirst() ? RESIDUAL_FIRST : 0;
-        return launch.add(function == null ? 0 : function.fn().code() + order)
+        return launch.add(function())
                 .compute(dtype, function == null ? 0 : function.alpha())
                 .compute(dtype, function == null ? 0 : function.beta());
     }

@@ -79,7 +79,7 @@ record ConvTiles(Form form, long splits, long steps) {
         return FORMS.stream()
                 .filter(form -> form.sharedBytes(problem.cells) <= sharedBytes)
                 .flatMap(form -> cuts(form, steps))
-                .min(Comparator.comparingDouble(cut -> cut.time(problem, multiprocessors)))
+                .min(Comparator.comparingDouble(cut -> cut.microseconds(problem, multiprocessors)))
                 .orElseThrow();
     }
 
@@ -89,7 +89,8 @@ record ConvTiles(Form form, long splits, long steps) {
                 .mapToObj(splits -> new ConvTiles(form, splits, Math.ceilDiv(steps, splits)));
     }
 
-    private double time(Problem problem, int multiprocessors) {
+    /** By the model. */
+    double microseconds(Problem problem, int multiprocessors) {
         double blocks = (double) tiles(problem) * problem.groups * splits;
         double rounds = Math.ceil(blocks / ((double) multiprocessors * form.resident));
         double sharing = Math.min(form.resident, Math.ceil(blocks / multiprocessors));

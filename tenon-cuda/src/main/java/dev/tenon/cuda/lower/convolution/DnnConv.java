@@ -6,14 +6,12 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
-import dev.tenon.core.ir.op.convolution.FiniteWeights;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.dnn.DnnProblem;
 import dev.tenon.cuda.kernel.Grids;
-import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
 import dev.tenon.cuda.lower.step.GpuFrame;
@@ -63,7 +61,7 @@ record DnnConv(
         DnnProblem problem = problem(geometry, operands, node, context.precision());
         String type =
                 (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");
-        boolean mends = geometry.meetsPadding() && !FiniteWeights.isFinite(node.input(1));
+        boolean mends = ConvMend.needed(geometry, node.input(1));
         Unary function = operands.epilogue().activation();
         String fusing = operands.epilogue().isEmpty()
                 ? "there is no epilogue"
@@ -73,7 +71,7 @@ record DnnConv(
         if (fusing.isEmpty()) {
             switch (context.prepare(problem)) {
                 case DnnPlan plan -> {
-                    PreparedLaunch mend = mends ? mend(geometry, operands, operands.epilogue(), context) : null;
+                    PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                     String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "")
                             + workspace(plan, context);
                     return new DnnConv(tier, passed, plan, mend, null, operands);
@@ -88,7 +86,7 @@ record DnnConv(
                 String then = finish == null
                         ? ""
                         : ", then conv_finish" + operands.words().replaceFirst(",", ":");
-                PreparedLaunch mend = mends ? mend(geometry, operands, Epilogue.NONE, context) : null;
+                PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, Epilogue.NONE, context) : null;
                 String tier = PLAIN + "cuDNN, " + type + (mends ? THEN_MEND : "") + then + workspace(plan, context);
                 return new DnnConv(tier, passed, plan, mend, finish, operands);
             }
@@ -174,27 +172,6 @@ record DnnConv(
                 .value(operands.residual())
                 .addAll(elements, geometry.last() ? 1 : positions, channels);
         return operands.activation(launch).build();
-    }
-
-    /** The epilogue is what the library's results have gone through. */
-    private static PreparedLaunch mend(
-            ConvGeometry geometry, ConvOperands operands, Epilogue epilogue, GpuLoweringContext context) {
-        KernelFile file = geometry.transposed() ? WindowCatalog.CONV_TRANSPOSE : WindowCatalog.CONV;
-        long threads = SizeMath.product("conv", geometry.groups(), geometry.outputs(), Grids.THREADS);
-        PreparedLaunch.Builder launch = PreparedLaunch.of(
-                        context.kernels()
-                                .kernel(
-                                        file,
-                                        geometry.transposed() ? "conv_transpose_mend" : "conv_mend",
-                                        KernelVariant.of(operands.dtype())),
-                        Grids.of(threads))
-                .value(operands.x())
-                .value(operands.w())
-                .value(epilogue.bias() ? operands.bias() : -1)
-                .value(epilogue.residual() ? operands.residual() : -1)
-                .value(operands.y())
-                .struct(geometry.words());
-        return operands.with(epilogue).activation(launch).build();
     }
 
     /** With how the engine was chosen, which may come after the step. */

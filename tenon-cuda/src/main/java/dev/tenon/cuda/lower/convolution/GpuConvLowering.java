@@ -13,6 +13,7 @@ import dev.tenon.cuda.kernel.Grids;
 import dev.tenon.cuda.kernel.KernelFile;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
@@ -80,6 +81,8 @@ public final class GpuConvLowering {
                 : DepthwiseConv.refusal(geometry).isEmpty();
         if (depthwise) {
             passed.add("1 fused, 2 cudnn: single channels are not products");
+        } else if (context.convolutions() == ConvForm.WARPGROUPS) {
+            passed.add("1 fused, 2 cudnn: warpgroups are asked for");
         } else {
             GpuStep library = DnnConv.step(geometry, operands, node, context, passed);
             if (library != null) {
@@ -88,6 +91,10 @@ public final class GpuConvLowering {
         }
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
         if (refusal.isEmpty()) {
+            GpuStep warpgroups = WarpgroupConv.step(geometry, operands, node, context, passed);
+            if (warpgroups != null) {
+                return warpgroups;
+            }
             return new MmaConv(geometry, operands, context).step(passed);
         }
         passed.add("3 implicit gemm: " + refusal);

@@ -114,6 +114,17 @@ final class MmaConv {
                 : "";
     }
 
+    /** What its products take by the model, of a convolution that it takes. */
+    static double microseconds(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        MmaConv conv = new MmaConv(geometry, operands, context);
+        return ConvPhase.of(geometry).stream()
+                .mapToDouble(phase -> conv.tiles(phase)
+                        .microseconds(
+                                conv.problem(phase),
+                                context.kernels().context().device().multiprocessors()))
+                .sum();
+    }
+
     GpuStep step(List<String> passedOver) {
         DType dtype = operands.dtype();
         long area = geometry.area();

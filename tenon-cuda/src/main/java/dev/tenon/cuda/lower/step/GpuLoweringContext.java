@@ -80,6 +80,11 @@ public interface GpuLoweringContext {
         return ProductForm.asked();
     }
 
+    /** Which of our kernels for convolutions are taken. */
+    default ConvForm convolutions() {
+        return ConvForm.asked();
+    }
+
     /** The tile of products on tensor cores; null for the fastest by a model. */
     default ProductCatalog.@Nullable Tile tile() {
         return null;

@@ -1,0 +1,94 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.cuda.port.DeviceProperties;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * How {@code conv_wgmma} cuts a convolution: the tile of results per block, and the blocks of a cluster that share a
+ * tile's sums. Chosen by a model of time as {@link ConvTiles} has it: blocks go in rounds of as many as are resident.
+ *
+ * @param parts of k, side by side in a cluster
+ * @param steps of 128 bytes of k, per part
+ * @param tiles of all results
+ */
+record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
+    static final int THREADS = 288;
+    static final int ROWS = 128;
+    static final int LINE = 128; // bytes of k, per step and row
+    private static final int BOUNDARY = 1024;
+    private static final int MOST_PARTS = 8;
+
+    /** Microseconds of a cluster's meetings, and of a sum of another block. */
+    private static final double MEETING = 1.5;
+
+    private static final double SHARED = 2e-5;
+
+    /**
+     * A kernel of {@code conv_wgmma.cu}.
+     *
+     * @param columns output channels of a tile
+     * @param stages steps in shared memory
+     * @param resident blocks of a multiprocessor
+     * @param fixed microseconds of a round
+     * @param alone microseconds of a step, one block per multiprocessor
+     * @param together microseconds of a step, all resident blocks
+     */
+    record Form(int columns, int stages, int resident, double fixed, double alone, double together) {
+        String entry() {
+            return "conv_wgmma_" + ROWS + "x" + columns;
+        }
+
+        int sharedBytes() {
+            return BOUNDARY + LINE * (ROWS + columns) * stages;
+        }
+    }
+
+    static final List<Form> FORMS = List.of(
+            new Form(64, 4, 2, 3.0, 0.2, 0.32),
+            new Form(128, 3, 2, 3.5, 0.33, 0.62),
+            new Form(256, 4, 1, 4.5, 0.62, 0.62));
+
+    /**
+     * The fastest cut.
+     *
+     * @param rows positions of all images
+     * @param outputs channels
+     * @param steps of 128 bytes of k
+     */
+    static WarpgroupTiles of(long rows, long outputs, long steps, DeviceProperties device) {
+        return FORMS.stream()
+                .flatMap(form -> cuts(form, rows, outputs, steps, device))
+                .min(Comparator.comparingDouble(cut -> cut.microseconds(device)))
+                .orElseThrow();
+    }
+
+    private static Stream<WarpgroupTiles> cuts(
+            Form form, long rows, long outputs, long steps, DeviceProperties device) {
+        long tiles = Math.ceilDiv(rows, (long) ROWS) * Math.ceilDiv(outputs, (long) form.columns);
+        long resident = (long) form.resident * device.multiprocessors();
+        return IntStream.of(1, 2, 4, MOST_PARTS)
+                .filter(parts -> parts == 1 || (parts <= steps && tiles * parts <= resident))
+                .mapToObj(parts -> new WarpgroupTiles(form, parts, Math.ceilDiv(steps, (long) parts), tiles));
+    }
+
+    /** By the model. */
+    double microseconds(DeviceProperties device) {
+        double blocks = (double) tiles * parts;
+        int multiprocessors = device.multiprocessors();
+        double rounds = Math.ceil(blocks / ((double) multiprocessors * form.resident));
+        double sharing = Math.min(form.resident, Math.ceil(blocks / multiprocessors));
+        double step = form.resident == 1
+                ? form.alone
+                : form.alone + (form.together - form.alone) * (sharing - 1) / (form.resident - 1);
+        double gathered = parts > 1 ? MEETING + SHARED * ROWS * form.columns : 0;
+        return rounds * (form.fixed + steps * step) + gathered;
+    }
+
+    /** {@code conv_wgmma_128x64 in 4 parts}. */
+    String text() {
+        return form.entry() + (parts > 1 ? " in " + parts + " parts" : "");
+    }
+}

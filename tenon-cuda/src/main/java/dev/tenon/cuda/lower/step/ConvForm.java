@@ -1,0 +1,26 @@
+package dev.tenon.cuda.lower.step;
+
+import dev.tenon.nativelib.Switches;
+
+/** Which of our kernels for convolutions are taken. */
+public enum ConvForm {
+    /** By sizes, types and what is there. */
+    BY_CHOICE,
+    /** That of warpgroups wherever it can, even if a library is there. */
+    WARPGROUPS,
+    /** By choice, without warpgroups. */
+    NO_WARPGROUPS;
+
+    private static final String VARIABLE = "TENON_CONV_WGMMA";
+
+    /** What {@code TENON_CONV_WGMMA} asks for: 1 forces warpgroups, 0 forbids them. */
+    private static final ConvForm ASKED = of(System.getenv(VARIABLE) != null, Switches.on(VARIABLE, false));
+
+    static ConvForm asked() {
+        return ASKED;
+    }
+
+    private static ConvForm of(boolean set, boolean on) {
+        return !set ? BY_CHOICE : on ? WARPGROUPS : NO_WARPGROUPS;
+    }
+}
