@@ -23,6 +23,7 @@ public final class KernelCases {
         all.addAll(WindowCases.all());
         all.addAll(ConvCases.all());
         all.addAll(ConvCases.warpgroups());
+        all.addAll(RivalCases.all());
         all.addAll(ChannelCases.all());
         all.addAll(MendCases.all());
         all.addAll(RegionCases.all());

@@ -28,14 +28,17 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.lower.step.RegionForm;
+import dev.tenon.cuda.lower.step.StepRival;
 import dev.tenon.cuda.port.CapturedGraph;
 import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.ExecutableGraph;
 import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,8 +201,9 @@ public final class StepRun {
      * The step of an operation.
      *
      * @param results their types; their slots follow those of the inputs
+     * @param rivals what would be timed beside a library
      */
-    record Made(GpuStep step, List<TensorType> results) {}
+    record Made(GpuStep step, List<TensorType> results, List<Rival> rivals) {}
 
     /** Lowers an operation on inputs of those types. @throws UnsupportedException where it has no kernel */
     Made make(Op op, List<TensorType> inputs) {
@@ -223,9 +227,10 @@ public final class StepRun {
         Map<Value, Integer> slots = new HashMap<>();
         operands.forEach(value -> slots.put(value, slots.size()));
         results.forEach(value -> slots.put(value, slots.size()));
-        return switch (GpuLowering.lower(node, new Context(slots))) {
+        Context context = new Context(slots);
+        return switch (GpuLowering.lower(node, context)) {
             case GpuStep step ->
-                new Made(step, results.stream().map(Value::type).toList());
+                new Made(step, results.stream().map(Value::type).toList(), context.rivals);
             case NoKernel none -> throw new UnsupportedException(none.reason());
         };
     }
@@ -270,6 +275,7 @@ public final class StepRun {
 
     private final class Context implements GpuLoweringContext {
         private final Map<Value, Integer> slots;
+        private final List<Rival> rivals = new ArrayList<>();
 
         Context(Map<Value, Integer> slots) {
             this.slots = slots;
@@ -297,6 +303,13 @@ public final class StepRun {
         @Override
         public Precision precision() {
             return precision;
+        }
+
+        @Override
+        public Rival rival(List<Long> operandBytes, Function<GpuLoweringContext, @Nullable GpuStep> make) {
+            Rival rival = new StepRival(stage.modules(), precision, operandBytes, make);
+            rivals.add(rival);
+            return rival;
         }
 
         @Override

@@ -33,8 +33,10 @@ import dev.tenon.cuda.lower.resident.ResidentStep;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.StepRival;
 import dev.tenon.cuda.schedule.StepUse;
 import dev.tenon.cuda.store.Store;
+import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -42,6 +44,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -332,8 +335,13 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
-    public DnnAnswer prepare(DnnOperation operation) {
-        return resources.prepare(operation);
+    public DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival) {
+        return resources.prepare(operation, rival);
+    }
+
+    @Override
+    public Rival rival(List<Long> operandBytes, Function<GpuLoweringContext, @Nullable GpuStep> make) {
+        return new StepRival(device.modules(), precision(), operandBytes, make);
     }
 
     @Override

@@ -14,11 +14,13 @@ import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.dnn.DnnPlan;
 import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one program holds: uploads of the constants that it reads, prepared products, the programs of its host steps,
@@ -53,8 +55,8 @@ final class ProgramResources implements AutoCloseable {
     }
 
     /** An operation that cuDNN has a plan for, prepared until close. */
-    synchronized DnnAnswer prepare(DnnOperation operation) {
-        DnnAnswer answer = dnn.prepare(operation);
+    synchronized DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival) {
+        DnnAnswer answer = dnn.prepare(operation, rival);
         if (answer instanceof DnnPlan plan) {
             libraryPlans.add(plan);
         }

@@ -1,6 +1,7 @@
 package dev.tenon.cuda.blas;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Tunable;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +30,8 @@ record LtTrial(LtProduct product, MemorySegment bytes) implements Tunable.Trial 
     }
 
     @Override
-    public void enqueue(GpuStream stream, long base) {
+    public void enqueue(GpuStream stream, DeviceBuffer memory) {
+        long base = memory.address();
         Operands at = Operands.of(product).from(base);
         product.enqueue(stream, bytes, at.a(), at.b(), at.d(), at.d(), at.bias(), at.workspace());
     }

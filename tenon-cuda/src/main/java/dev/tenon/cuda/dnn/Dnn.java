@@ -8,6 +8,7 @@ import dev.tenon.core.options.EngineOptions;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cudnn.Cudnn;
@@ -129,6 +130,15 @@ public final class Dnn implements AutoCloseable {
      * {@link #release} as often as it was prepared is gone.
      */
     public DnnAnswer prepare(DnnOperation problem) {
+        return prepare(problem, null);
+    }
+
+    /**
+     * The same where a kernel of ours may make the operation; that it was the fastest is an answer then.
+     *
+     * @param rival timed beside the library's engines; null for none
+     */
+    public DnnAnswer prepare(DnnOperation problem, @Nullable Rival rival) {
         lock.lock();
         try {
             String absent = unavailable();
@@ -139,7 +149,7 @@ public final class Dnn implements AutoCloseable {
             DnnAnswer known = answers.get(problem);
             if (known == null) {
                 DnnAnswer[] made = new DnnAnswer[1];
-                device.call(() -> made[0] = ask(problem));
+                device.call(() -> made[0] = ask(problem, rival));
                 known = made[0];
                 answers.put(problem, known);
             }
@@ -152,9 +162,9 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    private DnnAnswer ask(DnnOperation problem) {
+    private DnnAnswer ask(DnnOperation problem, @Nullable Rival rival) {
         TuningRecords found = problem instanceof DnnProblem ? records() : null;
-        DnnPlan known = found == null ? null : known((DnnProblem) problem, found);
+        DnnAnswer known = found == null ? null : known((DnnProblem) problem, rival, found);
         if (known != null) {
             return known;
         }
@@ -167,7 +177,7 @@ public final class Dnn implements AutoCloseable {
                     seen++;
                     long plan = graph.isExact(configuration) ? graph.plan(configuration, mostWorkspaceBytes) : 0;
                     if (plan != 0) {
-                        DnnPlan favourite = answer(problem, plan, 1);
+                        DnnPlan favourite = answer(problem, rival, plan, 1);
                         if (found != null) {
                             tuner.add(favourite, found);
                         }
@@ -182,8 +192,9 @@ public final class Dnn implements AutoCloseable {
         }
     }
 
-    private DnnPlan answer(DnnOperation problem, long plan, int timed) {
-        return new DnnPlan(this, problem, handle, plan, DnnDescriptors.workspaceBytes(plan), timed, calls);
+    private DnnPlan answer(DnnOperation problem, @Nullable Rival rival, long plan, int timed) {
+        DnnPlan.Made made = new DnnPlan.Made(handle, plan, DnnDescriptors.workspaceBytes(plan), timed);
+        return new DnnPlan(this, problem, rival, made, calls);
     }
 
     private @Nullable TuningRecords records() {
@@ -194,11 +205,19 @@ public final class Dnn implements AutoCloseable {
     }
 
     /** By what was found for problems like it; null for nothing that works here. */
-    private @Nullable DnnPlan known(DnnProblem problem, TuningRecords found) {
+    private @Nullable DnnAnswer known(DnnProblem problem, @Nullable Rival rival, TuningRecords found) {
         Choice choice = found.get(classOf(problem));
-        DnnEngine engine = choice == null ? null : DnnEngine.parse(choice.algorithm());
+        if (choice == null) {
+            return null;
+        }
+        if (choice.algorithm().equals(Rival.ALGORITHM)) {
+            return rival == null
+                    ? null
+                    : new DnnAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
+        }
+        DnnEngine engine = DnnEngine.parse(choice.algorithm());
         long plan = engine == null ? 0 : plan(problem, engine);
-        return choice == null || plan == 0 ? null : answer(problem, plan, choice.timed());
+        return plan == 0 ? null : answer(problem, rival, plan, choice.timed());
     }
 
     String classOf(DnnProblem problem) {

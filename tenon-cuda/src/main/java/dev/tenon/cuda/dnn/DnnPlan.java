@@ -9,6 +9,7 @@ import static dev.tenon.nativelib.cudnn.CudnnConstants.VARIANT_PACK_WORKSPACE;
 
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Tunable;
 import dev.tenon.nativelib.cudnn.Cudnn;
 import dev.tenon.nativelib.cudnn.CudnnLibrary;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An operation that cuDNN has a plan for. Made once for a problem and a device, and used by all sessions; lives as
@@ -29,6 +31,7 @@ public final class DnnPlan implements DnnAnswer, Tunable {
 
     final DnnOperation problem;
     private final Dnn dnn;
+    private final @Nullable Rival rival;
     private final long handle;
     private final long workspaceBytes;
     /** The handle is bound to a stream for each call: held from that until the call has been made. */
@@ -53,14 +56,22 @@ public final class DnnPlan implements DnnAnswer, Tunable {
 
     private boolean destroyed;
 
-    /** @param timed of how many it was the fastest; 1 where it is the library's favourite */
-    DnnPlan(Dnn dnn, DnnOperation problem, long handle, long plan, long workspaceBytes, int timed, ReentrantLock lock) {
+    /**
+     * What the library made.
+     *
+     * @param plan its descriptor
+     * @param timed of how many it was the fastest; 1 where it is the library's favourite
+     */
+    record Made(long handle, long plan, long workspaceBytes, int timed) {}
+
+    DnnPlan(Dnn dnn, DnnOperation problem, @Nullable Rival rival, Made made, ReentrantLock lock) {
         this.dnn = dnn;
         this.problem = problem;
-        this.handle = handle;
-        this.plan = plan;
-        this.timed = timed;
-        this.workspaceBytes = workspaceBytes;
+        this.rival = rival;
+        this.handle = made.handle;
+        this.plan = made.plan;
+        this.timed = made.timed;
+        this.workspaceBytes = made.workspaceBytes;
         this.lock = lock;
         List<Long> all = problem.operands();
         for (int i = 0; i < all.size(); i++) {
@@ -89,19 +100,28 @@ public final class DnnPlan implements DnnAnswer, Tunable {
     }
 
     @Override
-    public List<DnnTrial> trials() {
-        return dnn.engines(problem).stream()
-                .map(engine -> new DnnTrial(dnn, this, convolution(), engine))
-                .toList();
+    public List<Trial> trials() {
+        List<Trial> all = new ArrayList<>();
+        for (DnnEngine engine : dnn.engines(problem)) {
+            all.add(new DnnTrial(dnn, this, convolution(), engine));
+        }
+        if (rival != null) {
+            all.add(Math.min(1, all.size()), rival.trial()); // behind the favourite: there may be no time for the last
+        }
+        return all;
     }
 
     @Override
     public long trialBytes() {
-        return DnnTrial.bytes(convolution(), dnn.mostWorkspaceBytes());
+        long bytes = DnnTrial.bytes(convolution(), dnn.mostWorkspaceBytes());
+        return rival == null ? bytes : Math.max(bytes, rival.trialBytes());
     }
 
     @Override
     public boolean take(Choice choice) {
+        if (choice.algorithm().equals(Rival.ALGORITHM)) {
+            return rival != null; // the next that is prepared runs by it
+        }
         DnnEngine engine = DnnEngine.parse(choice.algorithm());
         long taken = engine == null ? 0 : dnn.plan(problem, engine);
         if (taken == 0) {

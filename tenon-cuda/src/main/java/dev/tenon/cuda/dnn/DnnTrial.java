@@ -1,6 +1,7 @@
 package dev.tenon.cuda.dnn;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Tunable;
 import dev.tenon.nativelib.cudnn.Cudnn;
@@ -50,7 +51,8 @@ final class DnnTrial implements Tunable.Trial {
     }
 
     @Override
-    public void enqueue(GpuStream stream, long base) {
+    public void enqueue(GpuStream stream, DeviceBuffer memory) {
+        long base = memory.address();
         long w = base + bytes(problem, problem.x());
         long y = w + bytes(problem, problem.w());
         long residual = y + bytes(problem, problem.y());

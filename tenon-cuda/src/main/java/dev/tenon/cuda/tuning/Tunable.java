@@ -1,5 +1,6 @@
 package dev.tenon.cuda.tuning;
 
+import dev.tenon.cuda.port.DeviceBuffer;
 import dev.tenon.cuda.port.GpuStream;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
@@ -47,8 +48,8 @@ public interface Tunable {
         /** Makes it ready, which may take a moment; the guard is held. @return whether it can run */
         boolean prepare();
 
-        /** Enqueues it on operands from an address on; it may be captured. */
-        void enqueue(GpuStream stream, long base);
+        /** Enqueues it on operands in memory of {@link Tunable#trialBytes}; it may be captured after a first time. */
+        void enqueue(GpuStream stream, DeviceBuffer memory);
 
         /** Gives back what {@link #prepare} took; the guard is held. */
         @Override

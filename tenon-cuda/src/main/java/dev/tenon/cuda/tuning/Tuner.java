@@ -271,10 +271,7 @@ public final class Tuner implements AutoCloseable {
                     stream.fill(loan.buffer(), 0, loan.buffer().bytes(), FILLING);
                     stream.synchronize();
                 }
-                return micros(
-                        device,
-                        stream,
-                        () -> trial.enqueue(stream, loan.buffer().address()));
+                return micros(device, stream, () -> trial.enqueue(stream, loan.buffer()));
             } finally {
                 recording.readLock().unlock();
             }

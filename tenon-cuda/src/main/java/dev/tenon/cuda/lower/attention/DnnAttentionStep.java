@@ -54,6 +54,7 @@ record DnnAttentionStep(String tier, DnnPlan plan, @Nullable PreparedLaunch repa
                     return new DnnAttentionStep(NAME + problem.dtype() + then, plan, repair, at);
                 }
                 case DnnAnswer.Refusal none -> refusal = none.reason();
+                case DnnAnswer.Slower slower -> refusal = slower.reason();
             }
         }
         passed.add(NAME + refusal);

@@ -18,6 +18,7 @@ import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -47,11 +48,17 @@ record DnnConv(
     /**
      * The step.
      *
+     * @param rival timed beside the library where that makes the whole convolution; null for none
      * @param passed takes the reasons why cuDNN does not run it
      * @return null where cuDNN does not take the convolution
      */
     static @Nullable GpuStep step(
-            ConvGeometry geometry, ConvOperands operands, Node node, GpuLoweringContext context, List<String> passed) {
+            ConvGeometry geometry,
+            ConvOperands operands,
+            Node node,
+            GpuLoweringContext context,
+            @Nullable Rival rival,
+            List<String> passed) {
         String refusal = refusal(geometry, operands, context);
         if (!refusal.isEmpty()) {
             passed.add(FUSED + refusal);
@@ -69,7 +76,7 @@ record DnnConv(
                         ? function.fn().word() + " is not relu"
                         : "";
         if (fusing.isEmpty()) {
-            switch (context.prepare(problem)) {
+            switch (context.prepare(problem, rival)) {
                 case DnnPlan plan -> {
                     PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                     String tier = FUSED + "cuDNN, " + type + operands.words() + (mends ? THEN_MEND : "")
@@ -77,10 +84,15 @@ record DnnConv(
                     return new DnnConv(tier, passed, plan, mend, null, operands);
                 }
                 case DnnAnswer.Refusal none -> fusing = none.reason();
+                case DnnAnswer.Slower slower -> {
+                    passed.add(FUSED + slower.reason());
+                    passed.add(PLAIN + slower.reason());
+                    return null;
+                }
             }
         }
         passed.add(FUSED + fusing);
-        switch (context.prepare(problem.plain())) {
+        switch (context.prepare(problem.plain(), operands.epilogue().isEmpty() ? rival : null)) {
             case DnnPlan plan -> {
                 PreparedLaunch finish = operands.epilogue().isEmpty() ? null : finish(geometry, operands, context);
                 String then = finish == null
@@ -91,6 +103,7 @@ record DnnConv(
                 return new DnnConv(tier, passed, plan, mend, finish, operands);
             }
             case DnnAnswer.Refusal none -> passed.add(PLAIN + none.reason());
+            case DnnAnswer.Slower slower -> passed.add(PLAIN + slower.reason());
         }
         return null;
     }

@@ -22,8 +22,10 @@ import dev.tenon.cuda.lower.step.NoKernel;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.port.DeviceProperties;
+import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Convolutions and transposed convolutions. Thread-safe. */
 public final class GpuConvLowering {
@@ -84,24 +86,53 @@ public final class GpuConvLowering {
         } else if (context.convolutions() == ConvForm.WARPGROUPS) {
             passed.add("1 fused, 2 cudnn: warpgroups are asked for");
         } else {
-            GpuStep library = DnnConv.step(geometry, operands, node, context, passed);
+            GpuStep library =
+                    DnnConv.step(geometry, operands, node, context, rival(geometry, operands, context), passed);
             if (library != null) {
                 return library;
             }
         }
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
         if (refusal.isEmpty()) {
-            GpuStep warpgroups = WarpgroupConv.step(geometry, operands, node, context, passed);
-            if (warpgroups != null) {
-                return warpgroups;
-            }
-            return new MmaConv(geometry, operands, context).step(passed);
+            return onTensorCores(geometry, operands, ConvMend.needed(geometry, node.input(1)), context, passed);
         }
         passed.add("3 implicit gemm: " + refusal);
         LaunchStep step = depthwise
                 ? depthwise(geometry, operands, node.input(1), context, passed)
                 : direct(geometry, operands, context);
         return step.passing(passed);
+    }
+
+    /** For a convolution that {@link MmaConv} does not refuse. */
+    private static GpuStep onTensorCores(
+            ConvGeometry geometry,
+            ConvOperands operands,
+            boolean mends,
+            GpuLoweringContext context,
+            List<String> passed) {
+        GpuStep warpgroups = WarpgroupConv.step(geometry, operands, mends, context, passed);
+        return warpgroups != null ? warpgroups : new MmaConv(geometry, operands, context).step(passed);
+    }
+
+    /** What is timed beside the library, on finite weights; null where nothing is. */
+    private static @Nullable Rival rival(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
+        if (!MmaConv.refusal(geometry, operands.dtype(), context).isEmpty()) {
+            return null;
+        }
+        Epilogue epilogue = operands.epilogue();
+        ConvOperands own = new ConvOperands(
+                0, 1, epilogue.bias() ? 2 : -1, epilogue.residual() ? 3 : -1, 4, operands.dtype(), epilogue);
+        DType dtype = operands.dtype();
+        long outputs = SizeMath.product("conv", geometry.groups(), geometry.outputs());
+        long result = dtype.bytesFor(SizeMath.product("conv", geometry.batch(), geometry.positions(), outputs));
+        List<Long> bytes = List.of(
+                dtype.bytesFor(SizeMath.product(
+                        "conv", geometry.batch(), geometry.area(), geometry.groups(), geometry.channels())),
+                dtype.bytesFor(SizeMath.product("conv", outputs, geometry.channels(), geometry.cells())),
+                dtype.bytesFor(outputs),
+                result,
+                result);
+        return context.rival(bytes, with -> onTensorCores(geometry, own, false, with, new ArrayList<>()));
     }
 
     private static LaunchStep depthwise(

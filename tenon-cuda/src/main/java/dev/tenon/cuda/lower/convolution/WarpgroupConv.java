@@ -1,7 +1,6 @@
 package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
@@ -75,20 +74,23 @@ final class WarpgroupConv implements GpuStep {
     /**
      * The step, where the kernel takes the convolution and is thought faster than the other on tensor cores.
      *
+     * @param mends whether results are to be made again whose weights are not finite
      * @param passed takes the reason where it is not
      * @return null where it is not taken
      */
     static @Nullable GpuStep step(
-            ConvGeometry geometry, ConvOperands operands, Node node, GpuLoweringContext context, List<String> passed) {
+            ConvGeometry geometry,
+            ConvOperands operands,
+            boolean mends,
+            GpuLoweringContext context,
+            List<String> passed) {
         String refusal = refusal(geometry, operands, context);
         if (refusal.isEmpty()) {
             WarpgroupTiles tiles = tiles(geometry, operands.dtype(), context);
             double other = MmaConv.microseconds(geometry, operands, context);
             double own = tiles.microseconds(context.kernels().context().device());
             if (own <= other || context.convolutions() == ConvForm.WARPGROUPS) {
-                PreparedLaunch mend = ConvMend.needed(geometry, node.input(1))
-                        ? ConvMend.of(geometry, operands, operands.epilogue(), context)
-                        : null;
+                PreparedLaunch mend = mends ? ConvMend.of(geometry, operands, operands.epilogue(), context) : null;
                 return new WarpgroupConv(geometry, operands, tiles, mend, context, passed);
             }
             refusal = "%.1f us by the model, conv_mma %.1f".formatted(own, other);

@@ -13,6 +13,9 @@ import dev.tenon.cuda.dnn.DnnAnswer;
 import dev.tenon.cuda.dnn.DnnOperation;
 import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.tuning.Rival;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,9 +59,28 @@ public interface GpuLoweringContext {
         return Dnn.none("no library was asked for");
     }
 
-    /** An operation that cuDNN has a plan for, kept for as long as the step lives. */
+    /**
+     * An operation that cuDNN has a plan for, kept for as long as the step lives.
+     *
+     * @param rival timed beside the library's engines; null for none
+     */
+    default DnnAnswer prepare(DnnOperation operation, @Nullable Rival rival) {
+        return dnn().prepare(operation, rival);
+    }
+
+    /** The same without a rival. */
     default DnnAnswer prepare(DnnOperation operation) {
-        return dnn().prepare(operation);
+        return prepare(operation, null);
+    }
+
+    /**
+     * A step of ours as a library's rival; null where nothing is timed.
+     *
+     * @param operandBytes of the values in slots 0, 1, …
+     * @param make the step on those slots; null where there is none
+     */
+    default @Nullable Rival rival(List<Long> operandBytes, Function<GpuLoweringContext, @Nullable GpuStep> make) {
+        return null;
     }
 
     /**

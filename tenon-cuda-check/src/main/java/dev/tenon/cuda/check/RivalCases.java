@@ -1,0 +1,109 @@
+package dev.tenon.cuda.check;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
+import dev.tenon.core.ir.op.convolution.Conv;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.port.DeviceBuffer;
+import dev.tenon.cuda.tuning.Rival;
+import dev.tenon.cuda.tuning.Tunable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** What is timed beside a library's algorithms makes what the operation does. */
+final class RivalCases {
+    private static final long CHANNELS = 32;
+    private static final long OUTPUTS = 48;
+    private static final long CELLS = 9;
+
+    private RivalCases() {}
+
+    static List<KernelCase> all() {
+        List<KernelCase> cases = new ArrayList<>();
+        for (DType type : List.of(DType.F32, DType.F16, DType.BF16)) {
+            for (Epilogue epilogue : List.of(
+                    Epilogue.NONE,
+                    Epilogue.NONE
+                            .withBias()
+                            .withActivation(Unary.of(UnaryFn.RELU))
+                            .withResidual())) {
+                cases.add(new KernelCase(
+                        "conv", type + " beside a library, " + epilogue, stage -> check(stage, type, epilogue)));
+            }
+        }
+        return cases;
+    }
+
+    private static void check(KernelStage stage, DType type, Epilogue epilogue) {
+        List<Long> one = List.of(1L, 1L);
+        ChannelsLastConv conv = new ChannelsLastConv(new Conv(one, one, one, one, 1, epilogue));
+        Random random = new Random(3);
+        List<NdArray> inputs = new ArrayList<>();
+        inputs.add(ConvCases.normal(random, TensorType.of(type, 2, 9, 8, CHANNELS), 1));
+        inputs.add(ConvCases.normal(random, TensorType.of(type, OUTPUTS, 3, 3, CHANNELS), 0.06));
+        TensorType result = TensorType.of(type, 2, 9, 8, OUTPUTS);
+        if (epilogue.bias()) {
+            inputs.add(ConvCases.normal(random, TensorType.of(type, OUTPUTS), 1));
+        }
+        if (epilogue.residual()) {
+            inputs.add(ConvCases.normal(random, result, 1));
+        }
+        StepRun run = new StepRun(stage, Blas.none("not asked"), Precision.FAST);
+        Rival rival = run.make(conv, inputs.stream().map(NdArray::type).toList())
+                .rivals()
+                .getFirst();
+        DeviceBuffer memory = stage.poisoned(rival.trialBytes());
+        long at = upload(stage, memory, 0, inputs.get(0), inputs.get(0).type());
+        at = upload(stage, memory, at, inputs.get(1), inputs.get(1).type());
+        at = upload(stage, memory, at, epilogue.bias() ? inputs.get(2) : null, TensorType.of(type, OUTPUTS));
+        at = upload(stage, memory, at, epilogue.residual() ? inputs.getLast() : null, result);
+        Tunable.Trial trial = rival.trial();
+        try (trial) {
+            if (!trial.prepare()) {
+                throw new AssertionError("the rival cannot run");
+            }
+            for (int i = 0; i < 2; i++) {
+                trial.enqueue(stage.stream(), memory);
+            }
+            stage.stream().synchronize();
+        }
+        NdArray y = download(stage, memory, at, result);
+        Tolerance base = Tolerance.of(type, CHANNELS * CELLS);
+        double step = type == DType.F32 ? 4 * Tolerance.epsilon(DType.F16) : 0; // TF32
+        new Tolerance(base.relative() + step, base.absolute() + step)
+                .check(trial.algorithm(), Interpreter.run(conv, inputs).getFirst(), y);
+    }
+
+    /** Where the next operand lies. */
+    private static long upload(KernelStage stage, DeviceBuffer to, long at, @Nullable NdArray values, TensorType type) {
+        if (values != null) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment host = arena.allocate(type.bytes(), 16);
+                values.write(host);
+                stage.stream().copyToDevice(host, to, at);
+            }
+        }
+        return at + Tunable.whole(type.bytes());
+    }
+
+    private static NdArray download(KernelStage stage, DeviceBuffer from, long at, TensorType type) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment host = arena.allocate(type.bytes(), 16);
+            stage.stream().copyToHost(from, at, host);
+            stage.stream().synchronize();
+            return NdArray.read(type, host);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package dev.tenon.cuda.tuning;
+
+/**
+ * A kernel of ours that makes what an operation of a library makes: timed beside the library's algorithms, and taken by
+ * the next that is prepared for such a problem where it is the fastest. Thread-safe.
+ */
+public interface Rival {
+    /** As {@link Choice#algorithm} has it. */
+    String ALGORITHM = "ours";
+
+    /** Bytes of device memory that its trial takes at most. */
+    long trialBytes();
+
+    /** A trial of it, whose algorithm is {@link #ALGORITHM}. */
+    Tunable.Trial trial();
+}
