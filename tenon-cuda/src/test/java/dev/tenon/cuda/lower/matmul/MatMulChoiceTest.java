@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The ladder of matrix products, decided without a device. */
-class MatMulChoiceTest {
+public class MatMulChoiceTest {
     private static final Offer BOTH = offer("", "", 9, 0);
     private static final Offer NEITHER = offer("cublas: not found", "cublasLt: not found", 9, 0);
     private static final Offer NO_LT = offer("", "cublasLt: hidden", 9, 0);
@@ -35,7 +35,7 @@ class MatMulChoiceTest {
         return new Offer(offer.cublas(), offer.lt(), offer.device(), form);
     }
 
-    static DeviceProperties device(int major, int minor) {
+    public static DeviceProperties device(int major, int minor) {
         return new DeviceProperties(
                 0,
                 "none",
