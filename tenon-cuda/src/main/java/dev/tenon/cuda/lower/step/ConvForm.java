@@ -11,7 +11,7 @@ public enum ConvForm {
     /** By choice, without warpgroups. */
     NO_WARPGROUPS;
 
-    /** What {@code TENON_CONV_WGMMA} asks for: 1 forces warpgroups. Without it there are none: they are not timed yet. */
+    /** What {@code TENON_CONV_WGMMA} asks for: 1 forces warpgroups. Else there are none: they are not timed yet. */
     private static final ConvForm ASKED = Switches.on("TENON_CONV_WGMMA", false) ? WARPGROUPS : NO_WARPGROUPS;
 
     static ConvForm asked() {
