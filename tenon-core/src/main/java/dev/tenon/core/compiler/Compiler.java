@@ -107,9 +107,12 @@ public final class Compiler {
         return graph;
     }
 
-    /** Plans a prepared model, as {@link #plan(Graph, Map, Map)}. */
+    /** Plans a prepared model, as {@link #plan(Graph, Map, Map)}, by what its plans have in common. */
     public Stage plan(Prepared prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
-        return plan(prepared.serving(types), types, known);
+        Graph serving = prepared.serving(types);
+        return known.isEmpty() && !serving.equals(prepared.graph())
+                ? planned(PartialEvaluator.evaluate(serving, types, prepared.recipe()))
+                : plan(serving, types, known);
     }
 
     /**
@@ -119,7 +122,11 @@ public final class Compiler {
      * @param known values of inputs, by name
      */
     public Stage plan(Graph prepared, Map<String, TensorType> types, Map<String, ConstantData> known) {
-        Graph specialised = dump("specialise", PartialEvaluator.evaluate(prepared, types, known));
+        return planned(PartialEvaluator.evaluate(prepared, types, known));
+    }
+
+    private Stage planned(Graph graph) {
+        Graph specialised = dump("specialise", graph);
         if (!hasLate(specialised)) {
             return new Stage(finish(specialised), null);
         }

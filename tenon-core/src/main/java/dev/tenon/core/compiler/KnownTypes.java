@@ -16,6 +16,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownTypes {
     private final Map<Key, List<TensorType>> results = new HashMap<>();
+    /** By the number of nodes that are alike: what the last of them read and gave. */
+    private final @Nullable Alike[] alike;
+
+    /** @param kinds the numbers of nodes that are alike are less than this */
+    KnownTypes(int kinds) {
+        this.alike = new @Nullable Alike[kinds];
+    }
+
+    private record Alike(List<TensorType> reads, List<TensorType> gives) {
+        boolean fits(List<Value> operands) {
+            for (int i = 0; i < operands.size(); i++) {
+                if (!reads.get(i).equals(operands.get(i).type())) {
+                    return false;
+                }
+            }
+            return reads.size() == operands.size();
+        }
+    }
 
     /** An operation and the types that it reads. */
     private static final class Key {
@@ -43,6 +61,20 @@ final class KnownTypes {
         public boolean equals(@Nullable Object other) {
             return other instanceof Key key && Arrays.equals(types, key.types) && op.equals(key.op);
         }
+    }
+
+    /** The same of a node whose operation is that of all others of its number. */
+    List<TensorType> infer(Op op, List<Value> operands, int kind) {
+        if (kind < 0) {
+            return infer(op, operands);
+        }
+        Alike known = alike[kind];
+        if (known == null || !known.fits(operands)) {
+            List<TensorType> reads = PlainGraphBuilder.types(operands);
+            known = new Alike(reads, op.infer(reads));
+            alike[kind] = known;
+        }
+        return known.gives;
     }
 
     /** The types of an operation's results. @throws dev.tenon.core.error.TenonException as {@link Op#infer} does */

@@ -14,9 +14,11 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
+import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -47,7 +49,7 @@ final class PartialEvaluator implements Ops {
     private static final int MOST_KEPT = 64;
 
     private final GraphBuilder builder;
-    private final KnownTypes known = new KnownTypes();
+    private final KnownTypes known;
     private final Numbering numbering;
     /** By the number of a value of the source: what stands for it. */
     private final @Nullable Value[] mapped;
@@ -59,12 +61,19 @@ final class PartialEvaluator implements Ops {
     /** The source's node, until a node is made that is like it. */
     private @Nullable Node whole;
 
+    /** Which nodes are like it; until a node is made, too. */
+    private int kind = SizeRecipe.ALONE;
+
     /** Null where the named dims get numbers. */
     private final @Nullable SymbolicSizes sizes;
 
-    private PartialEvaluator(Graph source, @Nullable SymbolicSizes sizes) {
+    private final @Nullable SizeRecipe recipe;
+
+    private PartialEvaluator(Graph source, @Nullable SymbolicSizes sizes, @Nullable SizeRecipe recipe) {
         this.builder = new GraphBuilder(source.name());
         this.sizes = sizes;
+        this.recipe = recipe;
+        this.known = new KnownTypes(recipe == null ? 0 : recipe.kinds());
         this.numbering = source.numbering();
         this.mapped = new @Nullable Value[numbering.values().size()];
     }
@@ -74,7 +83,17 @@ final class PartialEvaluator implements Ops {
      * @param known constants for inputs and parameters, by name; these are no inputs of the result
      */
     static Graph evaluate(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
-        return new PartialEvaluator(source, null).run(source, types, known);
+        return new PartialEvaluator(source, null, null).run(source, types, known);
+    }
+
+    /**
+     * The same by a recipe.
+     *
+     * @param source the graph that the recipe is for
+     * @param types of all inputs, by name
+     */
+    static Graph evaluate(Graph source, Map<String, TensorType> types, SizeRecipe recipe) {
+        return new PartialEvaluator(source, null, recipe).run(source, types, Map.of());
     }
 
     /**
@@ -84,7 +103,7 @@ final class PartialEvaluator implements Ops {
      * @param sizes fresh; the types hold within its limits
      */
     static Graph withNamedSizes(Graph source, SymbolicSizes sizes) {
-        return new PartialEvaluator(source, sizes).run(source, Map.of(), Map.of());
+        return new PartialEvaluator(source, sizes, null).run(source, Map.of(), Map.of());
     }
 
     private Graph run(Graph source, Map<String, TensorType> types, Map<String, ConstantData> known) {
@@ -107,20 +126,46 @@ final class PartialEvaluator implements Ops {
                                     parameter.dtype(),
                                     parameter.shape().sizes()));
         }
-        for (Node node : source.nodes()) {
-            current = node.name();
-            whole = node;
-            Value[] operands = new Value[node.inputs().size()];
-            for (int i = 0; i < operands.length; i++) {
-                operands[i] = map(node.input(i));
+        if (recipe == null) {
+            for (Node node : source.nodes()) {
+                whole = node;
+                put(node, node.op(), node.inputs().size());
             }
-            List<Value> results = addAll(node.op(), List.of(operands));
-            for (int i = 0; i < results.size(); i++) {
-                put(node.outputs().get(i), results.get(i));
-            }
+        } else {
+            addNeeded(source.nodes(), recipe, SizeRecipe.numbers(source, types));
         }
         source.outputs().forEach((name, value) -> builder.output(name, map(value)));
         return builder.buildUnverified();
+    }
+
+    private void addNeeded(List<Node> nodes, SizeRecipe by, Map<String, Long> numbers) {
+        for (int step = 0; step < nodes.size(); step++) {
+            Node node = nodes.get(step);
+            Shape dims = by.reshaped(step);
+            if (by.isNeeded(step)) {
+                kind = by.kind(step);
+                if (dims == null) {
+                    whole = node;
+                    put(node, node.op(), node.inputs().size());
+                } else {
+                    whole = null; // the result is a reshape's, named as if its sizes had been computed
+                    put(node, Reshape.to(SizeRecipe.sizes(dims, numbers)), 1);
+                }
+            }
+        }
+    }
+
+    /** Adds an operation on the first operands of a node, whose results take the place of the node's. */
+    private void put(Node node, Op op, int count) {
+        current = node.name();
+        Value[] operands = new Value[count];
+        for (int i = 0; i < count; i++) {
+            operands[i] = map(node.input(i));
+        }
+        List<Value> results = addAll(op, List.of(operands));
+        for (int i = 0; i < results.size(); i++) {
+            put(node.outputs().get(i), results.get(i));
+        }
     }
 
     private Value map(Value old) {
@@ -149,7 +194,9 @@ final class PartialEvaluator implements Ops {
     @Override
     public List<Value> addAll(Op op, List<Value> operands) {
         Node like = whole;
+        int alike = kind;
         whole = null; // the names of results are for the node itself, not for what it is made of
+        kind = SizeRecipe.ALONE;
         try {
             List<Value> reduced = switch (op) {
                 case Deferred deferred -> resolve(deferred, operands);
@@ -157,17 +204,17 @@ final class PartialEvaluator implements Ops {
                 case Composite composite -> allConstant(operands) ? decompose(composite, operands) : null;
                 case Primitive primitive -> allConstant(operands) ? fold(primitive, operands) : null;
             };
-            return reduced != null ? reduced : keep(op, operands, like);
+            return reduced != null ? reduced : keep(op, operands, like, alike);
         } catch (TenonException e) {
             throw e.at(current);
         }
     }
 
-    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like) {
+    private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, int alike) {
         if (sizes != null) {
             return keep(op, operands, like, sizes);
         }
-        List<TensorType> types = known.infer(op, operands);
+        List<TensorType> types = known.infer(op, operands, alike);
         return like == null
                 ? builder.addTyped(current, op, operands, Collections.nCopies(types.size(), op.mnemonic()), types)
                 : builder.addLike(like, operands, types);

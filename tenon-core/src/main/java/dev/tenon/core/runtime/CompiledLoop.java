@@ -76,7 +76,7 @@ final class CompiledLoop implements AutoCloseable {
     private CompiledStage stage(List<TensorType> types) {
         return plans.acquire(types, () -> {
             Map<String, TensorType> named = Bindings.named(body, types);
-            return new CompiledStage(planning, body, named, Map.of(), null);
+            return new CompiledStage(planning, body, () -> planning.compiler().plan(body, named, Map.of()));
         });
     }
 

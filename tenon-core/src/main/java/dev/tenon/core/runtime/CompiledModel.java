@@ -338,7 +338,10 @@ public final class CompiledModel implements AutoCloseable {
             Map<String, TensorType> named = Bindings.named(variant.prepared.graph(), types);
             Graph serving = variant.prepared.serving(named);
             Stage planned = variant == base ? preparation.takePlanned(types) : null;
-            return new CompiledStage(planning, serving, named, Map.of(), planned);
+            return new CompiledStage(
+                    planning,
+                    serving,
+                    () -> planned != null ? planned : planning.compiler().plan(variant.prepared, named, Map.of()));
         });
     }
 

@@ -23,6 +23,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,20 +47,15 @@ final class CompiledStage extends Shared {
     private final SharedCache<Key, CompiledStage> following;
     private volatile boolean ran;
 
-    /** @param planned what the passes have made of the graph already; null for nothing */
-    CompiledStage(
-            Planning planning,
-            Graph graph,
-            Map<String, TensorType> types,
-            Map<String, ConstantData> known,
-            @Nullable Stage planned) {
+    /** @param passed what the passes make of the graph */
+    CompiledStage(Planning planning, Graph graph, Supplier<Stage> passed) {
         Headroom.require("planning");
         this.planning = planning;
         this.following = new SharedCache<>(planning.options(), planning.events());
         ModelEvents.Span span = planning.events().begin(EngineEvent.Planned.class);
         long start = System.nanoTime();
         try {
-            this.stage = planned != null ? planned : planning.compiler().plan(graph, types, known);
+            this.stage = passed.get();
             this.outputs = List.copyOf(stage.plan().graph().outputs().keySet());
             this.constants = beyond(graph, stage.plan().graph());
             Stage.Rest rest = stage.rest();
@@ -201,7 +197,8 @@ final class CompiledStage extends Shared {
             Tensor tensor = value(name, values);
             known.put(name, new ConstantData.Dense(tensor.type(), tensor.segment()));
         }
-        return new CompiledStage(planning, rest.graph(), types, known, null);
+        return new CompiledStage(
+                planning, rest.graph(), () -> planning.compiler().plan(rest.graph(), types, known));
     }
 
     private static Tensor[] remaining(Stage.Rest rest, Map<String, Tensor> values) {
