@@ -1,6 +1,7 @@
 package dev.tenon.core.compiler;
 
 import dev.tenon.core.compiler.fusion.FuseElementwise;
+import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
@@ -91,7 +92,8 @@ public final class Compiler {
         for (Pass pass : ORDER.get().ahead()) {
             boolean followsHalves = pass instanceof FuseEpilogues
                     || pass instanceof MergeParallelProducts
-                    || pass instanceof FuseElementwise;
+                    || pass instanceof FuseElementwise
+                    || pass instanceof FuseEmbeddings;
             reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());

@@ -60,6 +60,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseEpilogues(),
                         new MergeParallelProducts(),
                         new FuseElementwise(),
+                        new FuseEmbeddings(),
                         new DeadCode()));
     }
 

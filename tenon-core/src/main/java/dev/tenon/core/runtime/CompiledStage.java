@@ -97,8 +97,17 @@ final class CompiledStage extends Shared {
         }
         if (!beyond.isEmpty()) {
             beyond.removeAll(graph.constantData());
+            beyond.removeIf(data -> isPart(data, graph));
         }
         return List.copyOf(beyond);
+    }
+
+    /** Whether a constant lies within one of the graph's, of which it holds no bytes of its own. */
+    private static boolean isPart(ConstantData data, Graph graph) {
+        return data instanceof ConstantData.Dense part
+                && graph.constantData().stream()
+                        .anyMatch(given -> given instanceof ConstantData.Dense dense
+                                && dense.whole().equals(part.whole()));
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.tenon.core.backend.Device;
 import dev.tenon.core.backend.MemoryLedger;
 import dev.tenon.core.error.ClosedException;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.cpu.loops.Segments;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -42,6 +43,9 @@ public final class CpuWeights implements Device.Constants {
 
     /** Constants of a mapped file above this size are used where they lie. */
     private static final long MAPPED_BYTES = 4 << 20;
+
+    /** A part that is smaller than this share of the whole is copied alone. */
+    private static final long MOST_PARTS = 64;
 
     /** A constant in one form, and the plans that read it. */
     private static final class Form {
@@ -94,14 +98,31 @@ public final class CpuWeights implements Device.Constants {
          */
         MemorySegment dense(ConstantData data) {
             return switch (data) {
-                case ConstantData.Dense(TensorType _, MemorySegment segment, var _) ->
-                    isUsable(segment) || staysMapped(segment) ? segment : copied(data, segment);
+                case ConstantData.Dense(TensorType _, MemorySegment segment, MemorySegment whole) -> {
+                    if (isUsable(segment) || staysMapped(segment)) {
+                        yield segment;
+                    }
+                    boolean ofWhole = segment.isNative()
+                            && whole.byteSize() <= MAPPED_BYTES
+                            && whole.byteSize() / MOST_PARTS <= segment.byteSize();
+                    yield ofWhole ? part(segment, whole) : copied(data, segment);
+                }
                 case ConstantData.Splat splat ->
                     prepared(
                             data,
                             DENSE,
                             _ -> new CpuLoweringContext.Prepared(splat.type().bytes(), to -> splat.fill(to)));
             };
+        }
+
+        /** Of a copy of the whole constant, which serves all its parts. */
+        private MemorySegment part(MemorySegment segment, MemorySegment whole) {
+            ConstantData all = new ConstantData.Dense(TensorType.of(DType.U8, whole.byteSize()), whole);
+            return prepared(
+                            all,
+                            DENSE,
+                            _ -> new CpuLoweringContext.Prepared(whole.byteSize(), to -> to.copyFrom(whole)))
+                    .asSlice(segment.address() - whole.address(), segment.byteSize());
         }
 
         private MemorySegment copied(ConstantData data, MemorySegment segment) {

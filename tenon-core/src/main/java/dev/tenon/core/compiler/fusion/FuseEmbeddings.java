@@ -48,7 +48,7 @@ public final class FuseEmbeddings implements Pass {
             return null;
         }
         Shape shape = node.output().shape();
-        if (!scale || !bias || axis != shape.rank() - 1 || !shape.isConcrete() || !into.isPrivate(node.input(0))) {
+        if (!scale || !bias || axis != shape.rank() - 1 || !shape.isKnown() || !into.isPrivate(node.input(0))) {
             return null;
         }
         List<Value> terms = new ArrayList<>();
@@ -78,8 +78,8 @@ public final class FuseEmbeddings implements Pass {
         if (!sameRows) {
             return null;
         }
-        List<Value> results = into.addAll(new EmbeddingNorm(tables, !summands.isEmpty(), epsilon), operands);
-        return context.claimed(results.getFirst()) ? results : null;
+        EmbeddingNorm whole = new EmbeddingNorm(tables, !summands.isEmpty(), epsilon);
+        return context.claims(whole, operands) ? into.addAll(whole, operands) : null;
     }
 
     /** The gather of a table's rows that is a term of that shape, and nothing else's; null for anything else. */

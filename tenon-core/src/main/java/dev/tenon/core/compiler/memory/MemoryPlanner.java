@@ -70,6 +70,9 @@ public final class MemoryPlanner {
         IN_ANY_ORDER
     }
 
+    /** Never written. */
+    private static final BitSet NO_STEPS = new BitSet(0);
+
     private final Graph graph;
     private final boolean share;
     /** Null where steps run in order. */
@@ -97,7 +100,11 @@ public final class MemoryPlanner {
         this.roots = new int[count];
         this.lastUse = new int[count];
         this.users = new BitSet[count];
-        Arrays.setAll(users, _ -> new BitSet(0));
+        if (lives == null) {
+            Arrays.fill(users, NO_STEPS);
+        } else {
+            Arrays.setAll(users, _ -> new BitSet(0));
+        }
         this.fixed = new @Nullable Placement[count];
         this.blocks = new @Nullable Block[count];
     }
@@ -238,7 +245,9 @@ public final class MemoryPlanner {
             distinct.add(block);
         } else {
             block.end = lastUse[number];
-            block.users.or(users[number]);
+            if (lives != null) {
+                block.users.or(users[number]);
+            }
         }
         blocks[number] = block;
     }

@@ -1,7 +1,10 @@
 package dev.tenon.core.compiler.rewrite;
 
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.PlainGraphBuilder;
 import dev.tenon.core.ir.Value;
+import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +27,12 @@ public record PassContext(Predicate<Node> claims, @Nullable HalfStore half, Cons
     /** Whether the backend is known to run nothing whole, so that nothing need be built to ask. */
     public boolean claimsNothing() {
         return claims.equals(CLAIMS_NOTHING);
+    }
+
+    /** Whether the backend would run an operation on those values whole. Throws what the operation's rules do. */
+    public boolean claims(Op op, List<Value> operands) {
+        return !claimsNothing()
+                && claimed(new PlainGraphBuilder("claim").add("", op, operands).getFirst());
     }
 
     /** Whether the backend runs the node that makes a value whole. */

@@ -29,10 +29,10 @@ public final class GpuEmbeddingLowering {
 
     private GpuEmbeddingLowering() {}
 
-    /** Whether {@link #lower} takes a node of concrete types. */
+    /** Whether {@link #lower} takes a node, whatever numbers its named dims get. */
     public static boolean claims(EmbeddingNorm op, Node node) {
         Shape y = node.output().shape();
-        if (!y.isConcrete() || op.tables() > MOST_TABLES) {
+        if (!y.isKnown() || !y.dim(y.rank() - 1).isFixed() || op.tables() > MOST_TABLES) {
             return false;
         }
         long cols = y.size(y.rank() - 1);
@@ -40,7 +40,7 @@ public final class GpuEmbeddingLowering {
                 .inputs()
                 .subList(node.inputs().size() - 2, node.inputs().size())
                 .stream()
-                .allMatch(row -> row.shape().elements() == cols);
+                .allMatch(row -> row.shape().isConcrete() && row.shape().elements() == cols);
         boolean whole = !op.summand() || isWhole(node.input(2 * op.tables()).shape(), y);
         return KernelCatalog.EMBEDDING_TYPES.contains(node.output().dtype())
                 && rows
@@ -52,11 +52,11 @@ public final class GpuEmbeddingLowering {
     /** Whether a summand's dims, apart from leading ones, are the last of the result's. */
     private static boolean isWhole(Shape summand, Shape y) {
         int lead = 0;
-        while (lead < summand.rank() && summand.size(lead) == 1) {
+        while (lead < summand.rank() && summand.dim(lead).is(1)) {
             lead++;
         }
         Shape rest = summand.range(lead, summand.rank());
-        return rest.rank() > 0 && rest.rank() <= y.rank() && rest.equals(y.range(y.rank() - rest.rank(), y.rank()));
+        return rest.rank() > 0 && rest.rank() <= y.rank() && rest.mustEqual(y.range(y.rank() - rest.rank(), y.rank()));
     }
 
     private static int pack(Node node) {
