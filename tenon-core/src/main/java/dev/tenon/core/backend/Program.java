@@ -47,6 +47,11 @@ public interface Program extends AutoCloseable {
      */
     List<StepReport> steps();
 
+    /** Those of {@link #steps} that the host runs for the device, which are told of after each plan. */
+    default List<StepReport> hostSteps() {
+        return steps().stream().filter(StepReport::onHost).toList();
+    }
+
     /**
      * In words, whether what an earlier process had saved of the plan was loaded, and why not; empty where nothing was
      * looked for.

@@ -11,6 +11,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -57,7 +58,8 @@ final class SizeRecipe {
         @Nullable Shape[] reshaped = new @Nullable Shape[nodes.size()];
         Set<Dim> given = given(graph);
         for (int i = 0; i < reshaped.length; i++) {
-            Shape shape = nodes.get(i).op() instanceof ReshapeTo
+            Op op = nodes.get(i).op();
+            Shape shape = op instanceof ReshapeTo || op instanceof UnsqueezeAxes
                     ? nodes.get(i).output().shape()
                     : Shape.unranked();
             reshaped[i] = shape.isKnown() && given.containsAll(named(shape)) ? shape : null;

@@ -137,12 +137,14 @@ public final class Shape {
 
     /** The product of the sizes of the axes {@code [from, to)}. @throws ShapeException past 2^63 */
     public long elements(int from, int to) {
+        boolean inRange = sizes != null && from >= 0 && to <= sizes.length;
         long product = 1;
         for (int axis = from; axis < to; axis++) {
-            if (size(axis) == 0) {
+            long size = inRange ? sizes[axis] : size(axis);
+            if (size == 0) {
                 return 0;
             }
-            product = SizeMath.estimate(product, size(axis));
+            product = SizeMath.estimate(product, size);
         }
         if (product == Long.MAX_VALUE) {
             throw new ShapeException("shape " + this + " has more than 2^63 elements; expected fewer");

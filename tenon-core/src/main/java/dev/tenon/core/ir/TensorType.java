@@ -1,6 +1,7 @@
 package dev.tenon.core.ir;
 
 import dev.tenon.core.error.Require;
+import org.jspecify.annotations.Nullable;
 
 /** What a value is: its element type and its shape. */
 public record TensorType(DType dtype, Shape shape) {
@@ -22,6 +23,18 @@ public record TensorType(DType dtype, Shape shape) {
     /** Bytes of a concrete type. @throws dev.tenon.core.error.OutOfMemoryException past 2^63 */
     public long bytes() {
         return dtype.bytesFor(shape.elements());
+    }
+
+    // written out: plans compare types before the JVM has compiled the methods that records get
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other || (other instanceof TensorType type && dtype == type.dtype && shape.equals(type.shape));
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * dtype.hashCode() + shape.hashCode();
     }
 
     /** {@code f32[2,3]}. */

@@ -71,12 +71,7 @@ final class CompiledStage extends Shared {
                             + "); raise its limit with -Xmx, or use smaller sizes",
                     e);
         }
-        planning.events()
-                .planned(
-                        span,
-                        this::inputs,
-                        program::steps,
-                        stage.plan().memory().arenaBytes());
+        planning.events().planned(span, stage.plan(), this::inputs, program::hostSteps);
     }
 
     private List<String> inputs() {

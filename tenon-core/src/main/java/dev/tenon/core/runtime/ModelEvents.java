@@ -1,5 +1,6 @@
 package dev.tenon.core.runtime;
 
+import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.report.EngineEvent;
 import dev.tenon.core.report.EngineListener;
 import dev.tenon.core.report.StepReport;
@@ -49,14 +50,18 @@ final class ModelEvents {
         }
     }
 
-    void planned(
-            @Nullable Span span, Supplier<List<String>> inputs, Supplier<List<StepReport>> reports, long arenaBytes) {
+    void planned(@Nullable Span span, Plan plan, Supplier<List<String>> inputs, Supplier<List<StepReport>> onHost) {
         if (span == null) {
             return;
         }
-        List<StepReport> steps = reports.get();
-        List<StepReport> hosted = steps.stream().filter(StepReport::onHost).toList();
-        span.end(nanos -> new EngineEvent.Planned(model, inputs.get(), steps.size(), hosted.size(), arenaBytes, nanos));
+        List<StepReport> hosted = onHost.get();
+        span.end(nanos -> new EngineEvent.Planned(
+                model,
+                inputs.get(),
+                plan.work().size(),
+                hosted.size(),
+                plan.memory().arenaBytes(),
+                nanos));
         for (StepReport step : hosted) {
             String reason = step.passedOver().isEmpty()
                     ? step.tier()

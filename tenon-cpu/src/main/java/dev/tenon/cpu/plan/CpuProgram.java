@@ -238,6 +238,11 @@ public final class CpuProgram implements Program {
         return reports;
     }
 
+    @Override
+    public List<StepReport> hostSteps() {
+        return List.of();
+    }
+
     /** Frees the prepared constants that no other plan reads. */
     @Override
     public void close() {

@@ -36,6 +36,11 @@ public final class CpuWeights implements Device.Constants {
      */
     private record Key(ConstantData data, String layout) {
         @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key key && data.equals(key.data) && layout.equals(key.layout);
+        }
+
+        @Override
         public int hashCode() {
             return data.hashCode() * 31 + layout.hashCode();
         }
@@ -102,7 +107,8 @@ public final class CpuWeights implements Device.Constants {
                     if (isUsable(segment) || staysMapped(segment)) {
                         yield segment;
                     }
-                    boolean ofWhole = segment.isNative()
+                    boolean ofWhole = whole.byteSize() > segment.byteSize()
+                            && segment.isNative()
                             && whole.byteSize() <= MAPPED_BYTES
                             && whole.byteSize() / MOST_PARTS <= segment.byteSize();
                     yield ofWhole ? part(segment, whole) : copied(data, segment);

@@ -360,6 +360,11 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
+    public <T> T lasting(Object key, Class<T> type, Supplier<T> make) {
+        return type.cast(resources.lasting(key, make));
+    }
+
+    @Override
     public int stepNumber() {
         return lowering;
     }

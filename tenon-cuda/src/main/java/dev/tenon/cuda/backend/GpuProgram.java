@@ -14,6 +14,7 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.schedule.StreamSchedule;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** A plan as a list of steps over numbered slots. Immutable; shared by the sessions of its model. */
 final class GpuProgram implements Program {
@@ -247,9 +248,21 @@ final class GpuProgram implements Program {
     public List<StepReport> steps() {
         List<StepReport> reports = new ArrayList<>();
         for (int i = 0; i < steps.length; i++) {
-            reports.add(StepReport.of(nodes[i], steps[i].tier(), steps[i].passedOver()));
+            reports.add(report(i));
         }
         return reports;
+    }
+
+    private StepReport report(int step) {
+        return StepReport.of(nodes[step], steps[step].tier(), steps[step].passedOver());
+    }
+
+    @Override
+    public List<StepReport> hostSteps() {
+        return IntStream.range(0, steps.length)
+                .filter(i -> steps[i].tier().startsWith(StepReport.HOST_TIER))
+                .mapToObj(this::report)
+                .toList();
     }
 
     @Override

@@ -24,6 +24,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +77,9 @@ final class GpuWeights implements Device.Constants {
     /** What no plan reads any more and could not be freed. */
     private final List<DeviceMemory> unclosed = new ArrayList<>();
 
+    /** What lowering has found out that sizes do not change: of the order of the model's different operations. */
+    private final Map<Object, Object> lasting = new ConcurrentHashMap<>();
+
     private @Nullable GpuStream stream;
     /** Of nodes that have no kernel. */
     private Device.@Nullable Constants host;
@@ -114,6 +119,17 @@ final class GpuWeights implements Device.Constants {
             upload.users++;
         }
         return upload.memory.buffer().address() + place.offset;
+    }
+
+    /** What was made for a key first. Two threads may both make it; one is kept. */
+    Object lasting(Object key, Supplier<?> make) {
+        Object known = lasting.get(key);
+        if (known == null) {
+            Object made = make.get();
+            Object before = lasting.putIfAbsent(key, made);
+            known = before == null ? made : before;
+        }
+        return known;
     }
 
     /** Whether a constant is uploaded. */

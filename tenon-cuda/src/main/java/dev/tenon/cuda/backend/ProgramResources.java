@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,11 @@ final class ProgramResources implements AutoCloseable {
     /** Whether some plan of the model has uploaded a constant so already. */
     boolean holds(ConstantData data, boolean transposed) {
         return weights.holds(new GpuWeights.Layout(data, transposed));
+    }
+
+    /** What the programs of a model have in common. @see GpuWeights#lasting */
+    Object lasting(Object key, Supplier<?> make) {
+        return weights.lasting(key, make);
     }
 
     /** Where the constants lie. */

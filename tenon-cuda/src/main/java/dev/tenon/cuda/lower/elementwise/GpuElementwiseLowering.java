@@ -19,6 +19,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -77,27 +78,47 @@ public final class GpuElementwiseLowering {
         return !RegionProgram.types(region, types(node.inputs())).stream().allMatch(TypeCodes::has);
     }
 
+    /**
+     * What a region is whatever sizes it works on.
+     *
+     * @param narrow whether there are 8-bit floats or integers of 4 bits in it
+     * @param misfit why the interpreter does not take it; empty where it does
+     * @param program what the interpreter reads; null where it does not take it
+     */
+    private record Facts(boolean narrow, String misfit, @Nullable RegionProgram program) {
+        static Facts of(Region region, List<DType> types) {
+            String misfit = RegionProgram.misfit(region, types);
+            return new Facts(
+                    !RegionProgram.types(region, types).stream().allMatch(TypeCodes::has),
+                    misfit,
+                    misfit.isEmpty() ? new RegionProgram(region, types) : null);
+        }
+    }
+
+    /** A region and the types that it reads. */
+    private record Asked(Region region, List<DType> types) {}
+
     private static GpuStep region(Region region, Node node, long elements, GpuLoweringContext context) {
         if (region.steps().size() == 1 && region.results().size() == 1 && coversInputs(region, node)) {
             Region.Step only = region.steps().getFirst();
             return single(only.op(), only.arguments(), node, elements, context);
         }
         List<String> passedOver = new ArrayList<>();
-        GpuStep pair = hasNarrow(region, node) ? null : pair(region, node, elements, context);
+        List<DType> types = types(node.inputs());
+        Facts facts = context.lasting(new Asked(region, types), Facts.class, () -> Facts.of(region, types));
+        GpuStep pair = facts.narrow ? null : pair(region, node, elements, context);
         if (pair != null) {
             return pair;
         }
-        List<DType> types = types(node.inputs());
-        String misfit = RegionProgram.misfit(region, types);
-        GpuStep fused = fused(region, node, context, misfit.isEmpty(), passedOver);
+        RegionProgram program = facts.program;
+        GpuStep fused = fused(region, node, context, program != null, passedOver);
         if (fused != null) {
             return fused;
         }
-        if (!misfit.isEmpty()) {
-            passedOver.add("elementwise_region: " + misfit);
+        if (program == null) {
+            passedOver.add("elementwise_region: " + facts.misfit);
             return new PiecewiseRegion(region, node, context, passedOver);
         }
-        RegionProgram program = new RegionProgram(region, types);
         Broadcast broadcast = Broadcast.of(node.output().shape(), shapes(node.inputs()));
         return new GpuElementwiseStep(
                 new ElementwiseKernels(context.kernels())
@@ -223,6 +244,8 @@ public final class GpuElementwiseLowering {
     }
 
     private static int[] slots(List<Value> values, GpuLoweringContext context) {
-        return values.stream().mapToInt(context::slot).toArray();
+        int[] slots = new int[values.size()];
+        Arrays.setAll(slots, i -> context.slot(values.get(i)));
+        return slots;
     }
 }

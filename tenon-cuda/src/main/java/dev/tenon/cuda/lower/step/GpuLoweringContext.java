@@ -126,6 +126,15 @@ public interface GpuLoweringContext {
         return make.get();
     }
 
+    /**
+     * What all plans of a model have in common: made for the first of them.
+     *
+     * @param key says all that it depends on; no sizes that differ between plans
+     */
+    default <T> T lasting(Object key, Class<T> type, Supplier<T> make) {
+        return make.get();
+    }
+
     /** The number by which the step that is being made reports faults: {@link GpuFrame#faults()}. */
     int stepNumber();
 }
