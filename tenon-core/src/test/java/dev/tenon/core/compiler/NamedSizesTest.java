@@ -60,6 +60,30 @@ final class NamedSizesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void recipesMakeTheSamePlansAsTheWholeWay(boolean claimed) {
+        Compiler own = new Compiler(CompilerOptions.defaults(), node -> claimed);
+        SplittableRandom random = new SplittableRandom(7);
+        int reshapes = 0;
+        for (long seed = 0; seed < 2 * GRAPHS; seed++) {
+            Graph graph = NamedGraphs.graph(seed, seed % 2 == 0);
+            Prepared prepared = own.prepare(graph, Map.of());
+            for (int i = 0; i < 10; i++) {
+                Map<String, TensorType> types =
+                        NamedGraphs.types(graph, random.nextLong(1, 12), random.nextLong(1, NamedGraphs.POSITIONS + 1));
+                assertThat(PlanText.of(own.plan(prepared, types, Map.of())))
+                        .as("seed " + seed + " " + types)
+                        .isEqualTo(PlanText.of(own.plan(prepared.reduced(), types, Map.of())));
+            }
+            SizeRecipe recipe = prepared.recipe();
+            for (int step = 0; step < prepared.reduced().nodes().size(); step++) {
+                reshapes += recipe.reshaped(step) == null ? 0 : 1;
+            }
+        }
+        assertThat(reshapes).as("reshapes that take their sizes from names").isGreaterThan(GRAPHS);
+    }
+
     private void compare(Graph graph, Prepared prepared, long[] size, long seed) {
         Map<String, TensorType> types = NamedGraphs.types(graph, size[0], size[1]);
         Graph ahead = compiler.plan(prepared, types, Map.of()).plan().graph();

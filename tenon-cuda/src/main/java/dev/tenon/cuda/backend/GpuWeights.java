@@ -46,6 +46,18 @@ final class GpuWeights implements Device.Constants {
 
     /** A constant as it lies in memory, or transposed. */
     record Layout(ConstantData data, boolean transposed) {
+        // written out: plans look layouts up before the JVM has compiled the methods that records get
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Layout layout && transposed == layout.transposed && data.equals(layout.data);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * data.hashCode() + Boolean.hashCode(transposed);
+        }
+
         /** Where it lies: in the table, say, of which a length wants some rows; else in memory of its own. */
         Place place() {
             if (!transposed && data instanceof ConstantData.Dense dense) {

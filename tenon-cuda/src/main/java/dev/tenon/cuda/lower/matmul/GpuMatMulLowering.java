@@ -9,7 +9,6 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
 import dev.tenon.core.options.Precision;
-import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.blas.GemmProblem;
 import dev.tenon.cuda.blas.LtAnswer;
 import dev.tenon.cuda.blas.LtProduct;
@@ -36,20 +35,27 @@ public final class GpuMatMulLowering {
     private static final boolean LOGGED = Switches.on("TENON_LOG_FALLBACK", false);
 
     /**
-     * What a choice depends on within a plan. Not a record: the JVM takes long for the first thousands of comparisons
+     * What a decision depends on within a plan. Not a record: the JVM takes long for the first thousands of comparisons
      * of those.
      */
     private static final class Asked {
-        private final DType dtype;
-        private final MatMulShape shape;
-        private final Epilogue epilogue;
-        private final String lt;
+        final DType dtype;
+        final MatMulShape shape;
+        final Epilogue epilogue;
+        /** Why there is no cuBLASLt. */
+        final String lt;
+        /** Why a weight that is dequantised is not multiplied as it is packed; empty for other weights. */
+        final String refusal;
+        /** Whether kernels may be compiled for the device's own form. */
+        final boolean specific;
 
-        Asked(DType dtype, MatMulShape shape, Epilogue epilogue, String lt) {
+        Asked(DType dtype, MatMulShape shape, Epilogue epilogue, String lt, String refusal, boolean specific) {
             this.dtype = dtype;
             this.shape = shape;
             this.epilogue = epilogue;
             this.lt = lt;
+            this.refusal = refusal;
+            this.specific = specific;
         }
 
         @Override
@@ -61,7 +67,9 @@ public final class GpuMatMulLowering {
         public boolean equals(@Nullable Object other) {
             return other instanceof Asked asked
                     && dtype == asked.dtype
+                    && specific == asked.specific
                     && lt.equals(asked.lt)
+                    && refusal.equals(asked.refusal)
                     && shape.isSame(asked.shape)
                     && epilogue.bias() == asked.epilogue.bias()
                     && epilogue.residual() == asked.epilogue.residual()
@@ -69,6 +77,19 @@ public final class GpuMatMulLowering {
                     && Objects.equals(epilogue.activation(), asked.epilogue.activation());
         }
     }
+
+    /**
+     * How products are made that ask for the same.
+     *
+     * @param prepared where cuBLASLt makes them
+     * @param tiling where our kernel on tensor cores does
+     * @param text the tier in words; empty where its step says more
+     */
+    private record Decided(
+            MatMulChoice choice,
+            @Nullable LtProduct prepared,
+            TensorCoreMatMul.@Nullable Tiling tiling,
+            String text) {}
 
     private GpuMatMulLowering() {}
 
@@ -121,16 +142,55 @@ public final class GpuMatMulLowering {
             Slots slots,
             String refusal,
             GpuLoweringContext context) {
-        Blas blas = context.blas();
+        Asked asked = new Asked(
+                dtype,
+                shape,
+                epilogue,
+                context.blas().ltUnavailable(),
+                refusal,
+                context.kernels().compilesSpecific());
+        Decided decided = context.shared(asked, Decided.class, () -> decided(asked, context));
+        MatMulChoice choice = decided.choice;
+        MatMulKernels kernels = new MatMulKernels(context.kernels());
+        return switch (choice.tier()) {
+            case NONE -> new NoWork(decided.text);
+            case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case ROWS -> RowsMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case TENSOR_CORE ->
+                TensorCoreMatMul.step(
+                        choice, Objects.requireNonNull(decided.tiling), decided.text, epilogue, shape, slots, context);
+            case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);
+            case MIXED, FUSED, BLAS -> {
+                MatMulKernels.Finish finish = choice.fused()
+                        ? null
+                        : kernels.finish(
+                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
+                LtProduct prepared = decided.prepared;
+                GemmCalls calls = prepared == null
+                        ? new GemmCalls(problem(choice, epilogue, dtype, shape), shape)
+                        : null;
+                yield new LibraryMatMul(
+                        decided.text,
+                        choice.passedOver(),
+                        prepared,
+                        calls,
+                        finish,
+                        slots,
+                        context.blas().workspaceBytes());
+            }
+        };
+    }
+
+    private static Decided decided(Asked asked, GpuLoweringContext context) {
+        DType dtype = asked.dtype;
+        MatMulShape shape = asked.shape;
+        Epilogue epilogue = asked.epilogue;
         Offer offer = new Offer(
-                blas::unavailable,
-                blas.ltUnavailable(),
+                context.blas()::unavailable,
+                asked.lt,
                 context.kernels().context().device(),
                 context.products());
-        MatMulChoice choice = context.shared(
-                new Asked(dtype, shape, epilogue, offer.lt()),
-                MatMulChoice.class,
-                () -> MatMulChoice.of(dtype, shape, epilogue, offer, context.precision()));
+        MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, offer, context.precision());
         String rows = rowsRefusal(choice, epilogue, dtype, shape, context);
         if (rows != null && rows.isEmpty()) {
             choice = choice.byRows();
@@ -145,29 +205,17 @@ public final class GpuMatMulLowering {
             }
         }
         choice = rows == null || rows.isEmpty() ? choice : choice.notByRows(rows);
-        choice = refusal.isEmpty() ? choice : choice.notQuantised(refusal);
-        MatMulKernels kernels = new MatMulKernels(context.kernels());
+        choice = asked.refusal.isEmpty() ? choice : choice.notQuantised(asked.refusal);
         return switch (choice.tier()) {
-            case NONE -> new NoWork(choice.text(dtype, epilogue, ""));
-            case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
-            case ROWS -> RowsMatMul.step(choice, epilogue, dtype, shape, slots, context);
-            case TENSOR_CORE -> TensorCoreMatMul.step(choice, epilogue, dtype, shape, slots, context);
-            case SCALAR -> new ScalarMatMul(choice, epilogue, dtype, shape, kernels, slots);
-            case MIXED, FUSED, BLAS -> {
-                MatMulKernels.Finish finish = choice.fused()
-                        ? null
-                        : kernels.finish(
-                                dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
-                GemmProblem problem = problem(choice, epilogue, dtype, shape);
-                GemmCalls calls = prepared == null ? new GemmCalls(problem, shape) : null;
-                yield new LibraryMatMul(
-                        choice.text(dtype, epilogue, ""),
-                        choice.passedOver(),
+            case GEMV, ROWS, SCALAR -> new Decided(choice, prepared, null, "");
+            case NONE, MIXED, FUSED, BLAS -> new Decided(choice, prepared, null, choice.text(dtype, epilogue, ""));
+            case TENSOR_CORE -> {
+                TensorCoreMatMul.Tiling tiling = TensorCoreMatMul.tiling(dtype, shape, context);
+                yield new Decided(
+                        choice,
                         prepared,
-                        calls,
-                        finish,
-                        slots,
-                        blas.workspaceBytes());
+                        tiling,
+                        choice.text(dtype, epilogue, tiling.plan().text()));
             }
         };
     }

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.kernel.Kernel;
+import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.kernel.ProductCatalog;
@@ -26,28 +27,46 @@ final class TensorCoreMatMul {
     private TensorCoreMatMul() {}
 
     /**
-     * A step for a product that tensor cores take.
+     * How products of one type and shape are made.
+     *
+     * @param shape of one launch
+     */
+    record Tiling(DType dtype, MatMulShape shape, MmaPlan plan, KernelVariant variant, int shared) {}
+
+    /**
+     * The tiling of products that tensor cores take.
      *
      * @see MmaPlan#refusal
      */
-    static GpuStep step(
-            MatMulChoice choice,
-            Epilogue epilogue,
-            DType dtype,
-            MatMulShape whole,
-            Slots slots,
-            GpuLoweringContext context) {
+    static Tiling tiling(DType dtype, MatMulShape whole, GpuLoweringContext context) {
         DeviceProperties device = context.kernels().context().device();
         MatMulShape shape = whole.inner(DIMS);
         MmaPlan plan = MmaPlan.of(dtype, shape, device, context.kernels().compilesSpecific(), context.tile());
         ProductCatalog.Tile tile = plan.tile();
-        int shared = tile.sharedBytes(device.architecture().number());
-        Kernel kernel = context.kernels()
-                .kernel(
-                        ProductCatalog.MATMUL_WMMA,
-                        "matmul_wmma",
-                        tile.variant(dtype, !shape.transposeA(), shape.transposeB(), plan.packed()),
-                        shared);
+        return new Tiling(
+                dtype,
+                shape,
+                plan,
+                tile.variant(dtype, !shape.transposeA(), shape.transposeB(), plan.packed()),
+                tile.sharedBytes(device.architecture().number()));
+    }
+
+    /** @param text the tier in words */
+    static GpuStep step(
+            MatMulChoice choice,
+            Tiling tiling,
+            String text,
+            Epilogue epilogue,
+            MatMulShape whole,
+            Slots slots,
+            GpuLoweringContext context) {
+        DType dtype = tiling.dtype;
+        MatMulShape shape = tiling.shape;
+        MmaPlan plan = tiling.plan;
+        ProductCatalog.Tile tile = plan.tile();
+        int shared = tiling.shared;
+        Kernel kernel =
+                context.kernels().kernel(ProductCatalog.MATMUL_WMMA, "matmul_wmma", tiling.variant, shared);
         long blocks = SizeMath.product("matmul", plan.tiles(), plan.splits());
         LaunchShape launch = LaunchShape.of((int) Math.min(blocks, Integer.MAX_VALUE), tile.threads())
                 .withSharedBytes(shared)
@@ -71,7 +90,7 @@ final class TensorCoreMatMul {
         }
         boolean shares = plan.splits() > 1;
         return new OwnMatMul(
-                choice.text(dtype, epilogue, plan.text()),
+                text,
                 choice.passedOver(),
                 works,
                 shares ? SizeMath.product("matmul", blocks, (long) tile.rows() * tile.columns() * Float.BYTES) : 0,
