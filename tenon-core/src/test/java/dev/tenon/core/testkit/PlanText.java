@@ -1,5 +1,7 @@
-package dev.tenon.core.compiler;
+package dev.tenon.core.testkit;
 
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.compiler.Stage;
 import dev.tenon.core.compiler.memory.MemoryPlan;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Graph;
@@ -16,9 +18,6 @@ import java.util.stream.Collectors;
  * same where the words are. Values have numbers, since their names say nothing about a run.
  */
 public final class PlanText {
-    /** Larger constants are told by where they lie. */
-    private static final long MOST_READ = 1 << 16;
-
     private PlanText() {}
 
     public static String of(Stage stage) {
@@ -62,9 +61,9 @@ public final class PlanText {
             case ConstantData.Splat splat -> "all " + splat.element();
             case ConstantData.Dense dense -> {
                 MemorySegment segment = dense.segment();
-                yield segment.byteSize() <= MOST_READ
-                        ? "elements " + Arrays.hashCode(segment.toArray(ValueLayout.JAVA_BYTE))
-                        : "at " + segment.address() + " " + segment.byteSize();
+                yield segment.isMapped() // of a file
+                        ? "at " + segment.address() + " " + segment.byteSize()
+                        : "elements " + Arrays.hashCode(segment.toArray(ValueLayout.JAVA_BYTE));
             }
         };
     }
