@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
  * <p>Arguments: the folder of the base, the folder of the head, pairs, the highest ratio, the commands separated by
  * semicolons. A command that prints JSON lines gives a row for each line, and rows for what is told of the process: the
  * first result since the JVM started; of a stream of sizes loading and the first pass, a later pass, a new size. Any
- * other command gives a row for its whole process.
+ * other command gives a row for its whole process. A command behind the word {@code scalar} runs without the vector
+ * module and without machine code; a later pass of it may take four times that of the same command without the word.
  */
 class BenchGate {
     private static final Pattern ROW = Pattern.compile("\"params\":(\\{[^}]*})(.*?)\"median_us\":([0-9.eE+-]+)");
@@ -27,6 +28,10 @@ class BenchGate {
     private static final Pattern LOAD = Pattern.compile("\"load_us\":([0-9.eE+-]+)");
     private static final Pattern PASSES = Pattern.compile("\"pass_us\":\\[([^\\]]*)]");
     private static final Pattern NEW_SIZE = Pattern.compile("\"plan_median_us\":([0-9.eE+-]+)");
+
+    private static final String SCALAR = "scalar ";
+    /** The most that a later pass takes without vectors, beside one with them. */
+    private static final double MOST_WITHOUT_VECTORS = 4;
 
     private record Pair(List<Double> base, List<Double> head) {}
 
@@ -52,7 +57,9 @@ class BenchGate {
         System.exit(report(rows, limit) ? 0 : 1);
     }
 
-    private static Map<String, Double> run(Path folder, String command) throws IOException, InterruptedException {
+    private static Map<String, Double> run(Path folder, String asked) throws IOException, InterruptedException {
+        boolean scalar = asked.startsWith(SCALAR);
+        String command = scalar ? asked.substring(SCALAR.length()) : asked;
         boolean json = command.startsWith("bench ");
         List<String> words = new ArrayList<>(List.of(folder.resolve("tenon").toString()));
         Collections.addAll(words, command.split(" +"));
@@ -61,8 +68,11 @@ class BenchGate {
         }
         ProcessBuilder builder = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("TENON_NO_BUILD", "1");
+        if (scalar) {
+            builder.environment().put("TENON_JAVA_OPTS", "-Ddev.tenon.cpu.kernels=scalar");
+        }
         Map<String, Double> times = new LinkedHashMap<>();
-        String name = command.replaceAll(" --.*", "");
+        String name = (scalar ? SCALAR : "") + command.replaceAll(" --.*", "");
         long start = System.nanoTime();
         Process process = builder.start();
         try (BufferedReader out = new BufferedReader(
@@ -131,7 +141,16 @@ class BenchGate {
                     "%-64s %12.1f %12.1f %8.3f%s%n",
                     row.getKey(), median(both.base), median(both.head), ratio, over ? "  slower" : "");
         }
-        System.out.println(fine ? "no row above " + limit : "rows above " + limit + ": see \"slower\"");
+        for (Map.Entry<String, Pair> row : rows.entrySet()) {
+            Pair vectors = rows.get(row.getKey().replaceFirst("^" + SCALAR, ""));
+            if (row.getKey().startsWith(SCALAR) && row.getKey().endsWith("a later pass") && vectors != null) {
+                double ratio = median(row.getValue().head) / median(vectors.head);
+                fine &= ratio <= MOST_WITHOUT_VECTORS;
+                System.out.printf(
+                        "%s: %.2f times that with vectors, at most %.0f%n", row.getKey(), ratio, MOST_WITHOUT_VECTORS);
+            }
+        }
+        System.out.println(fine ? "no row above " + limit : "rows above their limit: see \"slower\" and \"times\"");
         return fine;
     }
 

@@ -12,6 +12,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Target;
@@ -40,18 +41,25 @@ final class PlanningTest {
     }
 
     @Test
-    void twoHundredSizesTakeLittleTime() throws Exception {
+    void twoHundredSizesTakeLittleTimeAndNoMoreMemoryThanHalfAsMany() throws Exception {
         Graph graph = OnnxModel.load(MODEL).graph();
         try (Engine engine = Engine.open(Target.parse("cpu"));
                 CompiledModel compiled = engine.compile(graph)) {
             long total = 0;
             long last = 0;
+            long halfway = 0;
             for (int i = 0; i < PAIRS; i++) {
+                if (i == PAIRS / 2) {
+                    halfway = compiled.report().weightBytes();
+                }
                 long start = System.nanoTime();
                 compiled.plan(Map.of("batch_size", 1L + i / 100, "sequence_length", 8L + i % 100));
                 last = System.nanoTime() - start;
                 total += last;
             }
+            assertThat(compiled.report().weightBytes()).isEqualTo(halfway);
+            assertThat(compiled.report().plans())
+                    .hasSize(CompileOptions.defaults().maxPlans());
             System.out.printf(
                     "planning MiniLM on the CPU for %d sizes: %.0f ms, the last one %.2f ms%n",
                     PAIRS, total / 1e6, last / 1e6);

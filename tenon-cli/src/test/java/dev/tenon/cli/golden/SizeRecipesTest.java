@@ -32,8 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Plans of real models by the recipe of their sizes are, step by step and byte by byte, those made without it. */
 final class SizeRecipesTest {
-    private static final List<Path> FOLDERS =
-            List.of(Path.of("src/test/resources/exports"), Path.of("target/dist/models"), Path.of("target/golden-models"));
+    private static final List<Path> FOLDERS = List.of(
+            Path.of("src/test/resources/exports"), Path.of("target/dist/models"), Path.of("target/golden-models"));
     private static final int SIZES = 16;
 
     /** Batches, lengths, sides of pictures; equal ones and ones that are dims of the models among them. */
@@ -63,7 +63,9 @@ final class SizeRecipesTest {
         for (Path from : FOLDERS) {
             if (Files.isDirectory(from)) {
                 try (Stream<Path> found = Files.list(from)) {
-                    found.filter(file -> file.toString().contains(".onnx")).sorted().forEach(files::add);
+                    found.filter(file -> file.toString().contains(".onnx"))
+                            .sorted()
+                            .forEach(files::add);
                 }
             }
         }
@@ -82,13 +84,12 @@ final class SizeRecipesTest {
     }
 
     private static int compare(Graph graph, Backend backend, String what) {
-        boolean varies = graph.inputs().stream().anyMatch(input -> input.shape().dims().stream()
-                .anyMatch(dim -> dim instanceof Dim.Named));
+        boolean varies = graph.inputs().stream()
+                .anyMatch(input -> input.shape().dims().stream().anyMatch(dim -> dim instanceof Dim.Named));
         if (!varies) {
             return 0;
         }
-        Compiler compiler =
-                new Compiler(CompilerOptions.defaults(), node -> backend.claims(node, Precision.FAST));
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> backend.claims(node, Precision.FAST));
         Prepared prepared = compiler.prepare(graph, Map.of());
         SplittableRandom random = new SplittableRandom(graph.nodes().size());
         int made = 0;
@@ -110,9 +111,10 @@ final class SizeRecipesTest {
         for (Value input : prepared.graph().inputs()) {
             List<Dim> dims = new ArrayList<>();
             for (Dim dim : input.shape().dims()) {
-                dims.add(dim instanceof Dim.Named(String name)
-                        ? numbers.computeIfAbsent(name, _ -> Dim.of(number(prepared, name, random)))
-                        : dim);
+                dims.add(
+                        dim instanceof Dim.Named(String name)
+                                ? numbers.computeIfAbsent(name, _ -> Dim.of(number(prepared, name, random)))
+                                : dim);
             }
             types.put(input.name(), new TensorType(input.dtype(), Shape.of(dims)));
         }

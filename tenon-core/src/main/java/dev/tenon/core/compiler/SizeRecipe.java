@@ -147,9 +147,11 @@ final class SizeRecipe {
     /** The sizes of known dims, with those numbers of their names. */
     static long[] sizes(Shape dims, Map<String, Long> numbers) {
         long[] sizes = new long[dims.rank()];
-        Arrays.setAll(sizes, axis -> dims.dim(axis) instanceof Dim.Named(String name)
-                ? Objects.requireNonNull(numbers.get(name), name)
-                : dims.size(axis));
+        Arrays.setAll(
+                sizes,
+                axis -> dims.dim(axis) instanceof Dim.Named(String name)
+                        ? Objects.requireNonNull(numbers.get(name), name)
+                        : dims.size(axis));
         return sizes;
     }
 
@@ -158,7 +160,11 @@ final class SizeRecipe {
         Map<String, Long> numbers = new HashMap<>();
         for (Value input : graph.inputs()) {
             TensorType type = types.get(input.name());
-            for (int axis = 0; type != null && input.shape().isRanked() && axis < type.shape().rank(); axis++) {
+            for (int axis = 0;
+                    type != null
+                            && input.shape().isRanked()
+                            && axis < type.shape().rank();
+                    axis++) {
                 if (input.shape().dim(axis) instanceof Dim.Named(String name)) {
                     numbers.put(name, type.shape().size(axis));
                 }

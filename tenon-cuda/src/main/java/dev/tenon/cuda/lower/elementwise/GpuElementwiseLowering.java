@@ -85,7 +85,8 @@ public final class GpuElementwiseLowering {
      * @param misfit why the interpreter does not take it; empty where it does
      * @param program what the interpreter reads; null where it does not take it
      */
-    private record Facts(boolean narrow, String misfit, @Nullable RegionProgram program) {
+    private record Facts(
+            boolean narrow, String misfit, @Nullable RegionProgram program) {
         static Facts of(Region region, List<DType> types) {
             String misfit = RegionProgram.misfit(region, types);
             return new Facts(

@@ -86,10 +86,7 @@ public final class GpuMatMulLowering {
      * @param text the tier in words; empty where its step says more
      */
     private record Decided(
-            MatMulChoice choice,
-            @Nullable LtProduct prepared,
-            TensorCoreMatMul.@Nullable Tiling tiling,
-            String text) {}
+            MatMulChoice choice, @Nullable LtProduct prepared, TensorCoreMatMul.@Nullable Tiling tiling, String text) {}
 
     private GpuMatMulLowering() {}
 
@@ -166,9 +163,8 @@ public final class GpuMatMulLowering {
                         : kernels.finish(
                                 dtype, shape.matrices() * shape.m(), shape.n(), epilogue.bias(), epilogue.activation());
                 LtProduct prepared = decided.prepared;
-                GemmCalls calls = prepared == null
-                        ? new GemmCalls(problem(choice, epilogue, dtype, shape), shape)
-                        : null;
+                GemmCalls calls =
+                        prepared == null ? new GemmCalls(problem(choice, epilogue, dtype, shape), shape) : null;
                 yield new LibraryMatMul(
                         decided.text,
                         choice.passedOver(),

@@ -65,8 +65,7 @@ final class TensorCoreMatMul {
         MmaPlan plan = tiling.plan;
         ProductCatalog.Tile tile = plan.tile();
         int shared = tiling.shared;
-        Kernel kernel =
-                context.kernels().kernel(ProductCatalog.MATMUL_WMMA, "matmul_wmma", tiling.variant, shared);
+        Kernel kernel = context.kernels().kernel(ProductCatalog.MATMUL_WMMA, "matmul_wmma", tiling.variant, shared);
         long blocks = SizeMath.product("matmul", plan.tiles(), plan.splits());
         LaunchShape launch = LaunchShape.of((int) Math.min(blocks, Integer.MAX_VALUE), tile.threads())
                 .withSharedBytes(shared)
