@@ -137,10 +137,10 @@ public final class Shape {
 
     /** The product of the sizes of the axes {@code [from, to)}. @throws ShapeException past 2^63 */
     public long elements(int from, int to) {
-        boolean inRange = sizes != null && from >= 0 && to <= sizes.length;
+        long @Nullable [] known = sizes != null && from >= 0 && to <= sizes.length ? sizes : null;
         long product = 1;
         for (int axis = from; axis < to; axis++) {
-            long size = inRange ? sizes[axis] : size(axis);
+            long size = known != null ? known[axis] : size(axis);
             if (size == 0) {
                 return 0;
             }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.error.OutOfMemoryException;
+import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
@@ -13,6 +14,7 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.filling.RangeOf;
 import dev.tenon.core.ir.op.filling.ShapeOf;
+import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.EngineOptions;
 import dev.tenon.core.options.ShapeProfile;
@@ -22,8 +24,18 @@ import dev.tenon.core.runtime.Session;
 import dev.tenon.core.runtime.Target;
 import dev.tenon.core.runtime.Weights;
 import dev.tenon.core.tensor.Tensor;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What plans hold, and when they give it back. */
 class PlanLifeTest {
@@ -41,6 +53,9 @@ class PlanLifeTest {
         Value w = g.constant(NdArray.zeros(TensorType.of(DType.F32, 64, 64)).toConstant());
         g.output("y", g.matmul(x, w));
     });
+
+    private static final int ROWS = 64;
+    private static final int COLUMNS = 8;
 
     private static void count(Session session, int n) {
         float[] y =
@@ -67,6 +82,47 @@ class PlanLifeTest {
             assertThat(model.report().plans()).as("2000 is too many by itself").hasSize(1);
             count(session, 2000);
             assertThat(model.report().plans()).as("1 is no weight").hasSize(2);
+        }
+    }
+
+    /** y = x + the first n rows of a table in a mapped file. */
+    private static Graph positions(Path file, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            TensorType type = TensorType.of(DType.F32, ROWS, COLUMNS);
+            return GraphBuilder.build("positions", g -> {
+                Value x = g.input("x", DType.F32, Dim.named("n"), Dim.of(COLUMNS));
+                Value n = g.add(new ShapeOf(0, 1), x);
+                Value zero = g.constant(NdArray.ofLongs(0).toConstant());
+                Value table = g.constant(new ConstantData.Dense(type, mapped));
+                g.output("y", g.add(x, g.add(new SliceBy(true, false), table, zero, n, zero)));
+            });
+        }
+    }
+
+    @Test
+    void rowsOfOneTableAreOneCopyForAllLengthsAndCountForNone(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("table");
+        ByteBuffer bytes = ByteBuffer.allocate(ROWS * COLUMNS * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < ROWS * COLUMNS; i++) {
+            bytes.putFloat(i);
+        }
+        Files.write(file, bytes.array());
+        try (Arena arena = Arena.ofShared();
+                Engine engine = Engine.open(Target.cpu());
+                CompiledModel model = engine.compile(
+                        positions(file, arena),
+                        Weights.none(),
+                        CompileOptions.defaults().withMaxPlanBytes(0));
+                Session session = model.newSession()) {
+            for (int n = 20; n < 30; n++) {
+                float[] y = session.run(Map.of("x", Tensor.zeros(DType.F32, n, COLUMNS)))
+                        .get("y")
+                        .toFloats();
+                assertThat(y[y.length - 1]).isEqualTo(n * COLUMNS - 1);
+                assertThat(engine.memory().weights()).isBetween((long) bytes.capacity(), bytes.capacity() + 4096L);
+            }
+            assertThat(model.report().plans()).hasSize(10);
         }
     }
 

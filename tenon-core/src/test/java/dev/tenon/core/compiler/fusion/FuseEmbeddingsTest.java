@@ -7,6 +7,7 @@ import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.Compiler;
 import dev.tenon.core.compiler.CompilerOptions;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
@@ -73,6 +74,22 @@ final class FuseEmbeddingsTest {
                 .containsExactly("embedding_norm");
         assertThat(operations(g -> g.output("y", norm(g, g.add(rows(g, "ids"), rows(g, "types"))))))
                 .containsExactly("embedding_norm");
+    }
+
+    @Test
+    void sumsOfNamedSizesFuseBeforeTheyHaveNumbers() {
+        Graph graph = GraphBuilder.build("named", g -> {
+            Dim[] dims = {Dim.named("batch"), Dim.named("length")};
+            Value table = g.constant(new Seeded(4).array(DType.F32, 5, 6).toConstant());
+            Value ids = g.add(new Gather(0), table, g.input("ids", DType.I64, dims));
+            Value types = g.add(new Gather(0), table, g.input("types", DType.I64, dims));
+            Value place = g.input("place", DType.F32, Dim.of(1), dims[1], Dim.of(6));
+            g.output("y", norm(g, g.add(g.add(ids, types), place)));
+        });
+        Graph reduced = new Compiler(CompilerOptions.defaults(), EMBEDDING_NORMS)
+                .prepare(graph, Map.of())
+                .reduced();
+        assertThat(reduced.nodes().stream().map(node -> node.op().mnemonic())).containsExactly("embedding_norm");
     }
 
     @Test
