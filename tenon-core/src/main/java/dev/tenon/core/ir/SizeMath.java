@@ -58,7 +58,8 @@ public final class SizeMath {
     }
 
     private static boolean overflows(long a, long b, long product) {
-        return Math.multiplyHigh(a, b) != product >> 63;
+        boolean small = (a | b) >>> 31 == 0; // most sizes, and the JVM interprets multiplyHigh slowly
+        return !small && Math.multiplyHigh(a, b) != product >> 63;
     }
 
     /**

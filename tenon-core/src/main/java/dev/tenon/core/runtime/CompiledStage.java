@@ -99,10 +99,15 @@ final class CompiledStage extends Shared {
 
     /** Whether a constant lies within one of the graph's, of which it holds no bytes of its own. */
     private static boolean isPart(ConstantData data, Graph graph) {
-        return data instanceof ConstantData.Dense part
-                && graph.constantData().stream()
-                        .anyMatch(given -> given instanceof ConstantData.Dense dense
-                                && dense.whole().equals(part.whole()));
+        if (!(data instanceof ConstantData.Dense part) || part.whole().byteSize() == part.segment().byteSize()) {
+            return false;
+        }
+        for (ConstantData given : graph.constantData()) {
+            if (given instanceof ConstantData.Dense dense && dense.whole().equals(part.whole())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
