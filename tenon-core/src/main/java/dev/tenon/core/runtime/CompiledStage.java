@@ -99,7 +99,8 @@ final class CompiledStage extends Shared {
 
     /** Whether a constant lies within one of the graph's, of which it holds no bytes of its own. */
     private static boolean isPart(ConstantData data, Graph graph) {
-        if (!(data instanceof ConstantData.Dense part) || part.whole().byteSize() == part.segment().byteSize()) {
+        if (!(data instanceof ConstantData.Dense part)
+                || part.whole().byteSize() == part.segment().byteSize()) {
             return false;
         }
         for (ConstantData given : graph.constantData()) {
