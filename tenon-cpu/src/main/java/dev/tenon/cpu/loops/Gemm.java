@@ -74,13 +74,21 @@ public final class Gemm {
             to.asSlice(toOffset, 4L * k * NR).fill((byte) 0);
         }
         if (columnStride == 1) {
+            Matrix rows = new Matrix(b, bOffset, 4 * rowStride);
+            if (Segments.isNative(b) && MachineLoops.move(k, 4L * columns, rows, new Matrix(to, toOffset, 4L * NR))) {
+                return;
+            }
             for (int row = 0; row < k; row++) {
                 MemorySegment.copy(b, bOffset + 4L * row * rowStride, to, toOffset + 4L * row * NR, 4L * columns);
             }
             return;
         }
         if (rowStride == 1) {
-            PlainPanels.transpose(b, bOffset, columnStride, k, columns, to, toOffset);
+            int done = columns == NR
+                    ? MachineLoops.turn(k, new Matrix(b, bOffset, 4 * columnStride), new Place(to, toOffset))
+                    : 0;
+            PlainPanels.transpose(
+                    b, bOffset + 4L * done, columnStride, k - done, columns, to, toOffset + 4L * done * NR);
             return;
         }
         for (int j = 0; j < columns; j++) {

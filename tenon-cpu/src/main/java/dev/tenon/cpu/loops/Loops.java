@@ -6,6 +6,7 @@ import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.SoftmaxKernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -146,5 +147,15 @@ public class Loops {
     /** y = ((x - mean) factor + addend) scale + bias, element by element; {@link Place#NONE} for no scale, no bias. */
     public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
         PlainRows.normalise(x, y, n, affine, scale, bias);
+    }
+
+    /**
+     * y = softmax(x scale + mask) over rows, as the formula says: a row with a NaN, or of -infinity alone, is NaN.
+     *
+     * @param mask added to the scaled elements; {@link Matrix#NONE} for none
+     * @param work rows that hold what comes between, x's or y's or one for all
+     */
+    public void softmax(SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
+        PlainRows.softmax(this, form, x, mask, work, y);
     }
 }

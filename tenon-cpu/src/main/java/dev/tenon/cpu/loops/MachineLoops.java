@@ -7,8 +7,10 @@ import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.MoveKernel;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.PanelKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
+import dev.tenon.cpu.machine.SoftmaxKernel;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -34,7 +36,8 @@ public final class MachineLoops extends LoopsOverOthers {
     private final Kernels kernels;
 
     /** A record: to compiled code the components of a constant are constants. */
-    private record Kernels(ProductKernel product, MoveKernel move, MachineRows rows) {}
+    private record Kernels(
+            ProductKernel product, MoveKernel move, MachineRows rows, SoftmaxKernel softmax, PanelKernel panel) {}
 
     private MachineLoops(Kernels kernels, Loops others) {
         super(others);
@@ -49,7 +52,12 @@ public final class MachineLoops extends LoopsOverOthers {
         try {
             int most = CallableCode.lanes();
             int lanes = Vectors.available() ? Math.min(most, VectorLoops.LANES) : most;
-            return new Kernels(ProductKernel.make(lanes), MoveKernel.make(), MachineRows.make(lanes));
+            return new Kernels(
+                    ProductKernel.make(lanes),
+                    MoveKernel.make(),
+                    MachineRows.make(lanes),
+                    SoftmaxKernel.make(lanes),
+                    PanelKernel.make(lanes));
         } catch (IllegalStateException e) {
             LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
         } catch (LinkageError | OutOfMemoryError e) {
@@ -187,6 +195,32 @@ public final class MachineLoops extends LoopsOverOthers {
             return;
         }
         kernels.rows.normalise(x, y, n, affine, scale, bias, ARGUMENTS.get());
+    }
+
+    @Override
+    public void softmax(SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
+        boolean outside = x.memory().isNative() && mask.memory().isNative();
+        outside = outside && work.memory().isNative() && y.memory().isNative();
+        if (outside && form.n() <= BLOCK) {
+            kernels.softmax.run(form, x, mask, work, y, ARGUMENTS.get().memory());
+        } else {
+            super.softmax(form, x, mask, work, y);
+        }
+    }
+
+    /**
+     * Turns rows, as many as a panel has columns, into a panel of {@link Gemm}; returns how many elements of each are
+     * done, which is none where machine code does not run.
+     */
+    static int turn(int k, Matrix rows, Place panel) {
+        // a mapped file that shrinks is a fault that only Java survives
+        boolean takes = Segments.isNative(rows.memory()) && Segments.isNative(panel.memory()) && rows.stride() >= 0;
+        if (KERNELS == null || !takes) {
+            return 0;
+        }
+        int taken = PanelKernel.taken(k);
+        KERNELS.panel.run(taken, rows, panel, ARGUMENTS.get().memory());
+        return taken;
     }
 
     /**

@@ -1,7 +1,10 @@
 package dev.tenon.cpu.loops;
 
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.SoftmaxKernel;
 import java.lang.foreign.MemorySegment;
 
 /** Plain loops over rows: a block of a row is copied to arrays, worked on, and copied back. */
@@ -100,6 +103,28 @@ final class PlainRows {
             PlainBuffers.store(of.y, y, yOffset + 4L * at, count);
         }
         return sum;
+    }
+
+    /** See {@link Loops#softmax}: by the loops over single rows. */
+    static void softmax(Loops loops, SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
+        int n = form.n();
+        boolean masked = mask.memory().byteSize() > 0;
+        for (int row = 0; row < form.rows(); row++) {
+            long at = work.offset() + row * work.stride();
+            MemorySegment memory = work.memory();
+            loops.affine(x.memory(), x.offset() + row * x.stride(), memory, at, form.scale(), 0, n);
+            if (masked) {
+                long addend = mask.offset() + row * mask.stride();
+                loops.binary(BinaryFn.ADD, memory, at, mask.memory(), addend, memory, at, n);
+            }
+            double sum = loops.expSum(memory, at, loops.max(memory, at, n), memory, at, n);
+            long to = y.offset() + row * y.stride();
+            if (form.guarded() && Double.isNaN(sum)) {
+                loops.fill(y.memory(), to, 0, n);
+            } else {
+                loops.affine(memory, at, y.memory(), to, (float) (1 / sum), 0, n);
+            }
+        }
     }
 
     /** See {@link Loops#normalise}. */

@@ -39,6 +39,19 @@ abstract class ExponentialCode extends RowCode {
         operate(Arithmetic.ADD_INTEGERS, 4, 4, Float.intBitsToFloat(ONE_BITS + (scale << EXPONENT_SHIFT)));
     }
 
+    /** e^(x - shift), 0 below 2^-125: x in vector 0, where the result goes, the shift in 10, {@link Exponential#LOW} in 11. */
+    final void shiftedExponential() {
+        operate(Arithmetic.SUBTRACT, 6, 0, 10);
+        atLeast(1, 6, -88);
+        atMost(1, 1, 89);
+        vectors.zero(2);
+        split(-1); // 2^128 is no number, twice 2^127 is infinity
+        operate(Arithmetic.ADD, 3, 3, 1f);
+        operate(Arithmetic.MULTIPLY, 0, 3, 4);
+        operate(Arithmetic.ADD, 0, 0, 0);
+        vectors.zeroWhereLess(0, 6, 11);
+    }
+
     /** y = e^(x - shift), 0 below 2^-125; sums up y. */
     static final class ExpSum extends ExponentialCode {
         ExpSum(int lanes) {
@@ -53,15 +66,7 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void vector(boolean narrow) {
-            operate(Arithmetic.SUBTRACT, 6, 0, 10);
-            atLeast(1, 6, -88);
-            atMost(1, 1, 89);
-            vectors.zero(2);
-            split(-1); // 2^128 is no number, twice 2^127 is infinity
-            operate(Arithmetic.ADD, 3, 3, 1f);
-            operate(Arithmetic.MULTIPLY, 0, 3, 4);
-            operate(Arithmetic.ADD, 0, 0, 0);
-            vectors.zeroWhereLess(0, 6, 11);
+            shiftedExponential();
             if (narrow) {
                 vectors.keepNarrow(0);
             }

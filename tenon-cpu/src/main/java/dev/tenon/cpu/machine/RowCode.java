@@ -68,7 +68,7 @@ abstract class RowCode {
         return Memory.at(RDI, offset);
     }
 
-    final byte[] make() {
+    byte[] make() {
         int lanes = vectors.bytes() / 4;
         Label top = new Label();
         Label rest = new Label();

@@ -9,6 +9,7 @@ final class VectorAssembler extends Assembler {
     private static final int MAP_0F = 1;
 
     private static final int MAP_0F38 = 2;
+    private static final int MAP_0F3A = 3;
 
     /** Prefixes that belong to an opcode. */
     private static final int NONE = 0;
@@ -115,8 +116,48 @@ final class VectorAssembler extends Assembler {
         code.write(NOT_LESS_THAN);
     }
 
+    /** Past the caches; the address is a multiple of 32. */
+    void storeStream256(Memory to, int from) {
+        vex(MAP_0F, NONE, 0x2B, from, 0, to);
+    }
+
+    /** Four floats, of which the rest of the register is zero. */
+    void load128(int to, Memory from) {
+        vexPrefix(MAP_0F, NONE, to, 0, from.indexBits(), from.base(), false);
+        code.write(0x10);
+        operand(to, from, 1);
+    }
+
+    /** Four floats in that quarter; the others stay. */
+    void insert256(int to, int quarter, Memory from) {
+        vex(MAP_0F3A, P66, 0x18, to, to, from);
+        code.write(quarter);
+    }
+
+    /** In each quarter: a0 b0 a1 b1, or a2 b2 a3 b3. */
+    void interleave256(boolean high, int to, int a, int b) {
+        vex(MAP_0F, NONE, high ? 0x15 : 0x14, to, a, b);
+    }
+
+    /** In each quarter: two floats of a, then two of b, each by two bits of the order, the first in the lowest. */
+    void shuffle256(int to, int a, int b, int order) {
+        vex(MAP_0F, NONE, 0xC6, to, a, b);
+        code.write(order);
+    }
+
+    /** The halves of a register in the other order. */
+    void swapHalves256(int to, int from) {
+        vex(MAP_0F3A, P66, 0x06, to, from, from);
+        code.write(1);
+    }
+
     void zero256(int register) {
         vex(MAP_0F, NONE, 0x57, register, register, register);
+    }
+
+    /** Orders stores past the caches before later ones. */
+    void storeFence() {
+        write(0x0F, 0xAE, 0xF8);
     }
 
     /** What code with 256-bit vectors owes to code without. */
@@ -208,6 +249,36 @@ final class VectorAssembler extends Assembler {
         evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, 0x80 | mask);
         code.write(0x28);
         code.write(0xC0 | (to & 7) << 3 | from & 7);
+    }
+
+    /** Past the caches; the address is a multiple of 64. */
+    void storeStream512(Memory to, int from) {
+        evex(MAP_0F, NONE, 0x2B, from, 0, to, 0, 64);
+    }
+
+    /** Four floats in that quarter; the others stay. */
+    void insert512(int to, int quarter, Memory from) {
+        evexPrefix(MAP_0F3A, P66, to, to, from.indexBits() >> 3 & 1, from.base() >> 3 & 1, 0);
+        code.write(0x18);
+        operand(to, from, 16);
+        code.write(quarter);
+    }
+
+    /** As {@link #interleave256}. */
+    void interleave512(boolean high, int to, int a, int b) {
+        evex(MAP_0F, NONE, high ? 0x15 : 0x14, to, a, b);
+    }
+
+    /** As {@link #shuffle256}. */
+    void shuffle512(int to, int a, int b, int order) {
+        evex(MAP_0F, NONE, 0xC6, to, a, b);
+        code.write(order);
+    }
+
+    /** Whole quarters, each by two bits of the order, the first in the lowest. */
+    void quarters512(int to, int from, int order) {
+        evex(MAP_0F3A, P66, 0x23, to, from, from);
+        code.write(order);
     }
 
     void zero512(int register) {

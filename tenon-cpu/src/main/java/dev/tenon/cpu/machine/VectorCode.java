@@ -3,6 +3,7 @@ package dev.tenon.cpu.machine;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 /**
  * What a kernel says in vectors of one width. A tile of {@link #rows} rows by two vectors takes the first registers,
@@ -84,6 +85,30 @@ sealed interface VectorCode {
 
     /** Zero in the lanes of {@code to} where a is less than b. May use {@link #a a(1)}. */
     void zeroWhereLess(int to, int a, int b);
+
+    /** Past the caches; the address is a multiple of a vector. */
+    void storeStream(Memory to, int from);
+
+    /** Four floats from each place, one after another. */
+    void loadQuarters(int to, List<Memory> from);
+
+    /** In each quarter: a0 b0 a1 b1, or a2 b2 a3 b3. */
+    void interleave(boolean high, int to, int a, int b);
+
+    /** In each quarter: two floats of a, then two of b, each by two bits of the order, the first in the lowest. */
+    void shuffle(int to, int a, int b, int order);
+
+    /** Every lane becomes the result over all lanes. Uses {@code other}. */
+    default void spread(VectorAssembler.Arithmetic op, int register, int other) {
+        spreadQuarters(op, register, other);
+        for (int order : new int[] {0x4E, 0xB1}) {
+            shuffle(other, register, register, order);
+            arithmetic(op, register, register, other);
+        }
+    }
+
+    /** Each quarter becomes the result over all quarters, lane by lane. */
+    void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other);
 
     /** 12 rows of 24 registers, of 32 with 512 bits. */
     record Avx512(VectorAssembler code) implements VectorCode {
@@ -191,6 +216,37 @@ sealed interface VectorCode {
             code.notLess512(3, a, b);
             code.keep512(to, 3, to);
         }
+
+        @Override
+        public void storeStream(Memory to, int from) {
+            code.storeStream512(to, from);
+        }
+
+        @Override
+        public void loadQuarters(int to, List<Memory> from) {
+            code.load128(to, from.getFirst());
+            for (int quarter = 1; quarter < from.size(); quarter++) {
+                code.insert512(to, quarter, from.get(quarter));
+            }
+        }
+
+        @Override
+        public void interleave(boolean high, int to, int a, int b) {
+            code.interleave512(high, to, a, b);
+        }
+
+        @Override
+        public void shuffle(int to, int a, int b, int order) {
+            code.shuffle512(to, a, b, order);
+        }
+
+        @Override
+        public void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other) {
+            for (int order : new int[] {0x4E, 0xB1}) {
+                code.quarters512(other, register, order);
+                code.arithmetic512(op, register, register, other);
+            }
+        }
     }
 
     /** 6 rows of 12 registers, of 16 with 256 bits. */
@@ -297,6 +353,35 @@ sealed interface VectorCode {
         public void zeroWhereLess(int to, int a, int b) {
             code.notLess256(a(1), a, b);
             code.arithmetic256(VectorAssembler.Arithmetic.AND, to, to, a(1));
+        }
+
+        @Override
+        public void storeStream(Memory to, int from) {
+            code.storeStream256(to, from);
+        }
+
+        @Override
+        public void loadQuarters(int to, List<Memory> from) {
+            code.load128(to, from.getFirst());
+            for (int quarter = 1; quarter < from.size(); quarter++) {
+                code.insert256(to, quarter, from.get(quarter));
+            }
+        }
+
+        @Override
+        public void interleave(boolean high, int to, int a, int b) {
+            code.interleave256(high, to, a, b);
+        }
+
+        @Override
+        public void shuffle(int to, int a, int b, int order) {
+            code.shuffle256(to, a, b, order);
+        }
+
+        @Override
+        public void spreadQuarters(VectorAssembler.Arithmetic op, int register, int other) {
+            code.swapHalves256(other, register);
+            code.arithmetic256(op, register, register, other);
         }
     }
 }

@@ -89,7 +89,8 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case PlainAttention _, ResidualNorm _, EmbeddingNorm _, ChannelsLastNorm _ -> false;
+            case ResidualNorm _, EmbeddingNorm _, ChannelsLastNorm _ -> false;
+            case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };
     }
@@ -97,6 +98,9 @@ public final class CpuLowering {
     public static CpuStep lower(Node node, CpuLoweringContext context) {
         if (node.op() instanceof ChannelsLastConv op) {
             return ChannelsLastLowering.lower(op, node, context);
+        }
+        if (node.op() instanceof PlainAttention op) {
+            return CpuAttentionLowering.lower(op, node, context);
         }
         if (!(node.op() instanceof Primitive primitive)) {
             throw new UnsupportedException("the CPU backend runs primitives and what it claims, got "

@@ -1,0 +1,212 @@
+package dev.tenon.cpu.machine;
+
+import static dev.tenon.cpu.machine.Assembler.R10;
+import static dev.tenon.cpu.machine.Assembler.R8;
+import static dev.tenon.cpu.machine.Assembler.R9;
+import static dev.tenon.cpu.machine.Assembler.RCX;
+import static dev.tenon.cpu.machine.Assembler.RDX;
+import static dev.tenon.cpu.machine.Assembler.RSI;
+
+import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.Assembler.Memory;
+import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+
+/**
+ * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the shifted
+ * scores and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work, mask
+ * and y.
+ *
+ * <p>Vectors: 8 the largest and then the sum, 9 its reciprocal, 10 the scale and then the largest, 11 the limit below
+ * which exponentials are zero.
+ */
+final class SoftmaxCode extends ExponentialCode {
+    // byte offsets of further arguments, behind RowCode's
+
+    /** A vector of zeros in the lanes of the last vector, and -infinity behind them. */
+    static final int REST = SUMS;
+
+    /** Rows, and from a row to the next: of x, work, mask, y. */
+    static final int ROWS = SUMS + 64;
+
+    static final int STEPS = ROWS + 8;
+
+    /** How y is written. */
+    static final int WAY = STEPS + 32;
+
+    static final int PLAIN = 0;
+    /** NaN as zero. */
+    static final int GUARDED = 1;
+    /** Past the caches: y's rows are whole vectors, aligned. */
+    static final int STREAM = 2;
+
+    private static final int[] POINTERS = {RSI, RDX, RCX, R8};
+    private static final int OTHER = 7;
+
+    SoftmaxCode(int lanes) {
+        super(lanes, true);
+    }
+
+    @Override
+    void begin() {
+        vectors.constant(11, Exponential.LOW);
+    }
+
+    @Override
+    void vector(boolean narrow) {
+        shiftedExponential();
+        if (narrow) {
+            vectors.keepNarrow(0);
+        }
+        operate(Arithmetic.ADD, 8, 8, 0);
+    }
+
+    /** What a walk does with a vector of a row. */
+    @FunctionalInterface
+    private interface Body {
+        void run(boolean narrow);
+    }
+
+    @Override
+    byte[] make() {
+        Label row = new Label();
+        Label unmasked = new Label();
+        Label scaled = new Label();
+        code.entry();
+        for (int i = 0; i < POINTERS.length; i++) {
+            code.add(POINTERS[i], argument(X + 8 * i));
+        }
+        begin();
+        code.place(row);
+        vectors.broadcast(10, argument(SCALARS));
+        vectors.constant(8, Float.NEGATIVE_INFINITY);
+        code.load(R9, argument(PARAMETERS));
+        code.test(R9);
+        code.jump(Assembler.EQUAL, unmasked);
+        walk(narrow -> scale(true, narrow));
+        code.jump(scaled);
+        code.place(unmasked);
+        walk(narrow -> scale(false, narrow));
+        code.place(scaled);
+        vectors.spread(Arithmetic.MAXIMUM, 8, OTHER);
+        vectors.move(10, 8);
+        vectors.zero(8);
+        walk(narrow -> {
+            load(0, RDX, narrow);
+            vector(narrow);
+            store(RDX, 0, narrow);
+        });
+        vectors.spread(Arithmetic.ADD, 8, OTHER);
+        vectors.constant(9, 1);
+        operate(Arithmetic.DIVIDE, 9, 9, 8);
+        divide();
+        for (int i = 0; i < POINTERS.length; i++) {
+            code.add(POINTERS[i], argument(STEPS + 8 * i));
+        }
+        code.load(R9, argument(ROWS));
+        code.subtractConstant(R9, 1);
+        code.store(argument(ROWS), R9);
+        code.jump(Assembler.NOT_EQUAL, row);
+        code.storeFence();
+        code.zeroUpper();
+        code.ret();
+        return code.bytes();
+    }
+
+    /** All vectors of a row, then the lanes that are left; R9 is the offset in the row. */
+    private void walk(Body body) {
+        int lanes = vectors.bytes() / 4;
+        Label top = new Label();
+        Label rest = new Label();
+        Label done = new Label();
+        code.xor(R9, R9);
+        code.load(R10, argument(N));
+        code.subtractConstant(R10, lanes);
+        code.jump(Assembler.LESS, rest);
+        code.place(top);
+        body.run(false);
+        code.addConstant(R9, vectors.bytes());
+        code.subtractConstant(R10, lanes);
+        code.jump(Assembler.NOT_LESS, top);
+        code.place(rest);
+        code.addConstant(R10, lanes);
+        code.jump(Assembler.EQUAL, done);
+        vectors.masks(argument(MASKS));
+        body.run(true);
+        code.place(done);
+    }
+
+    private void scale(boolean masked, boolean narrow) {
+        load(0, RSI, narrow);
+        if (masked) {
+            load(1, RCX, narrow);
+            vectors.multiplyThenAdd(0, 10, 1);
+        } else {
+            operate(Arithmetic.MULTIPLY, 0, 0, 10);
+        }
+        store(RDX, 0, narrow);
+        if (narrow) {
+            vectors.load(1, argument(REST));
+            operate(Arithmetic.ADD, 0, 0, 1);
+        }
+        operate(Arithmetic.MAXIMUM, 8, 8, 0);
+    }
+
+    private void divide() {
+        Label guarded = new Label();
+        Label stream = new Label();
+        Label done = new Label();
+        code.load(R9, argument(WAY));
+        code.compareConstant(R9, GUARDED);
+        code.jump(Assembler.EQUAL, guarded);
+        code.compareConstant(R9, STREAM);
+        code.jump(Assembler.EQUAL, stream);
+        walk(narrow -> {
+            quotient(narrow);
+            store(R8, 0, narrow);
+        });
+        code.jump(done);
+        code.place(guarded);
+        walk(narrow -> {
+            quotient(narrow);
+            vectors.zero(1);
+            operate(Arithmetic.MAXIMUM, 0, 0, 1); // the second where the first is NaN
+            store(R8, 0, narrow);
+        });
+        code.jump(done);
+        code.place(stream);
+        walk(narrow -> {
+            quotient(narrow);
+            if (narrow) {
+                store(R8, 0, true);
+            } else {
+                vectors.storeStream(at(R8), 0);
+            }
+        });
+        code.place(done);
+    }
+
+    private void quotient(boolean narrow) {
+        load(0, RDX, narrow);
+        operate(Arithmetic.MULTIPLY, 0, 0, 9);
+    }
+
+    private static Memory at(int pointer) {
+        return new Memory(pointer, R9, 1, 0);
+    }
+
+    private void load(int to, int pointer, boolean narrow) {
+        if (narrow) {
+            vectors.loadNarrow(to, 0, at(pointer));
+        } else {
+            vectors.load(to, at(pointer));
+        }
+    }
+
+    private void store(int pointer, int from, boolean narrow) {
+        if (narrow) {
+            vectors.storeNarrow(at(pointer), 0, from);
+        } else {
+            vectors.store(at(pointer), from);
+        }
+    }
+}
