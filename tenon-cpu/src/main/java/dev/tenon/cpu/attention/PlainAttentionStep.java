@@ -37,8 +37,8 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
     private static final int CACHE_LINE = 64;
 
     /**
-     * Where an operand's rows lie, in elements: a token's row of a head begins at {@code from + batch * ofBatch + token *
-     * ofToken + head * size}.
+     * Where an operand's rows lie, in elements: a token's row of a head begins at {@code from + batch * ofBatch +
+     * token * ofToken + head * size}.
      */
     record Rows(int slot, long from, long ofBatch, long ofToken, int size) {
         long at(long batch, long token, long head) {

@@ -39,7 +39,10 @@ abstract class ExponentialCode extends RowCode {
         operate(Arithmetic.ADD_INTEGERS, 4, 4, Float.intBitsToFloat(ONE_BITS + (scale << EXPONENT_SHIFT)));
     }
 
-    /** e^(x - shift), 0 below 2^-125: x in vector 0, where the result goes, the shift in 10, {@link Exponential#LOW} in 11. */
+    /**
+     * e^(x - shift), 0 below 2^-125: x in vector 0, where the result goes, the shift in 10, {@link Exponential#LOW} in
+     * 11.
+     */
     final void shiftedExponential() {
         operate(Arithmetic.SUBTRACT, 6, 0, 10);
         atLeast(1, 6, -88);

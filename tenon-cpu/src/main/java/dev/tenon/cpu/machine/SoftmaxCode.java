@@ -12,9 +12,9 @@ import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
 
 /**
- * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the shifted
- * scores and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work, mask
- * and y.
+ * The code of y = softmax(x scale + mask) over rows: three walks over each row, of which the first two leave the scores
+ * and their exponentials in {@code work}, which may be x or y, or one row for all. The pointers are x, work, mask and
+ * y.
  *
  * <p>Vectors: 8 the largest and then the sum, 9 its reciprocal, 10 the scale and then the largest, 11 the limit below
  * which exponentials are zero.

@@ -72,4 +72,32 @@ class AssemblerTest {
                 }))
                 .isEqualTo("c4627d183501000000c30000803f");
     }
+
+    @Test
+    void quarters() {
+        assertThat(hex(code -> code.load128(3, new Memory(Assembler.R8, Assembler.RCX, 2, 0))))
+                .isEqualTo("c4c178101c48");
+        assertThat(hex(code -> code.insert256(3, 1, new Memory(Assembler.R9, Assembler.RSI, 1, 0))))
+                .isEqualTo("c4c365181c3101");
+        assertThat(hex(code -> code.interleave256(true, 5, 0, 13))).isEqualTo("c4c17c15ed");
+        assertThat(hex(code -> code.shuffle256(1, 4, 14, 0xEE))).isEqualTo("c4c15cc6ceee");
+        assertThat(hex(code -> code.swapHalves256(7, 8))).isEqualTo("c4c33d06f801");
+        assertThat(hex(code -> code.insert512(3, 2, new Memory(Assembler.R9, Assembler.RCX, 1, 16))))
+                .isEqualTo("62d36548185c090102");
+        assertThat(hex(code -> code.insert512(18, 3, new Memory(Assembler.R11, Assembler.RSI, 1, 0))))
+                .isEqualTo("62c36d4018143303");
+        assertThat(hex(code -> code.interleave512(false, 4, 0, 1))).isEqualTo("62f17c4814e1");
+        assertThat(hex(code -> code.interleave512(true, 21, 0, 13))).isEqualTo("62c17c4815ed");
+        assertThat(hex(code -> code.shuffle512(1, 4, 6, 0x44))).isEqualTo("62f15c48c6ce44");
+        assertThat(hex(code -> code.quarters512(27, 18, 0xB1))).isEqualTo("62236d4023dab1");
+    }
+
+    @Test
+    void storesPastTheCaches() {
+        assertThat(hex(code -> code.storeStream256(Memory.at(Assembler.R10, 32), 9)))
+                .isEqualTo("c4417c2b4a20");
+        assertThat(hex(code -> code.storeStream512(new Memory(Assembler.R8, Assembler.R9, 1, 0), 17)))
+                .isEqualTo("62817c482b0c08");
+        assertThat(hex(VectorAssembler::storeFence)).isEqualTo("0faef8");
+    }
 }
