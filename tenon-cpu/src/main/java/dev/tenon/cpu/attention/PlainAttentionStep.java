@@ -23,8 +23,8 @@ final class PlainAttentionStep implements CpuStep, RangeTask {
     /** A piece of work: what packing costs is a small part of what so many queries do. */
     private static final int QUERIES = 512;
 
-    /** Bytes of scores at a time: half of a first-level cache. */
-    private static final long SCORE_BYTES = 16 * 1024;
+    /** Bytes of scores at a time: they stay near, and calls are few. */
+    private static final long SCORE_BYTES = 48 * 1024;
 
     /** Rows of a tile of the widest kernel. */
     private static final int TILE = 12;

@@ -53,9 +53,13 @@ final class ChannelGemmStep extends LoopStep {
             cells = cells > across ? cells / across * across : cells;
             long area = Math.max(1, shape.windows().outputArea());
             long most = BYTES / (4L * cells * shape.channelsIn()) / TILE * TILE;
-            long rowBlocks = Math.ceilDiv(area, Math.clamp(most, TILE, MOST_ROWS));
-            int rows = rows(area, rowBlocks);
             long wanted = threads == 1 ? 1 : 2L * threads;
+            long rowBlocks = Math.ceilDiv(area, Math.clamp(most, TILE, MOST_ROWS));
+            if (shape.groups() > 1 && threads > 1) { // which are not cut by columns
+                long even = Math.ceilDiv(2 * wanted, Math.max(1, shape.batch()));
+                rowBlocks = Math.max(rowBlocks, Math.min(even, Math.ceilDiv(area, TILE)));
+            }
+            int rows = rows(area, rowBlocks);
             int panels = Math.ceilDiv(shape.channelsOut(), Gemm.NR);
             long columnBlocks = shape.groups() > 1
                     ? 1
@@ -79,7 +83,7 @@ final class ChannelGemmStep extends LoopStep {
                 "gemm of channels, " + Loops.current().tier()
                         + (shape.windows().isPointwise() ? "" : ", windows by blocks"),
                 empty ? 0 : shape.batch() * blocks.rowBlocks() * blocks.columnBlocks(),
-                shape.depth() * blocks.rows() * Math.min(blocks.columns(), shape.channelsOut()) / 16);
+                shape.groups() * shape.depth() * blocks.rows() * Math.min(blocks.columns(), shape.channelsOut()) / 16);
         this.shape = shape;
         this.epilogue = epilogue;
         this.blocks = blocks;

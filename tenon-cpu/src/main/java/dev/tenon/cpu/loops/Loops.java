@@ -5,6 +5,7 @@ import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.NormKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import java.lang.foreign.MemorySegment;
@@ -157,5 +158,13 @@ public class Loops {
      */
     public void softmax(SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
         PlainRows.softmax(this, form, x, mask, work, y);
+    }
+
+    /**
+     * LayerNorm or RmsNorm of the first rows; returns how many are done, which may be none: the caller does the next by
+     * loops over single rows.
+     */
+    public int norm(NormKernel.Form form, Matrix x, Matrix y, Place scale, Place bias) {
+        return 0;
     }
 }

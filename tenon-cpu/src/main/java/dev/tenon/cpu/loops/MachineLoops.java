@@ -7,6 +7,7 @@ import dev.tenon.cpu.machine.MachineRows;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.MoveKernel;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.NormKernel;
 import dev.tenon.cpu.machine.PanelKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.ProductKernel;
@@ -37,7 +38,12 @@ public final class MachineLoops extends LoopsOverOthers {
 
     /** A record: to compiled code the components of a constant are constants. */
     private record Kernels(
-            ProductKernel product, MoveKernel move, MachineRows rows, SoftmaxKernel softmax, PanelKernel panel) {}
+            ProductKernel product,
+            MoveKernel move,
+            MachineRows rows,
+            SoftmaxKernel softmax,
+            NormKernel norm,
+            PanelKernel panel) {}
 
     private MachineLoops(Kernels kernels, Loops others) {
         super(others);
@@ -57,6 +63,7 @@ public final class MachineLoops extends LoopsOverOthers {
                     MoveKernel.make(),
                     MachineRows.make(lanes),
                     SoftmaxKernel.make(lanes),
+                    NormKernel.make(lanes),
                     PanelKernel.make(lanes));
         } catch (IllegalStateException e) {
             LOG.log(Level.DEBUG, "the hottest loops run in Java: {0}", e.getMessage());
@@ -206,6 +213,16 @@ public final class MachineLoops extends LoopsOverOthers {
         } else {
             super.softmax(form, x, mask, work, y);
         }
+    }
+
+    @Override
+    public int norm(NormKernel.Form form, Matrix x, Matrix y, Place scale, Place bias) {
+        boolean outside = x.memory().isNative() && y.memory().isNative();
+        outside = outside && scale.memory().isNative() && bias.memory().isNative();
+        boolean takes = form.n() <= BLOCK && (bias.isNone() || !scale.isNone());
+        return outside && takes
+                ? kernels.norm.run(form, x, y, scale, bias, ARGUMENTS.get().memory())
+                : 0;
     }
 
     /**

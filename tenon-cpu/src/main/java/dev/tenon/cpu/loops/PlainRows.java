@@ -112,12 +112,18 @@ final class PlainRows {
         for (int row = 0; row < form.rows(); row++) {
             long at = work.offset() + row * work.stride();
             MemorySegment memory = work.memory();
-            loops.affine(x.memory(), x.offset() + row * x.stride(), memory, at, form.scale(), 0, n);
+            MemorySegment scores = x.memory();
+            long from = x.offset() + row * x.stride();
+            if (form.scale() != 1 || masked) {
+                loops.affine(scores, from, memory, at, form.scale(), 0, n);
+                scores = memory;
+                from = at;
+            }
             if (masked) {
                 long addend = mask.offset() + row * mask.stride();
                 loops.binary(BinaryFn.ADD, memory, at, mask.memory(), addend, memory, at, n);
             }
-            double sum = loops.expSum(memory, at, loops.max(memory, at, n), memory, at, n);
+            double sum = loops.expSum(scores, from, loops.max(scores, from, n), memory, at, n);
             long to = y.offset() + row * y.stride();
             if (form.guarded() && Double.isNaN(sum)) {
                 loops.fill(y.memory(), to, 0, n);

@@ -39,14 +39,38 @@ abstract class ExponentialCode extends RowCode {
         operate(Arithmetic.ADD_INTEGERS, 4, 4, Float.intBitsToFloat(ONE_BITS + (scale << EXPONENT_SHIFT)));
     }
 
+    /** e^v with instructions of AVX-512, which scale: v in vector 1; the result is vector 3 times 2 to vector 5. */
+    private void wideSplit(VectorAssembler wide) {
+        operate(Arithmetic.MULTIPLY, 5, 1, Exponential.LOG2_E);
+        wide.round512(5, 5);
+        add(1, 5, Exponential.LN2_HIGH);
+        add(1, 5, Exponential.LN2_LOW);
+        vectors.constant(3, POLYNOMIAL[0]);
+        for (int i = 1; i < POLYNOMIAL.length; i++) {
+            horner(3, 1, POLYNOMIAL[i]);
+        }
+        horner(3, 1, 1);
+        horner(3, 1, 1);
+    }
+
     /**
-     * e^(x - shift), 0 below 2^-125: x in vector 0, where the result goes, the shift in 10, {@link Exponential#LOW} in
-     * 11.
+     * e^(x - shift), 0 below 2^-125, or where AVX-512 is below 2^-149: x in vector 0, where the result goes, the shift
+     * in 10, {@link Exponential#LOW} in 11.
+     *
+     * @param bounded whether x is at most the shift
      */
-    final void shiftedExponential() {
+    final void shiftedExponential(boolean bounded) {
         operate(Arithmetic.SUBTRACT, 6, 0, 10);
-        atLeast(1, 6, -88);
-        atMost(1, 1, 89);
+        VectorAssembler wide = vectors.wide();
+        atLeast(1, 6, wide == null ? -88 : -110);
+        if (!bounded) {
+            atMost(1, 1, 89);
+        }
+        if (wide != null) {
+            wideSplit(wide);
+            wide.scale512(0, 3, 5);
+            return;
+        }
         vectors.zero(2);
         split(-1); // 2^128 is no number, twice 2^127 is infinity
         operate(Arithmetic.ADD, 3, 3, 1f);
@@ -55,7 +79,7 @@ abstract class ExponentialCode extends RowCode {
         vectors.zeroWhereLess(0, 6, 11);
     }
 
-    /** y = e^(x - shift), 0 below 2^-125; sums up y. */
+    /** y = e^(x - shift), 0 where {@link #shiftedExponential} says; sums up y. */
     static final class ExpSum extends ExponentialCode {
         ExpSum(int lanes) {
             super(lanes, true);
@@ -69,7 +93,7 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void vector(boolean narrow) {
-            shiftedExponential();
+            shiftedExponential(false);
             if (narrow) {
                 vectors.keepNarrow(0);
             }

@@ -1,6 +1,5 @@
 package dev.tenon.cpu.machine;
 
-import static dev.tenon.cpu.machine.Assembler.R10;
 import static dev.tenon.cpu.machine.Assembler.R8;
 import static dev.tenon.cpu.machine.Assembler.R9;
 import static dev.tenon.cpu.machine.Assembler.RCX;
@@ -8,7 +7,6 @@ import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
-import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
 
 /**
@@ -42,6 +40,8 @@ final class SoftmaxCode extends ExponentialCode {
     private static final int[] POINTERS = {RSI, RDX, RCX, R8};
     private static final int OTHER = 7;
 
+    private final RowWalk walk = new RowWalk(code, vectors);
+
     SoftmaxCode(int lanes) {
         super(lanes, true);
     }
@@ -53,17 +53,11 @@ final class SoftmaxCode extends ExponentialCode {
 
     @Override
     void vector(boolean narrow) {
-        shiftedExponential();
+        shiftedExponential(true);
         if (narrow) {
             vectors.keepNarrow(0);
         }
         operate(Arithmetic.ADD, 8, 8, 0);
-    }
-
-    /** What a walk does with a vector of a row. */
-    @FunctionalInterface
-    private interface Body {
-        void run(boolean narrow);
     }
 
     @Override
@@ -82,18 +76,18 @@ final class SoftmaxCode extends ExponentialCode {
         code.load(R9, argument(PARAMETERS));
         code.test(R9);
         code.jump(Assembler.EQUAL, unmasked);
-        walk(narrow -> scale(true, narrow));
+        walk.over(narrow -> scale(true, narrow));
         code.jump(scaled);
         code.place(unmasked);
-        walk(narrow -> scale(false, narrow));
+        walk.over(narrow -> scale(false, narrow));
         code.place(scaled);
         vectors.spread(Arithmetic.MAXIMUM, 8, OTHER);
         vectors.move(10, 8);
         vectors.zero(8);
-        walk(narrow -> {
-            load(0, RDX, narrow);
+        walk.over(narrow -> {
+            walk.load(0, RDX, narrow);
             vector(narrow);
-            store(RDX, 0, narrow);
+            walk.store(RDX, 0, narrow);
         });
         vectors.spread(Arithmetic.ADD, 8, OTHER);
         vectors.constant(9, 1);
@@ -112,38 +106,15 @@ final class SoftmaxCode extends ExponentialCode {
         return code.bytes();
     }
 
-    /** All vectors of a row, then the lanes that are left; R9 is the offset in the row. */
-    private void walk(Body body) {
-        int lanes = vectors.bytes() / 4;
-        Label top = new Label();
-        Label rest = new Label();
-        Label done = new Label();
-        code.xor(R9, R9);
-        code.load(R10, argument(N));
-        code.subtractConstant(R10, lanes);
-        code.jump(Assembler.LESS, rest);
-        code.place(top);
-        body.run(false);
-        code.addConstant(R9, vectors.bytes());
-        code.subtractConstant(R10, lanes);
-        code.jump(Assembler.NOT_LESS, top);
-        code.place(rest);
-        code.addConstant(R10, lanes);
-        code.jump(Assembler.EQUAL, done);
-        vectors.masks(argument(MASKS));
-        body.run(true);
-        code.place(done);
-    }
-
     private void scale(boolean masked, boolean narrow) {
-        load(0, RSI, narrow);
+        walk.load(0, RSI, narrow);
         if (masked) {
-            load(1, RCX, narrow);
+            walk.load(1, RCX, narrow);
             vectors.multiplyThenAdd(0, 10, 1);
         } else {
             operate(Arithmetic.MULTIPLY, 0, 0, 10);
         }
-        store(RDX, 0, narrow);
+        walk.store(RDX, 0, narrow);
         if (narrow) {
             vectors.load(1, argument(REST));
             operate(Arithmetic.ADD, 0, 0, 1);
@@ -160,53 +131,33 @@ final class SoftmaxCode extends ExponentialCode {
         code.jump(Assembler.EQUAL, guarded);
         code.compareConstant(R9, STREAM);
         code.jump(Assembler.EQUAL, stream);
-        walk(narrow -> {
+        walk.over(narrow -> {
             quotient(narrow);
-            store(R8, 0, narrow);
+            walk.store(R8, 0, narrow);
         });
         code.jump(done);
         code.place(guarded);
-        walk(narrow -> {
+        walk.over(narrow -> {
             quotient(narrow);
             vectors.zero(1);
             operate(Arithmetic.MAXIMUM, 0, 0, 1); // the second where the first is NaN
-            store(R8, 0, narrow);
+            walk.store(R8, 0, narrow);
         });
         code.jump(done);
         code.place(stream);
-        walk(narrow -> {
+        walk.over(narrow -> {
             quotient(narrow);
             if (narrow) {
-                store(R8, 0, true);
+                walk.store(R8, 0, true);
             } else {
-                vectors.storeStream(at(R8), 0);
+                vectors.storeStream(RowWalk.at(R8), 0);
             }
         });
         code.place(done);
     }
 
     private void quotient(boolean narrow) {
-        load(0, RDX, narrow);
+        walk.load(0, RDX, narrow);
         operate(Arithmetic.MULTIPLY, 0, 0, 9);
-    }
-
-    private static Memory at(int pointer) {
-        return new Memory(pointer, R9, 1, 0);
-    }
-
-    private void load(int to, int pointer, boolean narrow) {
-        if (narrow) {
-            vectors.loadNarrow(to, 0, at(pointer));
-        } else {
-            vectors.load(to, at(pointer));
-        }
-    }
-
-    private void store(int pointer, int from, boolean narrow) {
-        if (narrow) {
-            vectors.storeNarrow(at(pointer), 0, from);
-        } else {
-            vectors.store(at(pointer), from);
-        }
     }
 }

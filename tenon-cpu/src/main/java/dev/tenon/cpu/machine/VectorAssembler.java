@@ -116,6 +116,10 @@ final class VectorAssembler extends Assembler {
         code.write(NOT_LESS_THAN);
     }
 
+    void squareRoot256(int to, int from) {
+        vex(MAP_0F, NONE, 0x51, to, 0, from);
+    }
+
     /** Past the caches; the address is a multiple of 32. */
     void storeStream256(Memory to, int from) {
         vex(MAP_0F, NONE, 0x2B, from, 0, to);
@@ -238,6 +242,17 @@ final class VectorAssembler extends Assembler {
         code.write(bits);
     }
 
+    /** To whole numbers, half to even. */
+    void round512(int to, int from) {
+        evex(MAP_0F3A, P66, 0x08, to, 0, from);
+        code.write(0);
+    }
+
+    /** to = a 2^k for whole k. */
+    void scale512(int to, int a, int k) {
+        evex(MAP_0F38, P66, 0x2C, to, a, k);
+    }
+
     /** A mask, as the vectors' 256-bit form. */
     void notLess512(int mask, int a, int b) {
         evex(MAP_0F, NONE, 0xC2, mask, a, b);
@@ -249,6 +264,10 @@ final class VectorAssembler extends Assembler {
         evexPrefix(MAP_0F, NONE, to, 0, from >> 4 & 1, from >> 3 & 1, 0x80 | mask);
         code.write(0x28);
         code.write(0xC0 | (to & 7) << 3 | from & 7);
+    }
+
+    void squareRoot512(int to, int from) {
+        evex(MAP_0F, NONE, 0x51, to, 0, from);
     }
 
     /** Past the caches; the address is a multiple of 64. */

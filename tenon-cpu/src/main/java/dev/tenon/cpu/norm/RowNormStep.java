@@ -6,7 +6,9 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.NormKernel;
 import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowNormStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
+    private static final int MOST_ROWS = 1 << 20;
 
     private final DType dtype;
     private final Norm norm;
@@ -96,7 +99,14 @@ final class RowNormStep implements CpuStep, RangeTask {
         MemorySegment workspace = frame.workspace(worker);
         Place scales = place(frame, scale, workspace, scaleAt);
         Place biases = place(frame, bias, workspace, biasAt);
+        boolean together = dtype == DType.F32 && !norm.perRow && norm.size <= BLOCK;
         for (long row = from; row < to; row++) {
+            if (together) {
+                row += rows(loops, x, y, row, to, scales, biases);
+                if (row == to) {
+                    return;
+                }
+            }
             long first = row * norm.size;
             if (dtype == DType.F64) {
                 LaneNorms.standardise(x, y, first, norm.size, norm.epsilon, norm.rms);
@@ -113,6 +123,15 @@ final class RowNormStep implements CpuStep, RangeTask {
                 write(loops, x, y, first, moments, scales, biases, workspace);
             }
         }
+    }
+
+    /** As many rows from one on as loops over many do; returns how many. */
+    private int rows(Loops loops, MemorySegment x, MemorySegment y, long row, long to, Place scales, Place biases) {
+        int count = (int) Math.min(to - row, MOST_ROWS);
+        int n = (int) norm.size;
+        NormKernel.Form form = new NormKernel.Form(count, n, (float) norm.epsilon, norm.rms);
+        long offset = 4L * row * n;
+        return loops.norm(form, new Matrix(x, offset, 4L * n), new Matrix(y, offset, 4L * n), scales, biases);
     }
 
     /** A parameter as a row of its own, in memory or repeated into workspace. */

@@ -4,8 +4,10 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
 import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.RangeTask;
@@ -14,6 +16,11 @@ import java.lang.foreign.MemorySegment;
 /** Softmax or its logarithm over rows of consecutive elements: the largest, the sum of exponentials, the quotients. */
 final class SoftmaxStep implements CpuStep, RangeTask {
     private static final int BLOCK = FloatRows.BLOCK;
+    private static final int MOST_ROWS = 1 << 20;
+
+    /** A result that is larger does not stay in a cache until it is read. */
+    private static final long STREAM_BYTES = 64 << 20;
+
     private static final long X_AT = 0;
     private static final long Y_AT = FloatRows.BLOCK_BYTES;
 
@@ -44,6 +51,12 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
+        if (dtype == DType.F32 && !log && size <= BLOCK) {
+            for (long row = from; row < to; row += MOST_ROWS) {
+                together(loops, x, y, row, (int) Math.min(to - row, MOST_ROWS), workspace);
+            }
+            return;
+        }
         for (long row = from; row < to; row++) {
             if (dtype == DType.F64) {
                 LaneNorms.softmax(x, y, row * size, 1, size, log);
@@ -51,6 +64,17 @@ final class SoftmaxStep implements CpuStep, RangeTask {
                 row(loops, x, y, row * size, workspace);
             }
         }
+    }
+
+    /** Rows of one block each: read once, and written once, past the caches where they would not stay anyway. */
+    private void together(
+            Loops loops, MemorySegment x, MemorySegment y, long from, int count, MemorySegment workspace) {
+        long bytes = 4 * size;
+        boolean stream = rows * bytes > STREAM_BYTES;
+        Matrix result = new Matrix(y, from * bytes, bytes);
+        SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, (int) size, 1, false, stream);
+        Matrix work = stream ? new Matrix(workspace, X_AT, 0) : result;
+        loops.softmax(form, new Matrix(x, from * bytes, bytes), Matrix.NONE, work, result);
     }
 
     private void row(Loops loops, MemorySegment x, MemorySegment y, long first, MemorySegment workspace) {

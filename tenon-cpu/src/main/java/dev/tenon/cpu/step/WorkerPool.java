@@ -22,7 +22,7 @@ public final class WorkerPool implements AutoCloseable {
      * How long a worker spins before it parks: longer than the gap between two steps of a model, too short to matter to
      * others.
      */
-    private static final long SPIN_NANOS = 40_000;
+    private static final long SPIN_NANOS = 100_000;
 
     /** Pieces a worker: enough that a core which someone else uses for a while does not hold up the loop. */
     private static final int PIECES = 4;

@@ -100,4 +100,12 @@ class AssemblerTest {
                 .isEqualTo("62817c482b0c08");
         assertThat(hex(VectorAssembler::storeFence)).isEqualTo("0faef8");
     }
+
+    @Test
+    void rootsAndScales() {
+        assertThat(hex(code -> code.squareRoot256(9, 9))).isEqualTo("c4417c51c9");
+        assertThat(hex(code -> code.squareRoot512(19, 9))).isEqualTo("62c17c4851d9");
+        assertThat(hex(code -> code.round512(5, 15))).isEqualTo("62d37d4808ef00");
+        assertThat(hex(code -> code.scale512(0, 3, 25))).isEqualTo("629265482cc1");
+    }
 }
