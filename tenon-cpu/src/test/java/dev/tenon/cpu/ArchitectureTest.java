@@ -13,6 +13,7 @@ class ArchitectureTest {
         House.of("dev.tenon.cpu")
                 .dependsDownwards(
                         "machine",
+                        "function",
                         "loops",
                         "step",
                         "elementwise",

@@ -4,6 +4,8 @@ import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.CompareFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cpu.function.PlainLogarithms;
+import dev.tenon.cpu.function.PlainPairs;
 import dev.tenon.cpu.machine.Place;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -62,11 +64,15 @@ final class PlainElementwise {
             case SIGN -> sign(of.x, of.y, n);
             case SHRINK -> shrink(of.x, of.y, alpha, beta, n);
             case THRESHOLDED_RELU -> threshold(of.x, of.y, alpha, n);
+            case LOG2 -> PlainLogarithms.log2(of.x, of.y, n);
+            case ASINH -> PlainLogarithms.asinh(of.x, of.y, n);
+            case ACOSH -> PlainLogarithms.acosh(of.x, of.y, n);
+            case ATANH -> PlainLogarithms.atanh(of.x, of.y, n);
             default -> byDefinition(op, of.x, of.y, n);
         }
     }
 
-    /** Whether a function has a loop here that the JVM turns into vectors; the others go by their definition. */
+    /** Whether a function has a loop here; the others go by their definition. */
     static boolean has(UnaryFn fn) {
         return switch (fn) {
             case EXP,
@@ -93,7 +99,11 @@ final class PlainElementwise {
                     SIGN,
                     SOFTSIGN,
                     SHRINK,
-                    THRESHOLDED_RELU -> true;
+                    THRESHOLDED_RELU,
+                    LOG2,
+                    ASINH,
+                    ACOSH,
+                    ATANH -> true;
             default -> false;
         };
     }
@@ -257,13 +267,13 @@ final class PlainElementwise {
             case MAX -> max(a, b, y, n);
             case MIN -> min(a, b, y, n);
             case PRELU -> parametricRelu(a, b, y, n);
-            default -> byDefinition(fn, a, b, y, n);
-        }
-    }
-
-    private static void byDefinition(BinaryFn fn, float[] a, float[] b, float[] y, int n) {
-        for (int j = 0; j < n; j++) {
-            y[j] = (float) fn.apply(a[j], b[j]);
+            case FLOOR_DIV -> PlainPairs.floorDivide(a, b, y, n);
+            case MOD -> PlainPairs.mod(a, b, y, n);
+            case FMOD -> PlainPairs.fmod(a, b, y, n);
+            case POW -> PlainPairs.pow(a, b, y, n);
+            case ATAN2 -> PlainPairs.atan2(a, b, y, n);
+            case AND, OR, XOR, BIT_AND, BIT_OR, BIT_XOR, SHL, SHR ->
+                throw new IllegalArgumentException(fn + " takes no floats");
         }
     }
 
