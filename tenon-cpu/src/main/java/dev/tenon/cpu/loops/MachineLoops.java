@@ -208,7 +208,7 @@ public final class MachineLoops extends LoopsOverOthers {
     public void softmax(SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
         boolean outside = x.memory().isNative() && mask.memory().isNative();
         outside = outside && work.memory().isNative() && y.memory().isNative();
-        if (outside && form.n() <= BLOCK) {
+        if (outside && form.n() <= SoftmaxKernel.MOST) {
             kernels.softmax.run(form, x, mask, work, y, ARGUMENTS.get().memory());
         } else {
             super.softmax(form, x, mask, work, y);

@@ -21,6 +21,11 @@ public record Matrix(MemorySegment memory, long offset, long stride) {
         return memory.address() == 0;
     }
 
+    /** Whether rows of so many bytes are whole vectors of so many bytes, and aligned to them. */
+    boolean isWholeVectors(long bytes, long vector) {
+        return bytes % vector == 0 && stride % vector == 0 && (memory.address() + offset) % vector == 0;
+    }
+
     /** That so many rows of so many bytes lie within the memory. */
     void check(long rows, long bytes) {
         long room = memory.byteSize() - bytes; // for the rows before the last

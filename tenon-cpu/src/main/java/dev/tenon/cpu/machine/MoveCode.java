@@ -28,6 +28,9 @@ final class MoveCode {
     static final int TO = 32;
     static final int TO_STEP = 40;
 
+    /** Whether rows go past the caches: they are whole vectors, aligned where they go. */
+    static final int STREAM = 48;
+
     private static final int VECTOR = 32;
     private static final int WORD = 4;
 
@@ -41,6 +44,10 @@ final class MoveCode {
         code.load(RCX, argument(ROWS));
         code.load(R8, argument(FROM_STEP));
         code.load(R9, argument(TO_STEP));
+        Label stream = new Label();
+        code.load(RAX, argument(STREAM));
+        code.test(RAX);
+        code.jump(Assembler.NOT_EQUAL, stream);
         Label row = new Label();
         Label words = new Label();
         Label word = new Label();
@@ -81,7 +88,30 @@ final class MoveCode {
         code.jump(Assembler.NOT_EQUAL, row);
         code.zeroUpper();
         code.ret();
+        code.place(stream);
+        stream(code);
+        code.storeFence();
+        code.zeroUpper();
+        code.ret();
         return code.bytes();
+    }
+
+    private static void stream(VectorAssembler code) {
+        Label row = new Label();
+        Label vector = new Label();
+        code.place(row);
+        code.xor(R10, R10);
+        code.load(RAX, argument(ROW_BYTES));
+        code.place(vector);
+        code.load256(0, new Memory(RSI, R10, 1, 0));
+        code.storeStream256(new Memory(RDX, R10, 1, 0), 0);
+        code.addConstant(R10, VECTOR);
+        code.subtractConstant(RAX, VECTOR);
+        code.jump(Assembler.NOT_EQUAL, vector);
+        code.add(RSI, R8);
+        code.add(RDX, R9);
+        code.subtractConstant(RCX, 1);
+        code.jump(Assembler.NOT_EQUAL, row);
     }
 
     private static Memory argument(int offset) {

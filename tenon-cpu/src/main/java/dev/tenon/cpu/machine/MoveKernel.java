@@ -5,6 +5,10 @@ import java.lang.foreign.ValueLayout;
 
 /** Moves rows of bytes by machine code. Thread-safe. */
 public record MoveKernel(CallableCode kernel) {
+    /** More is not read again before it has left the caches. */
+    static final long STREAM_BYTES = 8 << 20;
+
+    private static final long VECTOR = 32;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     /** @throws IllegalStateException if it cannot run here; the message is the reason */
@@ -35,6 +39,8 @@ public record MoveKernel(CallableCode kernel) {
         arguments.set(LONG, MoveCode.FROM_STEP, from.stride());
         arguments.set(LONG, MoveCode.TO, to.offset());
         arguments.set(LONG, MoveCode.TO_STEP, to.stride());
+        boolean stream = rows > STREAM_BYTES / bytes && to.isWholeVectors(bytes, VECTOR);
+        arguments.set(LONG, MoveCode.STREAM, stream ? 1 : 0);
         kernel.call(arguments, from.memory(), to.memory(), MemorySegment.NULL, MemorySegment.NULL);
     }
 }

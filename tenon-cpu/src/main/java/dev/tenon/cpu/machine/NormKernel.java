@@ -18,8 +18,9 @@ public record NormKernel(CallableCode kernel, int lanes) {
      * @param rows how many
      * @param n elements of each, at most a few thousand: they are summed in f32
      * @param rms whether the mean is taken as 0
+     * @param stream whether results go past the caches, where their rows are aligned and whole vectors
      */
-    public record Form(int rows, int n, float epsilon, boolean rms) {}
+    public record Form(int rows, int n, float epsilon, boolean rms, boolean stream) {}
 
     /**
      * With vectors of that many floats.
@@ -64,6 +65,8 @@ public record NormKernel(CallableCode kernel, int lanes) {
         arguments.set(LONG, NormRowsCode.X_STEP, x.stride());
         arguments.set(LONG, NormRowsCode.Y_STEP, y.stride());
         arguments.set(LONG, NormRowsCode.RMS, form.rms ? 1 : 0);
+        boolean stream = form.stream && y.isWholeVectors(bytes, 4L * lanes);
+        arguments.set(LONG, NormRowsCode.STREAM, stream ? 1 : 0);
         if (form.n % lanes != 0) {
             VectorCode.writeMasks(lanes, arguments, RowCode.MASKS, form.n % lanes);
         }

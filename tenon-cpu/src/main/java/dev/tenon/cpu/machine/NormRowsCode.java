@@ -32,6 +32,9 @@ final class NormRowsCode {
     /** Whether the mean is taken as zero. */
     static final int RMS = ROWS + 24;
 
+    /** Whether y goes past the caches: its rows are whole vectors, aligned. */
+    static final int STREAM = ROWS + 32;
+
     private static final int[] POINTERS = {RSI, RDX, RCX, R8};
     private static final int OTHER = 7;
 
@@ -67,6 +70,7 @@ final class NormRowsCode {
         code.store(RowCode.argument(ROWS), RAX);
         code.jump(Assembler.NOT_EQUAL, row);
         code.place(end);
+        code.storeFence();
         code.zeroUpper();
         code.ret();
         return code.bytes();
@@ -130,6 +134,19 @@ final class NormRowsCode {
     }
 
     private void write() {
+        Label stream = new Label();
+        Label done = new Label();
+        code.load(R9, RowCode.argument(STREAM));
+        code.test(R9);
+        code.jump(Assembler.NOT_EQUAL, stream);
+        write(false);
+        code.jump(done);
+        code.place(stream);
+        write(true);
+        code.place(done);
+    }
+
+    private void write(boolean stream) {
         Label scaled = new Label();
         Label biased = new Label();
         Label done = new Label();
@@ -137,17 +154,17 @@ final class NormRowsCode {
         code.compareConstant(R9, 1);
         code.jump(Assembler.EQUAL, scaled);
         code.jump(Assembler.NOT_LESS, biased);
-        write(false, false);
+        write(false, false, stream);
         code.jump(done);
         code.place(scaled);
-        write(true, false);
+        write(true, false, stream);
         code.jump(done);
         code.place(biased);
-        write(true, true);
+        write(true, true, stream);
         code.place(done);
     }
 
-    private void write(boolean scale, boolean bias) {
+    private void write(boolean scale, boolean bias, boolean stream) {
         walk.over(narrow -> {
             walk.load(0, RSI, narrow);
             operate(Arithmetic.SUBTRACT, 0, 0, 10);
@@ -160,7 +177,11 @@ final class NormRowsCode {
                 walk.load(1, R8, narrow);
                 operate(Arithmetic.ADD, 0, 0, 1);
             }
-            walk.store(RDX, 0, narrow);
+            if (stream && !narrow) {
+                vectors.storeStream(RowWalk.at(RDX), 0);
+            } else {
+                walk.store(RDX, 0, narrow);
+            }
         });
     }
 }

@@ -2,6 +2,7 @@ package dev.tenon.cpu.machine;
 
 import static dev.tenon.cpu.machine.Assembler.R8;
 import static dev.tenon.cpu.machine.Assembler.R9;
+import static dev.tenon.cpu.machine.Assembler.RAX;
 import static dev.tenon.cpu.machine.Assembler.RCX;
 import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
@@ -36,6 +37,9 @@ final class SoftmaxCode extends ExponentialCode {
     static final int GUARDED = 1;
     /** Past the caches: y's rows are whole vectors, aligned. */
     static final int STREAM = 2;
+
+    /** Bytes of a row whose exponentials are summed up before they are added to the sum of the others. */
+    private static final int PART = 4096;
 
     private static final int[] POINTERS = {RSI, RDX, RCX, R8};
     private static final int OTHER = 7;
@@ -84,11 +88,14 @@ final class SoftmaxCode extends ExponentialCode {
         vectors.spread(Arithmetic.MAXIMUM, 8, OTHER);
         vectors.move(10, 8);
         vectors.zero(8);
+        vectors.zero(9);
         walk.over(narrow -> {
             walk.load(0, RDX, narrow);
             vector(narrow);
             walk.store(RDX, 0, narrow);
+            setAside();
         });
+        operate(Arithmetic.ADD, 8, 8, 9);
         vectors.spread(Arithmetic.ADD, 8, OTHER);
         vectors.constant(9, 1);
         operate(Arithmetic.DIVIDE, 9, 9, 8);
@@ -104,6 +111,17 @@ final class SoftmaxCode extends ExponentialCode {
         code.zeroUpper();
         code.ret();
         return code.bytes();
+    }
+
+    /** Now and then adds the sum to that of the row's part before: lanes that sum up thousands lose digits. */
+    private void setAside() {
+        Label later = new Label();
+        code.move(RAX, RowWalk.OFFSET);
+        code.andConstant(RAX, PART - 1);
+        code.jump(Assembler.NOT_EQUAL, later);
+        operate(Arithmetic.ADD, 9, 9, 8);
+        vectors.zero(8);
+        code.place(later);
     }
 
     private void scale(boolean masked, boolean narrow) {

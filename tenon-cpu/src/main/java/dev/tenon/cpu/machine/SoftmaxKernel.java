@@ -12,11 +12,14 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
+    /** The most elements of a row. */
+    public static final int MOST = 1 << 16;
+
     /**
      * What is computed.
      *
      * @param rows how many
-     * @param n elements of each, at most a few thousand: they are summed in f32
+     * @param n elements of each, at most {@link #MOST}: they are summed in f32
      * @param scale of x, before the mask
      * @param guarded whether results that are NaN become 0
      * @param stream whether results go past the caches, where their rows are aligned and whole vectors
@@ -58,9 +61,7 @@ public record SoftmaxKernel(CallableCode kernel, int lanes) {
         if (masked) {
             mask.check(form.rows, bytes);
         }
-        long vector = 4L * lanes;
-        boolean stream = form.stream && bytes % vector == 0 && y.stride() % vector == 0;
-        stream = stream && (y.memory().address() + y.offset()) % vector == 0;
+        boolean stream = form.stream && y.isWholeVectors(bytes, 4L * lanes);
         Matrix[] all = {x, work, mask, y};
         for (int i = 0; i < all.length; i++) {
             arguments.set(LONG, RowCode.X + 8L * i, all[i].offset());

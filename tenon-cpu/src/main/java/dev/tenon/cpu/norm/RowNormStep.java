@@ -129,7 +129,8 @@ final class RowNormStep implements CpuStep, RangeTask {
     private int rows(Loops loops, MemorySegment x, MemorySegment y, long row, long to, Place scales, Place biases) {
         int count = (int) Math.min(to - row, MOST_ROWS);
         int n = (int) norm.size;
-        NormKernel.Form form = new NormKernel.Form(count, n, (float) norm.epsilon, norm.rms);
+        NormKernel.Form form = new NormKernel.Form(
+                count, n, (float) norm.epsilon, norm.rms, 4 * norm.rows * n > SoftmaxStep.STREAM_BYTES);
         long offset = 4L * row * n;
         return loops.norm(form, new Matrix(x, offset, 4L * n), new Matrix(y, offset, 4L * n), scales, biases);
     }

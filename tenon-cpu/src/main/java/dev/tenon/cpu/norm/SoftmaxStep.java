@@ -19,7 +19,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
     private static final int MOST_ROWS = 1 << 20;
 
     /** A result that is larger does not stay in a cache until it is read. */
-    private static final long STREAM_BYTES = 64 << 20;
+    static final long STREAM_BYTES = 64 << 20;
 
     private static final long X_AT = 0;
     private static final long Y_AT = FloatRows.BLOCK_BYTES;
@@ -51,7 +51,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         MemorySegment x = frame.at(input);
         MemorySegment y = frame.at(output);
         MemorySegment workspace = frame.workspace(worker);
-        if (dtype == DType.F32 && !log && size <= BLOCK) {
+        if (isTogether()) {
             for (long row = from; row < to; row += MOST_ROWS) {
                 together(loops, x, y, row, (int) Math.min(to - row, MOST_ROWS), workspace);
             }
@@ -66,7 +66,11 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         }
     }
 
-    /** Rows of one block each: read once, and written once, past the caches where they would not stay anyway. */
+    private boolean isTogether() {
+        return dtype == DType.F32 && !log && size <= SoftmaxKernel.MOST;
+    }
+
+    /** Rows that stay in a cache: read once, and written once, past the caches where they would not stay anyway. */
     private void together(
             Loops loops, MemorySegment x, MemorySegment y, long from, int count, MemorySegment workspace) {
         long bytes = 4 * size;
@@ -148,6 +152,6 @@ final class SoftmaxStep implements CpuStep, RangeTask {
 
     @Override
     public long workspaceBytes() {
-        return 2 * FloatRows.BLOCK_BYTES;
+        return isTogether() ? Math.max(4 * size, 4) : 2 * FloatRows.BLOCK_BYTES;
     }
 }

@@ -61,4 +61,23 @@ class MoveKernelTest {
         assertThatThrownBy(() -> kernel.run(4, 16, wide, new Matrix(large.asReadOnly(), 0, 16), arguments))
                 .isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    void manyBytesArriveToo() {
+        MoveKernel kernel = MoveKernel.make();
+        long bytes = 96;
+        long rows = MoveKernel.STREAM_BYTES / bytes + 3;
+        MemorySegment from = Arena.ofAuto().allocate(rows * (bytes + 4) + 4, 64);
+        for (long i = 0; i < from.byteSize(); i++) {
+            from.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + (i >> 8)));
+        }
+        MemorySegment to = Arena.ofAuto().allocate(rows * 128, 64);
+        to.fill((byte) 0x55);
+        kernel.run(rows, bytes, new Matrix(from, 4, bytes + 4), new Matrix(to, 0, 128), arguments);
+        for (long row = 0; row < rows; row++) {
+            assertThat(to.asSlice(row * 128, bytes).mismatch(from.asSlice(4 + row * (bytes + 4), bytes)))
+                    .isEqualTo(-1);
+            assertThat(to.get(ValueLayout.JAVA_BYTE, row * 128 + bytes)).isEqualTo((byte) 0x55);
+        }
+    }
 }

@@ -3,6 +3,7 @@ package dev.tenon.cpu.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.assertj.core.data.Offset;
@@ -34,7 +35,7 @@ class NormKernelTest {
         Place times = parameters > 0 ? new Place(scale, 0) : Place.NONE;
         Place plus = parameters > 1 ? new Place(bias, 0) : Place.NONE;
         Matrix to = new Matrix(y, 0, 4 * stride);
-        NormKernel.Form form = new NormKernel.Form(ROWS, n, EPSILON, rms);
+        NormKernel.Form form = new NormKernel.Form(ROWS, n, EPSILON, rms, false);
         assertThat(kernel.run(form, new Matrix(x, 0, 4 * stride), to, times, plus, arguments))
                 .isEqualTo(ROWS);
         for (int row = 0; row < ROWS; row++) {
@@ -83,7 +84,7 @@ class NormKernelTest {
             MemorySegment x = MachineCode.random(ROWS * (long) n, random);
             MachineCode.set(x, 2 * n + 7, special);
             MemorySegment y = MachineCode.poisoned(ROWS * (long) n);
-            NormKernel.Form form = new NormKernel.Form(ROWS, n, EPSILON, false);
+            NormKernel.Form form = new NormKernel.Form(ROWS, n, EPSILON, false, false);
             Matrix to = new Matrix(y, 0, 4L * n);
             assertThat(kernel.run(form, new Matrix(x, 0, 4L * n), to, Place.NONE, Place.NONE, arguments))
                     .isEqualTo(2);
@@ -92,7 +93,7 @@ class NormKernelTest {
         }
         MemorySegment equal = MachineCode.poisoned(n);
         equal.fill((byte) 0);
-        NormKernel.Form exact = new NormKernel.Form(1, n, 0, false);
+        NormKernel.Form exact = new NormKernel.Form(1, n, 0, false, false);
         Matrix row = new Matrix(equal, 0, 4L * n);
         assertThat(kernel.run(exact, row, row, Place.NONE, Place.NONE, arguments))
                 .as("no epsilon")
@@ -103,7 +104,7 @@ class NormKernelTest {
     @MethodSource("widths")
     void refusesWhatDoesNotFit(int lanes) {
         NormKernel kernel = NormKernel.make(lanes);
-        NormKernel.Form form = new NormKernel.Form(2, 4, EPSILON, false);
+        NormKernel.Form form = new NormKernel.Form(2, 4, EPSILON, false, false);
         Matrix eight = new Matrix(MachineCode.poisoned(8), 0, 16);
         Matrix seven = new Matrix(MachineCode.poisoned(7), 0, 16);
         Place three = new Place(MachineCode.poisoned(3), 0);
@@ -119,5 +120,26 @@ class NormKernelTest {
         Matrix fixed = new Matrix(eight.memory().asReadOnly(), 0, 16);
         assertThatThrownBy(() -> kernel.run(form, eight, fixed, four, four, arguments))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @MethodSource("widths")
+    void resultsPastTheCachesAreTheSame(int lanes) {
+        NormKernel kernel = NormKernel.make(lanes);
+        int n = 3 * lanes;
+        MemorySegment x = MachineCode.random(ROWS * (long) n, random);
+        Place scale = new Place(MachineCode.random(n, random), 0);
+        for (Place times : new Place[] {Place.NONE, scale}) {
+            for (Place plus : new Place[] {Place.NONE, times}) {
+                MemorySegment near = Arena.ofAuto().allocate(4L * ROWS * n, 64);
+                MemorySegment far = Arena.ofAuto().allocate(4L * ROWS * n, 64);
+                for (boolean stream : new boolean[] {false, true}) {
+                    Matrix y = new Matrix(stream ? far : near, 0, 4L * n);
+                    NormKernel.Form form = new NormKernel.Form(ROWS, n, EPSILON, false, stream);
+                    kernel.run(form, new Matrix(x, 0, 4L * n), y, times, plus, arguments);
+                }
+                assertThat(near.mismatch(far)).isEqualTo(-1);
+            }
+        }
     }
 }

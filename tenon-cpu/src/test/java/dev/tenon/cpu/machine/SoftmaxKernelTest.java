@@ -96,6 +96,7 @@ class SoftmaxKernelTest {
             check(softmax, n, special, true, n + 1L);
         }
         check(softmax, 4096, false, false, 0);
+        check(softmax, SoftmaxKernel.MOST - 1, false, false, -1);
     }
 
     @ParameterizedTest
