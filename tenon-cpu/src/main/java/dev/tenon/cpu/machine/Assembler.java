@@ -158,6 +158,13 @@ class Assembler {
         int32(value);
     }
 
+    /** Asks for a line of memory, which need not exist. */
+    void prefetch(Memory line) {
+        rex(false, 0, line.indexBits(), line.base);
+        write(0x0F, 0x18);
+        operand(1, line, 1);
+    }
+
     void push(int register) {
         rex(false, 0, 0, register);
         code.write(0x50 | register & 7);

@@ -22,14 +22,14 @@ abstract class ExponentialCode extends RowCode {
      * e^(v + rest) from v in vector 1 and rest in 2 as (1 + p) 2^k: p in vector 3 and 2^(k + scale) in 4. Uses 2, 5.
      */
     final void split(int scale) {
-        vectors.constant(4, Exponential.ROUNDER);
+        set(4, Exponential.ROUNDER);
         add(4, 1, Exponential.LOG2_E);
         operate(Arithmetic.SUBTRACT, 5, 4, Exponential.ROUNDER); // k
         add(2, 5, Exponential.LN2_LOW);
         vectors.move(3, 1);
         add(3, 5, Exponential.LN2_HIGH);
         operate(Arithmetic.ADD, 2, 2, 3); // r
-        vectors.constant(3, POLYNOMIAL[0]);
+        set(3, POLYNOMIAL[0]);
         for (int i = 1; i < POLYNOMIAL.length; i++) {
             horner(3, 2, POLYNOMIAL[i]);
         }
@@ -45,12 +45,18 @@ abstract class ExponentialCode extends RowCode {
         wide.round512(5, 5);
         add(1, 5, Exponential.LN2_HIGH);
         add(1, 5, Exponential.LN2_LOW);
-        vectors.constant(3, POLYNOMIAL[0]);
+        set(3, POLYNOMIAL[0]);
         for (int i = 1; i < POLYNOMIAL.length; i++) {
             horner(3, 1, POLYNOMIAL[i]);
         }
         horner(3, 1, 1);
         horner(3, 1, 1);
+    }
+
+    /** The constants of {@link #shiftedExponential}. */
+    final void keepExponential() {
+        keep(POLYNOMIAL);
+        keep(Exponential.LOG2_E, Exponential.LN2_HIGH, Exponential.LN2_LOW, 1, -110, 89);
     }
 
     /**
@@ -87,6 +93,7 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void begin() {
+            keepExponential();
             vectors.broadcast(10, argument(SCALARS));
             vectors.constant(11, Exponential.LOW);
         }
@@ -109,6 +116,17 @@ abstract class ExponentialCode extends RowCode {
 
         @Override
         void begin() {
+            keep(POLYNOMIAL);
+            keep(
+                    Exponential.LOG2_E,
+                    Exponential.ROUNDER,
+                    Exponential.LN2_HIGH,
+                    Exponential.LN2_LOW,
+                    -0.5f,
+                    15,
+                    1,
+                    0.5f);
+            keep(0.00415328005f, 0.183970973f, 0.102480799f, 1.20555723f, 0.0408814996f, 0.439286917f);
             vectors.constant(11, Float.intBitsToFloat(0x7FFF_FFFF));
         }
 
@@ -142,7 +160,7 @@ abstract class ExponentialCode extends RowCode {
 
         /** to = a factor + addend. */
         private void polynomial(int to, float factor, float addend) {
-            vectors.constant(to, factor);
+            set(to, factor);
             horner(to, 6, addend);
         }
     }

@@ -1,5 +1,6 @@
 package dev.tenon.cpu.machine;
 
+import static dev.tenon.cpu.machine.Assembler.R11;
 import static dev.tenon.cpu.machine.Assembler.R8;
 import static dev.tenon.cpu.machine.Assembler.R9;
 import static dev.tenon.cpu.machine.Assembler.RAX;
@@ -100,7 +101,10 @@ final class NormRowsCode {
         Label centred = new Label();
         vectors.zero(8);
         vectors.zero(9);
+        code.move(R11, RSI);
+        code.add(R11, RowCode.argument(X_STEP));
         walk.over(narrow -> {
+            code.prefetch(RowWalk.at(R11)); // the next row comes while this one is worked on
             walk.load(0, RSI, narrow);
             operate(Arithmetic.SUBTRACT, 0, 0, 10);
             if (narrow) {

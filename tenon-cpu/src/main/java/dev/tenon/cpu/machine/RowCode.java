@@ -10,6 +10,8 @@ import static dev.tenon.cpu.machine.Assembler.RSI;
 import dev.tenon.cpu.machine.Assembler.Label;
 import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Code that walks a row of floats, whole vectors and then the lanes that are left: y = f(x), or sums over x, or both.
@@ -40,11 +42,17 @@ abstract class RowCode {
     static final int SUMS = MASKS + 64;
     static final int ARGUMENT_BYTES = SUMS + 128;
 
+    /** Registers that code of rows has for constants, where there are 32; one between is for those without. */
+    private static final int FIRST_KEPT = 12;
+
+    private static final int LAST_KEPT = 31;
+
     private static final int[] POINTERS = {RSI, RDX, RCX, R8};
 
     final VectorAssembler code = new VectorAssembler();
     final VectorCode vectors;
 
+    private final Map<Float, Integer> kept = new HashMap<>();
     private final boolean writes;
     private final boolean sums;
 
@@ -121,33 +129,63 @@ abstract class RowCode {
         vectors.arithmetic(op, to, a, b);
     }
 
+    /**
+     * Keeps constants in registers over all rows, as many as there are registers: with 16 there are none. A load of
+     * each for every vector would take the room that vectors in flight need.
+     */
+    final void keep(float... values) {
+        for (float value : values) {
+            int register = FIRST_KEPT + kept.size();
+            register += register >= vectors.a(0) ? 1 : 0;
+            if (vectors.wide() != null && register <= LAST_KEPT && !kept.containsKey(value)) {
+                vectors.constant(register, value);
+                kept.put(value, register);
+            }
+        }
+    }
+
+    /** The register that has a constant now. */
+    private int constant(float value) {
+        Integer register = kept.get(value);
+        if (register != null) {
+            return register;
+        }
+        vectors.constant(vectors.a(0), value);
+        return vectors.a(0);
+    }
+
+    /** to = value. */
+    final void set(int to, float value) {
+        Integer register = kept.get(value);
+        if (register != null) {
+            vectors.move(to, register);
+        } else {
+            vectors.constant(to, value);
+        }
+    }
+
     /** to = a op value. */
     final void operate(Arithmetic op, int to, int a, float value) {
-        vectors.constant(vectors.a(0), value);
-        vectors.arithmetic(op, to, a, vectors.a(0));
+        vectors.arithmetic(op, to, a, constant(value));
     }
 
     /** to = b, or the value if b is less; NaN where b is. */
     final void atLeast(int to, int b, float value) {
-        vectors.constant(vectors.a(0), value);
-        vectors.arithmetic(Arithmetic.MAXIMUM, to, vectors.a(0), b);
+        vectors.arithmetic(Arithmetic.MAXIMUM, to, constant(value), b);
     }
 
     /** to = b, or the value if b is greater; NaN where b is. */
     final void atMost(int to, int b, float value) {
-        vectors.constant(vectors.a(0), value);
-        vectors.arithmetic(Arithmetic.MINIMUM, to, vectors.a(0), b);
+        vectors.arithmetic(Arithmetic.MINIMUM, to, constant(value), b);
     }
 
     /** to = to a + value. */
     final void horner(int to, int a, float value) {
-        vectors.constant(vectors.a(0), value);
-        vectors.multiplyThenAdd(to, a, vectors.a(0));
+        vectors.multiplyThenAdd(to, a, constant(value));
     }
 
     /** to += a value. */
     final void add(int to, int a, float value) {
-        vectors.constant(vectors.a(0), value);
-        vectors.multiplyAdd(to, a, vectors.a(0));
+        vectors.multiplyAdd(to, a, constant(value));
     }
 }

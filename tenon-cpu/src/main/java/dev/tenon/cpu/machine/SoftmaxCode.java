@@ -1,5 +1,6 @@
 package dev.tenon.cpu.machine;
 
+import static dev.tenon.cpu.machine.Assembler.R11;
 import static dev.tenon.cpu.machine.Assembler.R8;
 import static dev.tenon.cpu.machine.Assembler.R9;
 import static dev.tenon.cpu.machine.Assembler.RAX;
@@ -52,6 +53,7 @@ final class SoftmaxCode extends ExponentialCode {
 
     @Override
     void begin() {
+        keepExponential();
         vectors.constant(11, Exponential.LOW);
     }
 
@@ -89,7 +91,10 @@ final class SoftmaxCode extends ExponentialCode {
         vectors.move(10, 8);
         vectors.zero(8);
         vectors.zero(9);
+        code.move(R11, RSI);
+        code.add(R11, argument(STEPS));
         walk.over(narrow -> {
+            code.prefetch(RowWalk.at(R11)); // the next row comes while this one is worked on
             walk.load(0, RDX, narrow);
             vector(narrow);
             walk.store(RDX, 0, narrow);

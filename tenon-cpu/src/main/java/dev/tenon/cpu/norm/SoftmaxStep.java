@@ -21,6 +21,8 @@ final class SoftmaxStep implements CpuStep, RangeTask {
     /** A result that is larger does not stay in a cache until it is read. */
     static final long STREAM_BYTES = 64 << 20;
 
+    private static final long STREAM_SIZE = 2048;
+
     private static final long X_AT = 0;
     private static final long Y_AT = FloatRows.BLOCK_BYTES;
 
@@ -53,7 +55,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         MemorySegment workspace = frame.workspace(worker);
         if (isTogether()) {
             for (long row = from; row < to; row += MOST_ROWS) {
-                together(loops, x, y, row, (int) Math.min(to - row, MOST_ROWS), workspace);
+                together(frame, row, (int) Math.min(to - row, MOST_ROWS), worker);
             }
             return;
         }
@@ -70,15 +72,17 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         return dtype == DType.F32 && !log && size <= SoftmaxKernel.MOST;
     }
 
-    /** Rows that stay in a cache: read once, and written once, past the caches where they would not stay anyway. */
-    private void together(
-            Loops loops, MemorySegment x, MemorySegment y, long from, int count, MemorySegment workspace) {
+    /**
+     * Rows that stay in a cache: read once, and written once. They are written past the caches where they would not
+     * stay there anyway, unless a thread alone, which has all of the memory's time, is done with short ones sooner.
+     */
+    private void together(CpuFrame frame, long from, int count, int worker) {
         long bytes = 4 * size;
-        boolean stream = rows * bytes > STREAM_BYTES;
-        Matrix result = new Matrix(y, from * bytes, bytes);
+        boolean stream = rows * bytes > STREAM_BYTES && (frame.threads() > 1 || size > STREAM_SIZE);
+        Matrix result = new Matrix(frame.at(output), from * bytes, bytes);
         SoftmaxKernel.Form form = new SoftmaxKernel.Form(count, (int) size, 1, false, stream);
-        Matrix work = stream ? new Matrix(workspace, X_AT, 0) : result;
-        loops.softmax(form, new Matrix(x, from * bytes, bytes), Matrix.NONE, work, result);
+        Matrix work = stream ? new Matrix(frame.workspace(worker), X_AT, 0) : result;
+        Loops.current().softmax(form, new Matrix(frame.at(input), from * bytes, bytes), Matrix.NONE, work, result);
     }
 
     private void row(Loops loops, MemorySegment x, MemorySegment y, long first, MemorySegment workspace) {

@@ -98,6 +98,9 @@ class AssemblerTest {
                 .isEqualTo("c4417c2b4a20");
         assertThat(hex(code -> code.storeStream512(new Memory(Assembler.R8, Assembler.R9, 1, 0), 17)))
                 .isEqualTo("62817c482b0c08");
+        assertThat(hex(code -> code.prefetch(new Memory(Assembler.R11, Assembler.R9, 1, 0))))
+                .isEqualTo("430f180c0b");
+        assertThat(hex(code -> code.prefetch(Memory.at(Assembler.RSI, 64)))).isEqualTo("0f184e40");
         assertThat(hex(VectorAssembler::storeFence)).isEqualTo("0faef8");
     }
 
