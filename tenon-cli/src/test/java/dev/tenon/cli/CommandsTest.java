@@ -165,7 +165,8 @@ final class CommandsTest {
     void explainListsStepsAndMemory() throws IOException {
         Cli text = Cli.run("explain", "--device", "cpu", "--dim", "sequence_length=8")
                 .succeeds();
-        assertThat(text.out()).contains("on cpu", "input_ids: i64[1,8]", "mat_mul", "plain_attention", "weights ", ", arena ");
+        assertThat(text.out())
+                .contains("on cpu", "input_ids: i64[1,8]", "mat_mul", "plain_attention", "weights ", ", arena ");
         List<Map<String, Object>> objects = Cli.run(
                         "explain", "--device", "cpu", "--json", "--dim", "sequence_length=8")
                 .succeeds()
