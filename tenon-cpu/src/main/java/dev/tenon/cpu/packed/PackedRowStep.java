@@ -9,6 +9,7 @@ import dev.tenon.core.ir.op.contraction.BlockFormat;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.cpu.loops.Raw;
 import dev.tenon.cpu.loops.Segments;
+import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.loops.Vectors;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuLoweringContext;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Products of rows of f32 with a weight in Q8_0, Q4_0 or Q4_K: a unit is a row of the weight, which is unpacked in
- * registers. Other formats and types run by their definition.
+ * registers. Other formats and short floats are written out row by row ({@link DecodedRowStep}), f64 runs by its
+ * definition.
  */
 public final class PackedRowStep extends LoopStep {
     /** Rows of the weight that make a piece: sums of x are made once a piece. */
@@ -58,12 +60,15 @@ public final class PackedRowStep extends LoopStep {
         this.weight = vectors ? prepared(node.input(1).constant(), context) : null;
     }
 
-    /** The step of a product; by its definition where there are no loops for its format or type. */
+    /** The step of a product; in f64 by its definition. */
     public static CpuStep lower(DequantMatMul op, Node node, CpuLoweringContext context) {
         boolean has =
                 op.format() == BlockFormat.Q8_0 || op.format() == BlockFormat.Q4_0 || op.format() == BlockFormat.Q4_K;
-        return has && node.output().dtype() == DType.F32
-                ? new PackedRowStep(op, node, context)
+        if (has && node.output().dtype() == DType.F32) {
+            return new PackedRowStep(op, node, context);
+        }
+        return TileKind.of(node.output().dtype()) == TileKind.FLOAT
+                ? new DecodedRowStep(op, node, context)
                 : UnitStep.lower(op, node, context);
     }
 

@@ -1,7 +1,7 @@
 package dev.tenon.core.ir.op.contraction;
 
-/** Unpacks blocks of a {@link BlockFormat}. */
-final class BlockDecoder {
+/** Unpacks blocks of a {@link BlockFormat}. Stateless. */
+public final class BlockDecoder {
     /** Bits of a 6-bit number, and of a half byte. */
     private static final int SIX = 63;
 
@@ -9,8 +9,13 @@ final class BlockDecoder {
 
     private BlockDecoder() {}
 
-    /** Writes the elements of a block to {@code out} from {@code to} on. */
-    static void decode(BlockFormat format, byte[] block, double[] out, int to) {
+    /**
+     * Writes the elements of a block to {@code out} from {@code to} on.
+     *
+     * @param block {@link BlockFormat#bytes} of them
+     * @param out has room for {@link BlockFormat#elements}
+     */
+    public static void decode(BlockFormat format, byte[] block, double[] out, int to) {
         switch (format) {
             case Q4_0, Q4_1, Q5_0, Q5_1 -> small(format, block, out, to);
             case Q8_0 -> eight(block, out, to);

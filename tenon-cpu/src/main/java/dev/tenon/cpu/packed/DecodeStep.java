@@ -1,0 +1,57 @@
+package dev.tenon.cpu.packed;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.op.contraction.DecodeBlocks;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.TileKind;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
+import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.LoopStep;
+import dev.tenon.cpu.step.UnitStep;
+
+/** Writes packed blocks out in f32 or a short float; a unit is a block. */
+public final class DecodeStep extends LoopStep {
+    private final DecodeBlocks op;
+    private final DType dtype;
+    private final int input;
+    private final int output;
+
+    private DecodeStep(DecodeBlocks op, Node node, CpuLoweringContext context) {
+        super(
+                "blocks of " + op.format(),
+                node.input(0).shape().elements() / op.format().bytes(),
+                8L * op.format().elements());
+        this.op = op;
+        this.dtype = op.dtype();
+        this.input = context.slot(node.input(0));
+        this.output = context.slot(node.output());
+    }
+
+    /** The step of a decoding; by its definition in f64. */
+    public static CpuStep lower(DecodeBlocks op, Node node, CpuLoweringContext context) {
+        return TileKind.of(op.dtype()) == TileKind.FLOAT
+                ? new DecodeStep(op, node, context)
+                : UnitStep.lower(op, node, context);
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return (long) Float.BYTES * op.format().elements();
+    }
+
+    @Override
+    public void run(CpuFrame frame, long from, long to, int worker) {
+        DecodedBlocks blocks = new DecodedBlocks(op.format());
+        int each = op.format().elements();
+        for (long unit = from; unit < to; unit++) {
+            if (dtype == DType.F32) {
+                blocks.write(frame.at(input), unit, 1, frame.at(output), unit * each * Float.BYTES);
+            } else {
+                blocks.write(frame.at(input), unit, 1, frame.workspace(worker), 0);
+                Convert.store(dtype, frame.workspace(worker), 0, frame.at(output), unit * each, each);
+            }
+        }
+    }
+}
