@@ -10,12 +10,9 @@ public final class PlainPairs {
     /** Quotients of two floats below it, cut to whole numbers, are those of the exact quotient. */
     private static final double EXACT_QUOTIENT = 0x1p28;
 
-    private static final int BIAS = 1023;
-    private static final int FRACTION = 52;
     /** Powers of two past it are infinite, or zero, as floats. */
     private static final double MOST_POWER = 1000;
 
-    private static final double LN2 = 0.6931471805599453;
     private static final double TAN_EIGHTH = 0.41421356237309503;
 
     private PlainPairs() {}
@@ -55,26 +52,10 @@ public final class PlainPairs {
         for (int j = 0; j < n; j++) {
             double base = a[j];
             double power = base > 0 && base < Float.POSITIVE_INFINITY ? b[j] * PlainLogarithms.log2(base) : Double.NaN;
-            y[j] = Math.abs(power) < MOST_POWER ? (float) powerOfTwo(power) : (float) BinaryFn.POW.apply(base, b[j]);
+            y[j] = Math.abs(power) < MOST_POWER
+                    ? (float) PlainPowers.ofTwo(power)
+                    : (float) BinaryFn.POW.apply(base, b[j]);
         }
-    }
-
-    /** Of a moderate number: a series for what rounding to a whole number leaves. */
-    private static double powerOfTwo(double x) {
-        double whole = Math.rint(x);
-        double r = (x - whole) * LN2;
-        double sum = 1.0 / 3_628_800;
-        sum = Math.fma(sum, r, 1.0 / 362_880);
-        sum = Math.fma(sum, r, 1.0 / 40_320);
-        sum = Math.fma(sum, r, 1.0 / 5040);
-        sum = Math.fma(sum, r, 1.0 / 720);
-        sum = Math.fma(sum, r, 1.0 / 120);
-        sum = Math.fma(sum, r, 1.0 / 24);
-        sum = Math.fma(sum, r, 1.0 / 6);
-        sum = Math.fma(sum, r, 0.5);
-        sum = Math.fma(sum, r, 1);
-        sum = Math.fma(sum, r, 1);
-        return sum * Double.longBitsToDouble((long) whole + BIAS << FRACTION);
     }
 
     /** The angle of the point (b, a). */
