@@ -70,14 +70,11 @@ public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCo
         long area = x.elements(2, x.rank());
         long places = y.elements(2, y.rank());
         long channels = x.size(1);
-        double low = alignCorners ? 0 : -0.5;
         SampleTaps[] taps = new SampleTaps[dims];
         for (long unit = from; unit < to; unit++) {
             for (int axis = 0; axis < dims; axis++) {
                 long size = x.size(axis + 2);
-                double normal = at.get(1, unit * dims + dims - 1 - axis);
-                double position = alignCorners ? (normal + 1) / 2 * (size - 1) : ((normal + 1) * size - 1) / 2;
-                taps[axis] = SampleTaps.of(position, size, low, mode, padding);
+                taps[axis] = taps(at.get(1, unit * dims + dims - 1 - axis), size);
             }
             long batch = unit / places;
             for (long channel = 0; channel < channels; channel++) {
@@ -85,6 +82,12 @@ public record GridSample(ResizeMode mode, SamplePadding padding, boolean alignCo
                 at.set(0, plane * places + unit % places, sample(at, plane * area, strides, taps, 0));
             }
         }
+    }
+
+    /** Returns the elements of an axis of that size that a coordinate of the grid, -1 to 1 inside, samples. */
+    public SampleTaps taps(double normal, long size) {
+        double position = alignCorners ? (normal + 1) / 2 * (size - 1) : ((normal + 1) * size - 1) / 2;
+        return SampleTaps.of(position, size, alignCorners ? 0 : -0.5, mode, padding);
     }
 
     private static double sample(Operands at, long offset, long[] strides, SampleTaps[] taps, int axis) {

@@ -1,8 +1,9 @@
 package dev.tenon.core.ir.op.image;
 
-/** Which elements of one axis a sample at a real position depends on, and with which weights. */
-final class SampleTaps {
-    static final long OUTSIDE = -1;
+/** Which elements of one axis a sample at a real position depends on, and with which weights. Immutable. */
+public final class SampleTaps {
+    /** An element outside the axis, which counts as 0. */
+    public static final long OUTSIDE = -1;
 
     /** The parameter of the cubic kernel (Keys 1981). */
     private static final double CUBIC = -0.75;
@@ -15,16 +16,18 @@ final class SampleTaps {
         this.weights = weights;
     }
 
-    int count() {
+    /** Returns how many elements there are. */
+    public int count() {
         return indices.length;
     }
 
-    /** An element, {@link #OUTSIDE} for one that counts as 0. */
-    long index(int tap) {
+    /** Returns an element, {@link #OUTSIDE} for one that counts as 0. */
+    public long index(int tap) {
         return indices[tap];
     }
 
-    double weight(int tap) {
+    /** Returns an element's weight. */
+    public double weight(int tap) {
         return weights[tap];
     }
 
