@@ -17,7 +17,7 @@ class FunctionLoopsTest {
                 .containsExactlyInAnyOrder(UnaryFn.NOT, UnaryFn.BIT_NOT);
     }
 
-    /** All but the products, which have steps of their own. */
+    /** All but the products, decoded blocks, SelectiveScan and GridSample, which have steps of their own. */
     @Test
     void operationsInUnits() {
         assertThat(Arrays.stream(InUnits.class.getPermittedSubclasses()).map(Class::getSimpleName))
