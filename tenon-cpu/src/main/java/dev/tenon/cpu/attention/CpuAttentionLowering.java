@@ -22,6 +22,11 @@ public final class CpuAttentionLowering {
 
     private static final long MOST_SIZE = 1 << 10;
 
+    /** Fewer queries of more keys, a cache's, would pay for the cache's transposition to tokens before heads. */
+    private static final long FEW_QUERIES = 4;
+
+    private static final long MANY_KEYS = 64;
+
     private CpuAttentionLowering() {}
 
     public static CpuStep lower(Attention op, Node node, CpuLoweringContext context) {
@@ -48,13 +53,20 @@ public final class CpuAttentionLowering {
         return rows.dtype() == DType.F64 ? rows : new AttentionStep(rows, context.threads());
     }
 
-    /** Whether a node runs as it is: f32, of heads that are not too large, and of keys that are not too many. */
+    /**
+     * Whether a node runs as it is: f32, of heads that are not too large, of keys that are not too many, and not of a
+     * few queries of a cache.
+     */
     public static boolean claims(PlainAttention op, Node node) {
         Dim heads = node.output().shape().dim(2);
         Dim size = node.input(0).shape().dims().getLast();
         Dim sizeV = node.output().shape().dim(3);
         Dim keys = node.input(op.packed() ? 0 : 1).shape().dim(1);
+        Dim queries = node.output().shape().dim(1);
+        boolean decodes =
+                queries.isFixed() && queries.size() < FEW_QUERIES && keys.isFixed() && keys.size() > MANY_KEYS;
         return node.output().dtype() == DType.F32
+                && !decodes
                 && heads.isFixed()
                 && size.isFixed()
                 && sizeV.isFixed()

@@ -2,11 +2,16 @@ package dev.tenon.cpu.attention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.testkit.Seeded;
 import dev.tenon.cpu.OneNode;
+import dev.tenon.cpu.plan.CpuLowering;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.data.Offset;
@@ -149,5 +154,24 @@ class PlainAttentionTest {
         for (int i = 0; i < zeros.size(); i++) {
             assertThat(zeros.get(i)).isZero();
         }
+    }
+
+    private static boolean claims(DType dtype, long queries, long keys, long size) {
+        GraphBuilder g = new GraphBuilder("one");
+        Value q = g.input("q", TensorType.of(dtype, 1, queries, 2, size));
+        Value k = g.input("k", TensorType.of(dtype, 1, keys, 2, size));
+        Value v = g.input("v", TensorType.of(dtype, 1, keys, 2, size));
+        Value y = g.add("it", new PlainAttention(false, 1), List.of(q, k, v)).getFirst();
+        return y.origin() instanceof Value.Origin.Result(Node node, int _) && CpuLowering.claims(node);
+    }
+
+    @Test
+    void claimsWhatItRunsSooner() {
+        assertThat(claims(DType.F32, 100, 100, 64)).isTrue();
+        assertThat(claims(DType.F32, 1, 1, 64)).isTrue();
+        assertThat(claims(DType.F32, 1, 1000, 64)).as("a cache").isFalse();
+        assertThat(claims(DType.F32, 100, 100, 5000)).as("a large head").isFalse();
+        assertThat(claims(DType.F32, 100, 100_000, 64)).as("many keys").isFalse();
+        assertThat(claims(DType.F16, 100, 100, 64)).as("another type").isFalse();
     }
 }
