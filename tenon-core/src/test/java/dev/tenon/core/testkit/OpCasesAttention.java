@@ -176,9 +176,30 @@ final class OpCasesAttention {
                         angles(type, 1, 64)));
             }
         }
+        for (DType type : OpCases.FLOATS) {
+            for (boolean interleaved : new boolean[] {false, true}) {
+                ropeOfSomeRows(type, interleaved);
+            }
+        }
         NdArray none = NdArray.zeros(DType.F32, 0, 4);
         NdArray angles = NdArray.zeros(DType.F32, 0, 2);
         cases.add(OpCase.exact("rope no tokens", new Rope(false, 0), none, angles, angles));
+    }
+
+    /** Heads of queries and keys before those of values; cosines and sines in x's type and in f32. */
+    private void ropeOfSomeRows(DType type, boolean interleaved) {
+        for (long[] form : new long[][] {{9, 6, 0, 10}, {9, 6, 6, 10}, {3, 3, 0, 32}, {5, 1, 0, 32}, {6, 4, 32, 64}}) {
+            NdArray x = random.array(type, 2, 7, form[0], form[3]);
+            long pairs = (form[2] == 0 ? form[3] : form[2]) / 2;
+            Rope op = new Rope(interleaved, form[2], form[1]);
+            String name = "rope of " + form[1] + " of " + form[0] + " rows, " + pairs + " pairs "
+                    + (interleaved ? "of neighbours " : "") + type;
+            cases.add(OpCase.close(name, op, x, angles(type, 7, 1, pairs), angles(type, 2, 7, 1, pairs)));
+            if (type.accumulator() != type) {
+                NdArray cos = angles(DType.F32, 7, 1, pairs);
+                cases.add(OpCase.close(name + ", angles f32", op, x, cos, angles(DType.F32, 7, form[1], pairs)));
+            }
+        }
     }
 
     private NdArray angles(DType type, long... sizes) {

@@ -114,24 +114,6 @@ public final class CpuAttentionLowering {
     }
 
     public static CpuStep lower(Rope op, Node node, CpuLoweringContext context) {
-        Value x = node.input(0);
-        Shape shape = x.shape();
-        int last = shape.rank() - 1;
-        long size = shape.size(last);
-        int pairs = SizeMath.toInt("attention", (op.rotaryDim() == 0 ? size : op.rotaryDim()) / 2);
-        Broadcast angles = Broadcast.of(
-                shape.with(last, Dim.of(pairs)),
-                List.of(node.input(1).shape(), node.input(2).shape()));
-        int[] slots = {
-            context.slot(x), context.slot(node.input(1)), context.slot(node.input(2)), context.slot(node.output())
-        };
-        return new RopeStep(
-                op.interleaved(),
-                x.dtype(),
-                size == 0 ? 0 : shape.elements() / size,
-                SizeMath.toInt("attention", size),
-                pairs,
-                angles,
-                slots);
+        return new RopeStep(op, node, context);
     }
 }

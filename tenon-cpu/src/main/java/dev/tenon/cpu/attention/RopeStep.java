@@ -2,20 +2,32 @@ package dev.tenon.cpu.attention;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.loops.TileKind;
 import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuLoweringContext;
 import dev.tenon.cpu.step.CpuStep;
 import dev.tenon.cpu.step.Layout;
 import dev.tenon.cpu.step.RangeTask;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
-/** Turns pairs of elements of each row by its angles. */
+/** Turns pairs of elements of each row by its angles; rows of a second last dim that are not turned are copied. */
 final class RopeStep implements CpuStep, RangeTask {
     private final boolean interleaved;
     private final DType dtype;
+    private final DType angleType;
     private final long rows;
+    /** Of the second last dim. */
+    private final long all;
+    /** How many of those are turned. */
+    private final long turned;
+
     private final int size;
     private final int pairs;
     private final Broadcast angles;
@@ -27,15 +39,26 @@ final class RopeStep implements CpuStep, RangeTask {
     private final long sinAt;
     private final long workspaceBytes;
 
-    RopeStep(boolean interleaved, DType dtype, long rows, int size, int pairs, Broadcast angles, int[] slots) {
-        this.interleaved = interleaved;
-        this.dtype = dtype;
-        this.rows = rows;
-        this.size = size;
-        this.pairs = pairs;
-        this.angles = angles;
-        this.slots = slots;
-        this.width = TileKind.of(dtype).bytes();
+    RopeStep(Rope op, Node node, CpuLoweringContext context) {
+        Shape x = node.input(0).shape();
+        long last = x.size(x.rank() - 1);
+        interleaved = op.interleaved();
+        dtype = node.input(0).dtype();
+        angleType = node.input(1).dtype();
+        rows = last == 0 ? 0 : x.elements() / last;
+        all = op.rows() == 0 ? 1 : x.size(x.rank() - 2);
+        turned = op.rows() == 0 ? 1 : op.rows();
+        size = SizeMath.toInt("rope", last);
+        pairs = SizeMath.toInt("rope", (op.rotaryDim() == 0 ? last : op.rotaryDim()) / 2);
+        angles = Broadcast.of(
+                op.angles(x), List.of(node.input(1).shape(), node.input(2).shape()));
+        slots = new int[] {
+            context.slot(node.input(0)),
+            context.slot(node.input(1)),
+            context.slot(node.input(2)),
+            context.slot(node.output())
+        };
+        width = TileKind.of(dtype).bytes();
         Layout layout = new Layout();
         layout.take((long) width * size);
         cosAt = layout.take((long) width * pairs);
@@ -53,9 +76,10 @@ final class RopeStep implements CpuStep, RangeTask {
         MemorySegment row = frame.workspace(worker);
         for (long r = from; r < to; r++) {
             Convert.load(dtype, frame.at(slots[0]), r * size, row, 0, size);
-            if (pairs > 0) {
-                load(frame.at(slots[1]), 0, r, row, cosAt);
-                load(frame.at(slots[2]), 1, r, row, sinAt);
+            if (pairs > 0 && r % all < turned) {
+                long angle = r / all * turned + r % all;
+                load(frame.at(slots[1]), 0, angle, row, cosAt);
+                load(frame.at(slots[2]), 1, angle, row, sinAt);
                 if (dtype == DType.F64) {
                     turnDoubles(row);
                 } else {
@@ -70,10 +94,10 @@ final class RopeStep implements CpuStep, RangeTask {
         long first = angles.at(value, row * pairs);
         if (pairs > 1 && angles.at(value, row * pairs + 1) == first) {
             for (int i = 0; i < pairs; i++) {
-                Convert.load(dtype, from, first, to, offset + (long) i * width, 1);
+                Convert.load(angleType, from, first, to, offset + (long) i * width, 1);
             }
         } else {
-            Convert.load(dtype, from, first, to, offset, pairs);
+            Convert.load(angleType, from, first, to, offset, pairs);
         }
     }
 

@@ -111,6 +111,13 @@ final class WindowCases {
                     StepCases.random(type, 2, 5, 67, 96),
                     StepCases.random(type, 67, 32),
                     StepCases.random(type, 67, 32));
+            add(
+                    "rope",
+                    new Rope(interleaved, 0, 10),
+                    1,
+                    StepCases.random(type, 2, 67, 15, 64),
+                    StepCases.random(type.accumulator(), 67, 1, 32),
+                    StepCases.random(type.accumulator(), 2, 67, 1, 32));
         }
         for (long length : new long[] {400, 512, 1024, 521, 8192}) {
             // the reference's own rounding counts as well: in f64 it is as large as ours

@@ -1,5 +1,6 @@
 package dev.tenon.cuda.kernel;
 
+import static dev.tenon.cuda.kernel.KernelFiles.FLOATS;
 import static dev.tenon.cuda.kernel.KernelFiles.file;
 import static dev.tenon.cuda.kernel.KernelFiles.floats;
 import static dev.tenon.cuda.kernel.KernelFiles.together;
@@ -114,8 +115,11 @@ public final class WindowCatalog {
     public static final KernelFile ROPE = file(
             "attention/rope.cu",
             List.of("rope", "rope_v"),
-            floats(),
-            List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I32, STRUCT));
+            Stream.concat(
+                            FLOATS.stream().map(dtype -> rope(dtype, dtype)),
+                            Stream.of(rope(DType.F16, DType.F32), rope(DType.BF16, DType.F32)))
+                    .toList(),
+            List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, I64, I32, STRUCT));
 
     public static final KernelFile DFT = new KernelFile(
             "signal/dft.cu",
@@ -257,6 +261,13 @@ public final class WindowCatalog {
                         .toList(),
                 floats(),
                 together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
+    }
+
+    /** The variant of {@link #ROPE} for elements of a type and angles of it, or of f32 where it is shorter. */
+    public static KernelVariant rope(DType dtype, DType angles) {
+        return angles == dtype
+                ? KernelVariant.of(dtype).with("", "TENON_ANGLE=TENON_T")
+                : KernelVariant.of(dtype).with("wide", "TENON_ANGLE=float");
     }
 
     static List<KernelFile> all() {

@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Compare;
@@ -139,7 +140,7 @@ public final class MemoryPlanner {
 
     /**
      * Whether an operation reads each element before it writes the one at the same place, and so may write over an
-     * input of the same shape and width.
+     * input of the same shape and width; a rotation reads both of a pair before it writes either.
      */
     public static boolean mayOverwrite(Op op) {
         return op instanceof Unary
@@ -147,7 +148,8 @@ public final class MemoryPlanner {
                 || op instanceof Compare
                 || op instanceof Where
                 || op instanceof Cast
-                || op instanceof Region;
+                || op instanceof Region
+                || op instanceof Rope;
     }
 
     private MemoryPlan plan() {

@@ -2,7 +2,6 @@ package dev.tenon.cuda.lower.attention;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
-import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.attention.Rope;
@@ -32,7 +31,7 @@ public final class GpuRopeLowering {
         int last = x.rank() - 1;
         long size = x.size(last);
         long pairs = (op.rotaryDim() == 0 ? size : op.rotaryDim()) / 2;
-        Shape angles = x.with(last, Dim.of(pairs));
+        Shape angles = op.angles(x);
         Broadcast broadcast = Broadcast.of(
                 angles, List.of(node.input(1).shape(), node.input(2).shape()));
         if (broadcast.sizes().length > MovementKernels.MOST_DIMS) {
@@ -43,15 +42,18 @@ public final class GpuRopeLowering {
         long pack = 16 / dtype.bytes();
         boolean packed = pairs % pack == 0 && size % pack == 0;
         String entry = packed ? "rope_v" : "rope";
-        long rows = x.elements(0, last);
+        KernelVariant variant = WindowCatalog.rope(dtype, node.input(1).dtype());
+        long all = op.rows() == 0 ? 1 : x.size(last - 1);
         PreparedLaunch launch = PreparedLaunch.of(
-                        context.kernels().kernel(WindowCatalog.ROPE, entry, KernelVariant.of(dtype)),
+                        context.kernels().kernel(WindowCatalog.ROPE, entry, variant),
                         Grids.of(Math.max(1, x.elements() / (packed ? 2 * pack : 2))))
                 .value(context.slot(node.input(0)))
                 .value(context.slot(node.input(1)))
                 .value(context.slot(node.input(2)))
                 .value(context.slot(node.output()))
-                .add(rows)
+                .add(angles.elements(0, last))
+                .add(Math.max(1, op.rows()))
+                .add(all)
                 .add(size)
                 .add(pairs)
                 .add(op.interleaved())
