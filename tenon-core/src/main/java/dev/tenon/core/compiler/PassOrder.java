@@ -11,7 +11,9 @@ import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.fusion.NarrowMasks;
+import dev.tenon.core.compiler.fusion.PackHeads;
 import dev.tenon.core.compiler.fusion.SpelledAttention;
+import dev.tenon.core.compiler.fusion.SpelledRope;
 import dev.tenon.core.compiler.rewrite.DeadCode;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rule.Canonicalise;
@@ -35,6 +37,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new Canonicalise(),
                         new CommonSubexpressions(),
                         new SpelledForms(),
+                        new SpelledRope(),
                         new SpelledAttention(),
                         new NarrowMasks(),
                         new FuseScaledProducts(),
@@ -43,6 +46,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseEpilogues(),
                         new ChannelsLast(),
                         new MergeParallelProducts(),
+                        new PackHeads(),
                         new FuseElementwise(),
                         new FuseEmbeddings(),
                         new FuseResidualNorms()),
@@ -51,6 +55,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new CommonSubexpressions(),
                         new Canonicalise(),
                         new SpelledForms(),
+                        new SpelledRope(),
                         new SpelledAttention(),
                         new NarrowMasks(),
                         new FuseScaledProducts(),
@@ -59,6 +64,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FoldPads(),
                         new FuseEpilogues(),
                         new MergeParallelProducts(),
+                        new PackHeads(),
                         new FuseElementwise(),
                         new FuseEmbeddings(),
                         new DeadCode()));

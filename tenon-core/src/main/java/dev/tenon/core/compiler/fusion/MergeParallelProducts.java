@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * {@code plain_attention(heads(x wq + bq), heads(x wk + bk), heads(x wv + bv)) → plain_attention(heads(x [wq wk wv] +
  * [bq bk bv]))}, packed, where the backend runs that: x is read once, and one large product does better than three.
  * Only for constant weights of rank 2 and constant biases, or none, and results that nothing else uses. The joined
- * constants are made once for a model.
+ * constants are made once for a model. Queries and keys may be rotated alike: then their heads are, in one step.
  */
 public final class MergeParallelProducts implements Pass {
     private static final int PARTS = 3;
@@ -67,22 +67,27 @@ public final class MergeParallelProducts implements Pass {
         if (!(node.op() instanceof PlainAttention op) || op.packed()) {
             return null;
         }
-        Shape heads = node.input(0).shape();
-        for (Value input : node.inputs().subList(1, PARTS)) {
+        Rotated rotated = Rotated.of(node, into);
+        if (rotated == null) {
+            return null;
+        }
+        List<Value> parts = rotated.parts();
+        Shape heads = parts.getFirst().shape();
+        for (Value input : parts) {
             if (!input.shape().mustEqual(heads)) {
                 return null;
             }
         }
         List<Node> products = new ArrayList<>();
-        Node first = Match.producer(node.input(0));
-        for (Value part : node.inputs().subList(0, PARTS)) {
+        Node first = Match.producer(parts.getFirst());
+        for (Value part : parts) {
             Node product = first == null ? null : product(part, first, sizes, into);
             if (product == null || !(products.isEmpty() || alike(products.getFirst(), product))) {
                 return null;
             }
             products.add(product);
         }
-        return merged(node, op, products, into, context);
+        return merged(node, rotated, products, into, context);
     }
 
     /**
@@ -134,7 +139,7 @@ public final class MergeParallelProducts implements Pass {
     }
 
     private static @Nullable List<Value> merged(
-            Node node, PlainAttention op, List<Node> products, Rewriter into, PassContext context) {
+            Node node, Rotated rotated, List<Node> products, Rewriter into, PassContext context) {
         Node first = products.getFirst();
         MatMul product = (MatMul) first.op();
         List<Value> operands = new ArrayList<>();
@@ -143,10 +148,11 @@ public final class MergeParallelProducts implements Pass {
         if (!product.epilogue().equals(Epilogue.NONE)) {
             operands.add(joined(products, 2, 0, into, context));
         }
-        Value packed = packed(into.addAll(product, operands).getFirst(), node.input(0), into);
-        List<Value> inputs = new ArrayList<>(List.of(packed));
+        Value columns = into.addAll(product, operands).getFirst();
+        Value packed = packed(columns, rotated.parts().getFirst(), into);
+        List<Value> inputs = new ArrayList<>(List.of(rotated.rotate(packed, into)));
         node.inputs().stream().skip(PARTS).forEach(mask -> inputs.add(into.map(mask)));
-        List<Value> results = into.addAll(op.ofPacked(), inputs);
+        List<Value> results = into.addAll(((PlainAttention) node.op()).ofPacked(), inputs);
         return context.claimed(results.getFirst()) ? results : null;
     }
 

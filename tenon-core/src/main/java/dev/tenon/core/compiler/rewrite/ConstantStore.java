@@ -12,7 +12,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Constants that passes make out of the constants of one model, each made once, whatever the number of plans.
@@ -30,6 +32,7 @@ public final class ConstantStore {
     private final Map<Joined, ConstantData> made = new ConcurrentHashMap<>();
     private final Map<ConstantData, ConstantData> turned = new ConcurrentHashMap<>();
     private final Map<ConstantData, ConstantData> flipped = new ConcurrentHashMap<>();
+    private final Map<ConstantData, Optional<ConstantData>> halves = new ConcurrentHashMap<>();
 
     /**
      * Constants one behind the other along an axis, in memory that is freed when unreachable.
@@ -75,6 +78,42 @@ public final class ConstantStore {
     /** A constant [A,B] as [B,A], in memory that is freed when unreachable. Elements may share bytes. */
     public ConstantData transposed(ConstantData data) {
         return flipped.computeIfAbsent(data, ConstantStore::flip);
+    }
+
+    /**
+     * The first half of a constant's last axis, in memory that is freed when unreachable; null where the second half has
+     * other bits, or the axis is none or odd.
+     *
+     * @param data of whole bytes
+     */
+    public @Nullable ConstantData firstHalf(ConstantData data) {
+        return halves.computeIfAbsent(data, key -> Optional.ofNullable(half(key)))
+                .orElse(null);
+    }
+
+    private static @Nullable ConstantData half(ConstantData data) {
+        Shape shape = data.type().shape();
+        int last = shape.rank() - 1;
+        if (last < 0 || shape.size(last) % 2 != 0) {
+            return null;
+        }
+        TensorType type =
+                new TensorType(data.type().dtype(), shape.with(last, Dim.of(shape.size(last) / 2)));
+        if (data instanceof ConstantData.Splat(TensorType _, long element)) {
+            return new ConstantData.Splat(type, element);
+        }
+        long rows = type.shape().elements(0, last);
+        long bytes = rows == 0 ? 0 : type.bytes() / rows;
+        MemorySegment from = data.elements();
+        MemorySegment to = HostMemory.allocate(type.bytes(), 64);
+        for (long row = 0; row < rows; row++) {
+            long at = 2 * row * bytes;
+            if (MemorySegment.mismatch(from, at, at + bytes, from, at + bytes, at + 2 * bytes) >= 0) {
+                return null;
+            }
+            MemorySegment.copy(from, at, to, row * bytes, bytes);
+        }
+        return new ConstantData.Dense(type, to);
     }
 
     private static ConstantData flip(ConstantData data) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class Canonicalise implements Pass {
     private final List<Rule> rules = List.of(
             new DropIdentities(),
+            new CastsThereAndBack(),
             new ArithmeticIdentities(),
             new PowerToProduct(),
             new MergeReshapes(),
