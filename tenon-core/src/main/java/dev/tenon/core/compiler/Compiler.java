@@ -3,6 +3,7 @@ package dev.tenon.core.compiler;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
+import dev.tenon.core.compiler.fusion.FuseGatedUnits;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.HalfStore;
@@ -91,6 +92,7 @@ public final class Compiler {
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
         for (Pass pass : ORDER.get().ahead()) {
             boolean followsHalves = pass instanceof FuseEpilogues
+                    || pass instanceof FuseGatedUnits
                     || pass instanceof MergeParallelProducts
                     || pass instanceof FuseElementwise
                     || pass instanceof FuseEmbeddings;

@@ -7,6 +7,7 @@ import dev.tenon.core.compiler.fusion.FoldScales;
 import dev.tenon.core.compiler.fusion.FuseElementwise;
 import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
+import dev.tenon.core.compiler.fusion.FuseGatedUnits;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
@@ -44,6 +45,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new HalfPrecision(),
                         new FoldPads(),
                         new FuseEpilogues(),
+                        new FuseGatedUnits(),
                         new ChannelsLast(),
                         new MergeParallelProducts(),
                         new PackHeads(),
@@ -63,6 +65,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FoldScales(),
                         new FoldPads(),
                         new FuseEpilogues(),
+                        new FuseGatedUnits(),
                         new MergeParallelProducts(),
                         new PackHeads(),
                         new FuseElementwise(),

@@ -3,6 +3,7 @@ package dev.tenon.core.ir;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
+import dev.tenon.core.ir.op.elementwise.GatedUnit;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 
@@ -11,4 +12,4 @@ import dev.tenon.core.ir.op.normalisation.ResidualNorm;
  * switches over these without a default, so the compiler names every place that a new one must be handled.
  */
 public sealed interface Claimable extends Composite
-        permits PlainAttention, ResidualNorm, EmbeddingNorm, ChannelsLastConv, ChannelsLastNorm {}
+        permits PlainAttention, ResidualNorm, EmbeddingNorm, GatedUnit, ChannelsLastConv, ChannelsLastNorm {}

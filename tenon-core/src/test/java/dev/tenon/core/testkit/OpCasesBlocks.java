@@ -4,6 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.FusedAttentionBlock;
 import dev.tenon.core.ir.op.attention.MixtureOfExperts;
 import dev.tenon.core.ir.op.attention.PlainAttention;
@@ -12,6 +13,7 @@ import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.LoraMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
+import dev.tenon.core.ir.op.elementwise.GatedUnit;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
@@ -88,6 +90,16 @@ final class OpCasesBlocks {
             NdArray bias = random.array(type, 6);
             sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
         }
+        for (long width : new long[] {2, 10, 32, 66}) {
+            NdArray halves = random.array(type, 2, 5, width);
+            for (Unary activation : List.of(Unary.of(UnaryFn.GELU), Unary.silu(), Unary.of(UnaryFn.TANH))) {
+                String of = type + " " + activation.fn().word() + " of " + width;
+                sums(of, 6, new GatedUnit(activation, false), halves);
+                sums(of + ", second", 6, new GatedUnit(activation, true), halves);
+            }
+        }
+        sums(type + " of no rows", 1, new GatedUnit(Unary.silu(), false), NdArray.zeros(type, 0, 4));
+        sums(type + " of no columns", 1, new GatedUnit(Unary.silu(), false), NdArray.zeros(type, 3, 0));
         NdArray table = random.array(type, 5, 6);
         NdArray rows = NdArray.of(TensorType.of(DType.I64, 2, 5), 0L, 4L, -1L, 2L, 1L, -5L, 3L, 3L, 0L, 2L);
         NdArray bias = random.array(type, 6);

@@ -22,6 +22,7 @@ import dev.tenon.core.ir.op.convolution.ConvInteger;
 import dev.tenon.core.ir.op.convolution.ConvTranspose;
 import dev.tenon.core.ir.op.custom.Custom;
 import dev.tenon.core.ir.op.elementwise.Copy;
+import dev.tenon.core.ir.op.elementwise.GatedUnit;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.image.GridSample;
 import dev.tenon.core.ir.op.image.Resize;
@@ -95,7 +96,7 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case ResidualNorm _, EmbeddingNorm _, ChannelsLastNorm _ -> false;
+            case ResidualNorm _, EmbeddingNorm _, GatedUnit _, ChannelsLastNorm _ -> false;
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };

@@ -12,6 +12,7 @@ public final class KernelCases {
         all.addAll(HandedRowCases.all());
         all.addAll(ResidualNormCases.all());
         all.addAll(EmbeddingNormCases.all());
+        all.addAll(GatedUnitCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(ProductCases.all());
         all.addAll(AttentionCases.all());

@@ -215,6 +215,15 @@ public final class KernelCatalog {
             finishing(),
             together(Collections.nCopies(4, POINTER), ROWS, List.of(I32, COMPUTE, COMPUTE)));
 
+    /** The variants of {@link #finishing(DType, UnaryFn)} for functions. */
+    public static final KernelFile GATED_UNIT = file(
+            "elementwise/gated_unit.cu",
+            List.of("gated_unit", "gated_unit_vw"),
+            finishing().stream()
+                    .filter(variant -> !variant.equals(finishing(variant.dtype(), null)))
+                    .toList(),
+            together(List.of(POINTER, POINTER), ROWS, List.of(I32, I32, COMPUTE, COMPUTE)));
+
     /** All-reduce over peer memory, the fast form and the plain one. */
     public static final KernelFile ONESHOT = oneshot("oneshot");
 
@@ -272,6 +281,7 @@ public final class KernelCatalog {
                 REDUCE_LANES,
                 MATMUL,
                 MATMUL_EPILOGUE,
+                GATED_UNIT,
                 ONESHOT,
                 ONESHOT_FLAGS);
     }
@@ -332,7 +342,7 @@ public final class KernelCatalog {
     /**
      * The variant of a type made for a function, or for none; that for any function where it is not one of the usual.
      */
-    static KernelVariant finishing(DType dtype, @Nullable UnaryFn fn) {
+    public static KernelVariant finishing(DType dtype, @Nullable UnaryFn fn) {
         KernelVariant plain = KernelVariant.of(dtype);
         if (fn == null) {
             return plain.with("", "TENON_FN=" + NO_FUNCTION);

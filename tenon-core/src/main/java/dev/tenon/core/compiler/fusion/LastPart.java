@@ -23,7 +23,8 @@ record LastPart(Value whole, long from, long size) {
         }
         return switch (node.op()) {
             case Slice slice -> ofSlice(slice, node);
-            case Split(int axis, var sizes) when node.input(0).shape().isRanked()
+            case Split(int axis, var sizes)
+            when node.input(0).shape().isRanked()
                     && axis == node.input(0).shape().rank() - 1 ->
                 new LastPart(
                         node.input(0),
@@ -47,7 +48,8 @@ record LastPart(Value whole, long from, long size) {
                 return null;
             }
         }
-        return new LastPart(node.input(0), slice.starts().get(last), slice.sizes().get(last));
+        return new LastPart(
+                node.input(0), slice.starts().get(last), slice.sizes().get(last));
     }
 
     /** Whether it is so many elements from there on of a value. */

@@ -43,8 +43,7 @@ public final class PackHeads implements Pass {
             return null;
         }
         Shape heads = rotated.parts().getFirst().shape();
-        Value packed = into.reshape(
-                into.map(whole), heads.size(0), heads.size(1), PARTS, heads.size(2), heads.size(3));
+        Value packed = into.reshape(into.map(whole), heads.size(0), heads.size(1), PARTS, heads.size(2), heads.size(3));
         List<Value> inputs = new ArrayList<>(List.of(rotated.rotate(packed, into)));
         node.inputs().stream().skip(PARTS).forEach(mask -> inputs.add(into.map(mask)));
         List<Value> results = into.addAll(op.ofPacked(), inputs);
@@ -85,8 +84,7 @@ public final class PackHeads implements Pass {
                         && cut.shape().equals(Shape.of(shape.size(0), shape.size(1), 1, shape.size(2), shape.size(3)))
                         && slice.input(0)
                                 .shape()
-                                .equals(Shape.of(
-                                        shape.size(0), shape.size(1), PARTS, shape.size(2), shape.size(3)))
+                                .equals(Shape.of(shape.size(0), shape.size(1), PARTS, shape.size(2), shape.size(3)))
                         && ((Slice) slice.op()).starts().equals(List.of(0L, 0L, (long) index, 0L, 0L))
                 ? slice.input(0)
                 : null;

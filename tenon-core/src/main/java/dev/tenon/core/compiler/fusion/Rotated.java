@@ -44,7 +44,8 @@ record Rotated(List<Value> parts, @Nullable Node rope) {
 
     private static boolean isForAllHeads(Value angles) {
         Shape shape = angles.shape();
-        return shape.isRanked() && (shape.rank() < 2 || shape.dim(shape.rank() - 2).is(1));
+        return shape.isRanked()
+                && (shape.rank() < 2 || shape.dim(shape.rank() - 2).is(1));
     }
 
     /** Queries, keys and values in one, [B,L,3,H,D], with the first two rotated. */

@@ -136,17 +136,18 @@ public final class SpelledRope implements Pass {
             return null;
         }
         return switch (node.op()) {
-            case Concat(int axis) when axis == last
-                    && node.inputs().size() == 2
-                    && node.input(0).equals(node.input(1)) ->
+            case Concat(int axis)
+            when axis == last && node.inputs().size() == 2 && node.input(0).equals(node.input(1)) ->
                 into.map(node.input(0));
             case Unary unary -> of(unary, half(node.input(0), halves, into, context), into);
             case Cast cast -> of(cast, half(node.input(0), halves, into, context), into);
-            case Binary binary when Match.splat(node.input(1)) != null && isSingle(node.input(1)) -> {
+            case Binary binary
+            when Match.splat(node.input(1)) != null && isSingle(node.input(1)) -> {
                 Value half = half(node.input(0), halves, into, context);
                 yield half == null ? null : into.add(binary, half, into.map(node.input(1)));
             }
-            case Reshape _ when keepsLast(node) -> {
+            case Reshape _
+            when keepsLast(node) -> {
                 Value half = half(node.input(0), halves, into, context);
                 long[] sizes = value.shape().sizes();
                 sizes[last] /= 2;
@@ -187,13 +188,13 @@ public final class SpelledRope implements Pass {
                 && wide.input(0).type().mustEqual(node.output().type())
                 && into.isPrivate(node.input(0));
         return fits && wide != null && rope != null
-                ? List.of(into.add(rope.op(), into.map(wide.input(0)), into.map(rope.input(1)), into.map(rope.input(2))))
+                ? List.of(
+                        into.add(rope.op(), into.map(wide.input(0)), into.map(rope.input(1)), into.map(rope.input(2))))
                 : null;
     }
 
     /** {@code rope(transpose(x))} whose angles need no transpose of their own. */
-    private static @Nullable List<Value> beforeTranspose(
-            Node node, Map<Seen, Optional<Value>> seen, Rewriter into) {
+    private static @Nullable List<Value> beforeTranspose(Node node, Map<Seen, Optional<Value>> seen, Rewriter into) {
         if (!(node.op() instanceof Rope op) || op.rows() != 0) {
             return null;
         }

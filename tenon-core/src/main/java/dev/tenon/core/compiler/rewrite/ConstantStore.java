@@ -97,8 +97,7 @@ public final class ConstantStore {
         if (last < 0 || shape.size(last) % 2 != 0) {
             return null;
         }
-        TensorType type =
-                new TensorType(data.type().dtype(), shape.with(last, Dim.of(shape.size(last) / 2)));
+        TensorType type = new TensorType(data.type().dtype(), shape.with(last, Dim.of(shape.size(last) / 2)));
         if (data instanceof ConstantData.Splat(TensorType _, long element)) {
             return new ConstantData.Splat(type, element);
         }
