@@ -169,6 +169,10 @@ final class HalfPrecision implements Pass {
                     operands.add(into.map(input));
                     continue;
                 }
+                if (node.op() instanceof Rope && !operands.isEmpty()) { // angles keep their digits
+                    operands.add(isShort(input, into) ? wide(into.map(input), into) : into.map(input));
+                    continue;
+                }
                 ConstantData data = input.constant();
                 if (data != null) {
                     ConstantData half = store.of(data).orElse(null);

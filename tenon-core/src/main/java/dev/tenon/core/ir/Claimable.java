@@ -1,9 +1,9 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
-import dev.tenon.core.ir.op.elementwise.GatedUnit;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 

@@ -54,6 +54,17 @@ final class RulesTest {
     }
 
     @Test
+    void castsThereAndBackGoWhereNothingIsLost() {
+        Canonicalise pass = new Canonicalise();
+        assertThat(ops(pass, (g, x) -> g.cast(g.cast(x, DType.F64), DType.F32))).isEmpty();
+        assertThat(ops(pass, (g, x) -> g.cast(g.cast(g.cast(x, DType.F16), DType.F32), DType.F16)))
+                .containsExactly("cast");
+        assertThat(ops(pass, (g, x) -> g.cast(g.cast(x, DType.F16), DType.F32))).containsExactly("cast", "cast");
+        assertThat(ops(pass, (g, x) -> g.cast(g.cast(g.cast(x, DType.BF16), DType.F16), DType.BF16)))
+                .containsExactly("cast", "cast", "cast");
+    }
+
+    @Test
     void reshapesOfUnknownRankStay() {
         Graph graph = GraphBuilder.build("test", g -> {
             Value x = g.input("x", new TensorType(DType.F32, Shape.unranked()));

@@ -4,7 +4,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.fn.UnaryFn;
-import dev.tenon.core.ir.op.elementwise.GatedUnit;
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
 import java.util.List;

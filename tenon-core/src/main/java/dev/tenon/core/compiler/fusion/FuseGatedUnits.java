@@ -12,10 +12,10 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
-import dev.tenon.core.ir.op.elementwise.GatedUnit;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
@@ -90,7 +90,8 @@ public final class FuseGatedUnits implements Pass {
                     && node.input(of).dtype() == node.output().dtype();
             if (floats) {
                 boolean silu = last == 2;
-                Unary activation = silu ? Unary.silu() : (Unary) region.steps().getFirst().op();
+                Unary activation =
+                        silu ? Unary.silu() : (Unary) region.steps().getFirst().op();
                 return halves(new Gate(activation, node.input(of)), node.input(other), into, context);
             }
         }

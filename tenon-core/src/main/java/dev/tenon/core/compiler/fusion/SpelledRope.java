@@ -27,10 +27,11 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code x * cos + concat(-x[h..], x[..h]) * sin → rope(x, cos[..h], sin[..h])}, h half the last axis, where both halves
- * of cos and of sin are the same: as constants, or because they are made of {@code concat(angles, angles)}. Then
- * {@code cast(rope(cast(x)))} of a short type becomes a rotation of x by the same angles, and {@code rope(transpose(x))}
- * becomes {@code transpose(rope(x))}, so that the transposes of heads cancel with those of attention.
+ * {@code x * cos + concat(-x[h..], x[..h]) * sin → rope(x, cos[..h], sin[..h])}, h half the last axis, where both
+ * halves of cos and of sin are the same: as constants, or because they are made of {@code concat(angles, angles)}.
+ * Then {@code cast(rope(cast(x)))} of a short type becomes a rotation of x by the same angles, and
+ * {@code rope(transpose(x))} becomes {@code transpose(rope(x))}, so that the transposes of heads cancel with those of
+ * attention.
  */
 public final class SpelledRope implements Pass {
     private static final Rope HALVES = new Rope(false, 0);

@@ -81,8 +81,8 @@ public final class ConstantStore {
     }
 
     /**
-     * The first half of a constant's last axis, in memory that is freed when unreachable; null where the second half has
-     * other bits, or the axis is none or odd.
+     * The first half of a constant's last axis, in memory that is freed when unreachable; null where the second half
+     * has other bits, or the axis is none or odd.
      *
      * @param data of whole bytes
      */

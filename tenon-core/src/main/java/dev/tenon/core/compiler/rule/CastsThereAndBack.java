@@ -9,7 +9,7 @@ import dev.tenon.core.ir.op.elementwise.Cast;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code cast(cast(x)) → x} where x is f16, bf16 or f32 and the type between is f32 or f64, which hold all its values. */
+/** {@code cast(cast(x)) → x} where x is f16, bf16 or f32 and the type between, f32 or f64, holds all its values. */
 final class CastsThereAndBack implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {

@@ -3,7 +3,7 @@ package dev.tenon.cuda.lower.elementwise;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
-import dev.tenon.core.ir.op.elementwise.GatedUnit;
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;

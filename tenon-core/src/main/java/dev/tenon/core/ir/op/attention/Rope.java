@@ -19,9 +19,9 @@ import java.util.List;
  *
  * <p>{@code y_a = x_a cos - x_b sin, y_b = x_a sin + x_b cos} of a pair (a, b). Halves are the convention of GPT-NeoX
  * and Llama, interleaved pairs GPT-J's. The result has x's type and shape. cos and sin have x's type, or where x is
- * shorter than f32 both f32. Where {@code rows} is not 0, only the first so many indices of x's second last dim are turned,
- * and cos and sin are broadcast to those alone: queries and keys of one operand [B,L,heads,D], whose other heads are
- * values. Su et al., RoFormer; ONNX RotaryEmbedding-23.
+ * shorter than f32 both f32. Where {@code rows} is not 0, only the first so many indices of x's second last dim are
+ * turned, and cos and sin are broadcast to those alone: queries and keys of one operand [B,L,heads,D], whose other
+ * heads are values. Su et al., RoFormer; ONNX RotaryEmbedding-23.
  *
  * @param rotaryDim how many elements are turned, an even number; 0 for all
  * @param rows how many indices of the second last dim are turned; 0 for all
@@ -103,7 +103,7 @@ public record Rope(boolean interleaved, long rotaryDim, long rows) implements Pr
         }
         for (int angle = 0; angle < cosAt.length; angle++) {
             int pair = angle % pairs;
-            int start = SizeMath.toInt(NAME, row(shape, angle / pairs) * size);
+            int start = row(shape, angle / pairs) * size;
             int a = start + (interleaved ? 2 * pair : pair);
             int b = interleaved ? a + 1 : a + pairs;
             double cos = inputs.get(1).get(cosAt[angle]);
@@ -115,7 +115,12 @@ public record Rope(boolean interleaved, long rotaryDim, long rows) implements Pr
     }
 
     /** The row of an x that is turned at a place among those that are. */
-    private long row(Shape x, long turned) {
-        return rows == 0 ? turned : turned / rows * x.size(x.rank() - 2) + turned % rows;
+    private int row(Shape x, int turned) {
+        if (rows == 0) {
+            return turned;
+        }
+        int of = SizeMath.toInt(NAME, rows);
+        int all = SizeMath.toInt(NAME, x.size(x.rank() - 2));
+        return turned / of * all + turned % of;
     }
 }

@@ -1,4 +1,4 @@
-package dev.tenon.core.ir.op.elementwise;
+package dev.tenon.core.ir.op.attention;
 
 import dev.tenon.core.ir.Arity;
 import dev.tenon.core.ir.Claimable;
@@ -8,6 +8,8 @@ import dev.tenon.core.ir.OpBuilder;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.rule.Expect;
 import dev.tenon.core.ir.rule.Rules;
