@@ -140,10 +140,8 @@ final class ExportedEncodersTest {
                                             "mat_mul",
                                             "mat_mul",
                                             "layer_norm"));
-            assertThat(steps)
-                    .as(export)
-                    .filteredOn(step -> step.op().equals("mat_mul"))
-                    .hasSize(2 * 4);
+            List<String> moves = List.of("slice", "concat", "transpose");
+            assertThat(steps).as(export).noneMatch(step -> modern && moves.contains(step.op()));
         }
     }
 

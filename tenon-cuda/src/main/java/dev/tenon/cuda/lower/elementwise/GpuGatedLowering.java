@@ -17,8 +17,8 @@ import dev.tenon.cuda.port.LaunchShape;
 public final class GpuGatedLowering {
     private static final int THREADS = 256;
     private static final int PACK_BYTES = 16;
-    /** Four rounds of the five that are there at a time. */
-    private static final int BLOCKS_A_MULTIPROCESSOR = 20;
+    /** Four rounds of the four that are there at a time. */
+    private static final int BLOCKS_A_MULTIPROCESSOR = 16;
 
     private GpuGatedLowering() {}
 

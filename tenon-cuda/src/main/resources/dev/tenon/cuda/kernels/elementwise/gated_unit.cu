@@ -35,7 +35,7 @@ __device__ __forceinline__ A function(int fn, A v, A p0, A p1) {
 }
 
 #define KERNEL(name, V)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256, 5) TENON_NAME(name)(                                           \
+    extern "C" __global__ void __launch_bounds__(256, 4) TENON_NAME(name)(                                           \
         const T* x, T* y, i64 rows, i64 n, i32 second, i32 fn, A p0, A p1) {                                         \
         await_predecessor();                                                                                         \
         i64 columns = n / V;                                                                                         \
