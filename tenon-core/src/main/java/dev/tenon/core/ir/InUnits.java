@@ -1,5 +1,6 @@
 package dev.tenon.core.ir;
 
+import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.ScaledMatMul;
@@ -35,6 +36,7 @@ public sealed interface InUnits extends Primitive
                 Dft,
                 Random,
                 Sample,
+                RaggedAttention,
                 SelectiveScan,
                 GatedDeltaNet,
                 DecodeBlocks,

@@ -11,7 +11,10 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
+import dev.tenon.core.ir.op.attention.Rope;
+import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
@@ -128,9 +131,10 @@ public final class ClaimedGraphs {
 
     private void block() {
         Value x = any();
-        switch (random.nextInt(5)) {
+        switch (random.nextInt(6)) {
             case 0, 1 -> values.add(attention(x));
             case 2, 3 -> values.addAll(norm(x));
+            case 4 -> values.add(gated(x));
             default -> values.add(g.unary(random.nextBoolean() ? UnaryFn.TANH : UnaryFn.GELU, product(x, 1)));
         }
     }
@@ -141,7 +145,9 @@ public final class ClaimedGraphs {
         List<Value> operands = new ArrayList<>();
         boolean packed = random.nextBoolean();
         if (packed) {
-            operands.add(g.reshape(product(x, 3), batch, tokens, 3, heads, head));
+            Value all = g.reshape(product(x, 3), batch, tokens, 3 * heads, head);
+            boolean rotated = head % 2 == 0 && random.nextBoolean();
+            operands.add(g.reshape(rotated ? rotated(all) : all, batch, tokens, 3, heads, head));
         } else {
             for (int i = 0; i < 3; i++) {
                 Value operand = i == 0 ? x : any();
@@ -157,6 +163,13 @@ public final class ClaimedGraphs {
         return g.reshape(y, batch, tokens, heads * head);
     }
 
+    /** Heads of queries and keys, each token by its own angles. */
+    private Value rotated(Value all) {
+        Value angles = constant(1, tokens, 1, head / 2);
+        Value cos = g.unary(UnaryFn.COS, angles);
+        return g.add(new Rope(false, 0, 2 * heads), all, cos, g.unary(UnaryFn.SIN, angles));
+    }
+
     private List<Value> norm(Value x) {
         boolean centred = random.nextBoolean();
         List<Value> operands = new ArrayList<>(List.of(x, any(), constant(heads * head)));
@@ -165,6 +178,12 @@ public final class ClaimedGraphs {
         }
         // an epsilon that keeps rows of equal elements from amplifying rounding errors
         return g.addAll(new ResidualNorm(centred, random.nextBoolean(), 2, 0.1), operands);
+    }
+
+    private Value gated(Value x) {
+        Unary activation = random.nextBoolean() ? Unary.silu() : Unary.of(UnaryFn.GELU);
+        return g.addAll(new GatedUnit(activation, random.nextBoolean()), List.of(product(x, 2)))
+                .getFirst();
     }
 
     private Value product(Value x, int parts) {

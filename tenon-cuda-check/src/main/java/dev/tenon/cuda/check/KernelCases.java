@@ -13,6 +13,7 @@ public final class KernelCases {
         all.addAll(ResidualNormCases.all());
         all.addAll(EmbeddingNormCases.all());
         all.addAll(GatedUnitCases.all());
+        all.addAll(RaggedAttentionCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(ProductCases.all());
         all.addAll(AttentionCases.all());

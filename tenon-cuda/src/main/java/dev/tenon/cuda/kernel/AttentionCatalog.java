@@ -97,6 +97,29 @@ public final class AttentionCatalog {
                     .toList(),
             List.of(STRUCT, I32, I32, I32, I32, I32, I32, POINTER));
 
+    /** Operands, offsets, pages and slopes, sizes, rules, the fault word. */
+    private static List<ParameterType> ragged(ParameterType real) {
+        return together(
+                List.of(POINTER, I64, I64, POINTER, I64, I64, I64, POINTER, I64, I64, I64, POINTER, I64, I64),
+                List.of(POINTER, POINTER, POINTER, POINTER, I64, I64, I64, I64, I64, I64),
+                List.of(I32, I32, I32, I32, I32, I64, real, real, POINTER, I32));
+    }
+
+    public static final KernelFile ATTENTION_RAGGED =
+            file("attention/attention_ragged.cu", List.of("attention_ragged"), floats(), ragged(COMPUTE));
+
+    public static final KernelFile ATTENTION_MMA_RAGGED = file(
+            "attention/attention_mma_ragged.cu",
+            List.of("attention_mma_ragged"),
+            ATTENTION_MMA.variants(),
+            together(ragged(F32), List.of(I32)));
+
+    public static final KernelFile ATTENTION_DECODE_RAGGED = file(
+            "attention/attention_decode_ragged.cu",
+            List.of("attention_decode_ragged"),
+            ATTENTION_DECODE.variants(),
+            together(ragged(F32), List.of(I32, POINTER, POINTER)));
+
     private AttentionCatalog() {}
 
     /** The variant of {@link #RESIDENT} for a head size, 32 or 64. */
@@ -112,6 +135,9 @@ public final class AttentionCatalog {
                 ATTENTION_DECODE,
                 ATTENTION_WGMMA,
                 ATTENTION_REPAIR,
+                ATTENTION_RAGGED,
+                ATTENTION_MMA_RAGGED,
+                ATTENTION_DECODE_RAGGED,
                 RESIDENT);
     }
 

@@ -2,6 +2,11 @@
 #pragma once
 #include "pack.cuh"
 
+// 1 where sequences have lengths of their own, and keys may lie in pages: attention_ragged.cuh.
+#ifndef TENON_RAGGED
+#define TENON_RAGGED 0
+#endif
+
 constexpr float LOG2E = 1.4426950408889634f;
 constexpr float LARGEST = 3.4028234663852886e38f;
 
@@ -12,8 +17,25 @@ struct Heads {
     i64 batch;
     i64 token;
     i64 head;
+#if TENON_RAGGED
+    const i32* pages;  // of this sequence, `batch` elements from one to the next; null where tokens are neighbours
+    i64 page;          // tokens of one
+
+    __device__ __forceinline__ T* row(i64 b, i64 t, i64 h) const {
+        if (!pages) return at + t * token + h * head;
+        i64 first = t / page;
+        return at + pages[first] * batch + (t - first * page) * token + h * head;
+    }
+
+    // Row t + r, where `base` is row t.
+    __device__ __forceinline__ T* below(T* base, i64 t, i64 r, i64 h) const { return pages ? row(0, t + r, h) : base + r * token; }
+#else
 
     __device__ __forceinline__ T* row(i64 b, i64 t, i64 h) const { return at + b * batch + t * token + h * head; }
+
+    // Row t + r, where `base` is row t.
+    __device__ __forceinline__ T* below(T* base, i64 t, i64 r, i64 h) const { return base + r * token; }
+#endif
 };
 
 // What is computed: PLAIN leaves nothing out, a row of scores that are all -inf is NaN and 0 times a value that is NaN is NaN; GUARDED is the
@@ -37,6 +59,9 @@ struct Seen {
     i64 keys;
     A cap;  // 0 for none
     bool guarded;
+#if TENON_RAGGED
+    const float* slopes;  // of heads: what is added a key of distance; null for none
+#endif
 
     // What sums are divided by: guarded, weights of a row without any are 0, and so are their sums, or NaN by the values.
     __device__ __forceinline__ A divisor(A total) const { return guarded && total == A(0) ? A(1) : total; }
@@ -59,6 +84,9 @@ struct Seen {
         A s = cap > A(0) ? cap * tanh(scaled / cap) : scaled;
         i64 at = b * mask_batch + h * mask_head + query * mask_query + key * mask_key;
         if (kind == MASK_ADDED) s += to_compute(static_cast<const T*>(mask)[at]);
+#if TENON_RAGGED
+        if (slopes) s += A(slopes[h]) * A(key - position(query));
+#endif
         bool sees = (!causal || key <= position(query)) && (window == 0 || key > position(query) - window);
         if (kind == MASK_BOOLEAN) sees = sees && static_cast<const u8*>(mask)[at] != 0;
         return sees ? s : A(-TENON_INFINITY);
@@ -86,6 +114,9 @@ struct Scores {
 
     __device__ __forceinline__ Scores(const Seen<T, float>& seen, float scale) : seen(seen) {
         raw = seen.kind == MASK_NONE && seen.cap == 0.0f && scale > 0.0f;
+#if TENON_RAGGED
+        raw = raw && !seen.slopes;
+#endif
         factor = raw ? scale * LOG2E : 1.0f;
         this->scale = seen.cap > 0.0f ? scale / seen.cap : scale * LOG2E;
     }

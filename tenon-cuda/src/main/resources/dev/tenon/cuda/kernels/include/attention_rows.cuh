@@ -103,6 +103,20 @@ __device__ __forceinline__ void to_scores(float (&s)[N][4], const Scores<T>& sco
             for (int e = 0; e < 4; e++) s[n][e] = s[n][e] * scale + added.at[e % 2];
         }
     }
+#if TENON_RAGGED
+    if (seen.slopes) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            float slope = seen.slopes[heads[i]] * LOG2E;
+            int distance = static_cast<int>(key + column - seen.position(rows[i]));
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int e = 0; e < 2; e++) s[n][2 * i + e] += slope * static_cast<float>(distance + n * 8 + e);
+            }
+        }
+    }
+#endif
     bool each = seen.kind != MASK_NONE && !staged;
     if (whole && !each) return;
 #pragma unroll

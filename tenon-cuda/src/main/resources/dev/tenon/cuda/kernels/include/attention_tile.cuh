@@ -1,0 +1,195 @@
+// Attention by tiles of queries and of keys on tensor cores: what attention_mma.cu and its form for sequences of their own lengths share. Launch,
+// shared memory and variants are in attention_mma.cu.
+#pragma once
+#include "attention_rows.cuh"
+#if __CUDA_ARCH__ >= 750 || TENON_EMULATED
+#include "attention_fragments.cuh"
+#endif
+
+typedef TENON_T T;
+constexpr int D = TENON_D;
+constexpr int WARPS = TENON_WARPS;
+constexpr int THREADS = 32 * WARPS;
+constexpr int ROWS = TENON_ROWS;
+constexpr int QUERIES = 16 * WARPS * ROWS;
+constexpr int KEYS = TENON_KEYS;
+constexpr int BLOCKS = TENON_BLOCKS;  // of a multiprocessor, by registers
+constexpr bool KEPT = D * ROWS * static_cast<int>(sizeof(T)) <= 256;
+
+#if __CUDA_ARCH__ >= TENON_FROM || TENON_EMULATED
+typedef Fragments<T, D, ROWS, KEPT> Frag;
+constexpr int STRIDE = Frag::STRIDE;
+
+// COUNT rows of a head from `from` on; what lies beyond the last row or element is 0.
+template <int COUNT>
+__device__ __forceinline__ void fetch(T (*to)[STRIDE], const Heads<const T>& of, i64 b, i64 h, i64 from, i64 rows, int d, bool packed) {
+    constexpr int PACK = Widest<T>::value;
+    constexpr int PACKS = D / PACK;
+    constexpr int DOWN = THREADS / PACKS;
+    const T* base = of.row(b, from, h);
+    int left = static_cast<int>(rows - from < COUNT ? rows - from : COUNT);
+    if (!TENON_RAGGED && packed && THREADS % PACKS == 0 && COUNT % DOWN == 0) {  // a thread keeps its column
+        int row = threadIdx.x / PACKS;
+        int c = threadIdx.x % PACKS * PACK;
+        left = c < d ? left - row : 0;
+        const T* source = base + row * of.token + c;
+        i64 step = DOWN * of.token;
+        T* target = &to[row][c];
+#pragma unroll
+        for (int i = 0; i < COUNT / DOWN; i++) {
+            bool there = i * DOWN < left;
+            copy_async_16_if(target + i * DOWN * STRIDE, there ? source : of.at, there);
+            source += step;
+        }
+    } else if (packed) {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < COUNT * PACKS; i += THREADS) {
+            int r = i / PACKS;
+            int c = i % PACKS * PACK;
+            bool there = r < left && c < d;
+            copy_async_16_if(&to[r][c], there ? of.below(base, from, r, h) + c : of.at, there);
+        }
+    } else {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < COUNT * D; i += THREADS) {
+            int r = i / D;
+            int c = i % D;
+            to[r][c] = r < left && c < d ? of.below(base, from, r, h)[c] : From<T>::of(0.0f);
+        }
+    }
+}
+
+struct Problem {
+    Heads<const T> qs;
+    Heads<const T> ks;
+    Heads<const T> vs;
+    Heads<T> ys;
+    int d;
+    int dv;
+    float scale;
+    bool plain;
+    bool packed;
+};
+
+// Stores a warp's rows; those whose sums are NaN again by their definition.
+__device__ __forceinline__ void store(const Problem& at, const Seen<T, float>& seen, float (&o)[ROWS][D / 8][4], const Running<ROWS>& running,
+                                      i64 b, i64 h, i64 key_head, i64 first) {
+    int lane = threadIdx.x % 32;
+    bool odd = false;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+        for (int i = 0; i < 2; i++) {
+            i64 row = first + r * 16 + i * 8 + lane / 4;
+            float total = seen.divisor(running.total[r][i]);
+            bool none = seen.keys == 0 || (total == 0.0f && !at.plain);
+            float share = 1.0f / total;
+            if (row >= seen.queries) continue;
+            T* to = at.ys.row(b, row, h);
+#pragma unroll
+            for (int n = 0; n < D / 8; n++) {
+                int c = n * 8 + lane % 4 * 2;
+                float low = none ? 0.0f : o[r][n][2 * i] * share;
+                float high = none ? 0.0f : o[r][n][2 * i + 1] * share;
+                if (c < at.dv) odd = odd || low != low;
+                if (c + 1 < at.dv) odd = odd || high != high;
+                if (at.packed && c < at.dv) {
+                    Pack<T, 2> pair;
+                    pair.at[0] = From<T>::of(low);
+                    pair.at[1] = From<T>::of(high);
+                    *reinterpret_cast<Pack<T, 2>*>(to + c) = pair;
+                } else {
+                    if (c < at.dv) to[c] = From<T>::of(low);
+                    if (c + 1 < at.dv) to[c + 1] = From<T>::of(high);
+                }
+            }
+        }
+    }
+    if (at.plain || !__any_sync(0xffffffffu, odd)) return;
+    __syncwarp();
+#pragma unroll 1
+    for (i64 row = first; row < first + 16 * ROWS && row < seen.queries; row++) {
+        attend_row(at.qs, at.ks, at.vs, at.ys, seen, b, h, key_head, row, at.d, at.dv, at.scale);
+    }
+}
+
+__device__ __forceinline__ void attend(const Problem& at, const Seen<T, float>& seen, i64 batches, int group) {
+    TENON_DYNAMIC_SHARED(T, dynamic);
+    T(*const own)[STRIDE] = reinterpret_cast<T(*)[STRIDE]>(dynamic);
+    T(*const keys)[STRIDE] = own + QUERIES;  // of this tile and the next, as values and masks
+    T(*const values)[STRIDE] = keys + 2 * KEYS;
+    float(*const masks)[KEYS] = reinterpret_cast<float(*)[KEYS]>(values + 2 * KEYS);
+    release_successor();
+    await_predecessor();
+    int lane = threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+    i64 h = blockIdx.y;
+    i64 key_head = static_cast<int>(blockIdx.y) / group;
+    // causal rows that see most first
+    i64 first = static_cast<i64>(seen.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * QUERIES;
+    i64 last = first + QUERIES - 1 < seen.queries - 1 ? first + QUERIES - 1 : seen.queries - 1;
+    i64 warp_first = first + warp * 16 * ROWS;
+    i64 warp_last = warp_first + 16 * ROWS - 1 < last ? warp_first + 16 * ROWS - 1 : last;
+    Span highest(seen, warp_first);
+    Span lowest(seen, warp_last);
+    Scores<T> scores(seen, at.scale);
+    bool staged = seen.kind == MASK_ADDED && seen.mask_query == 0;
+    for (i64 b = TENON_RAGGED ? 0 : blockIdx.z; b < batches; b += gridDim.z) {
+        i64 key = seen.first(first) / KEYS * KEYS;
+        i64 end = seen.end(last);
+        int turn = 0;
+        __syncthreads();
+        fetch<QUERIES>(own, at.qs, b, h, first, seen.queries, at.d, at.packed);
+        fetch<KEYS>(keys, at.ks, b, key_head, key, seen.keys, at.d, at.packed);
+        if (staged && threadIdx.x < KEYS) masks[0][threadIdx.x] = mask_of_key(seen, b, h, key + threadIdx.x);
+        copy_async_commit();
+        fetch<KEYS>(values, at.vs, b, key_head, key, seen.keys, at.dv, at.packed);
+        copy_async_commit();
+        Frag frag;
+        float o[ROWS][D / 8][4] = {};
+        Running<ROWS> running;
+        running.clear();
+#pragma unroll 1
+        for (bool started = false; key < end; key += KEYS) {
+            copy_async_wait<1>();
+            __syncthreads();  // these keys are there, and nobody works on the tile before
+            if (!started) frag.keep(own[warp * 16 * ROWS], lane);
+            started = true;
+            int next = turn ^ 1;
+            if (key + KEYS < end) {
+                fetch<KEYS>(keys + next * KEYS, at.ks, b, key_head, key + KEYS, seen.keys, at.d, at.packed);
+                if (staged && threadIdx.x < KEYS) masks[next][threadIdx.x] = mask_of_key(seen, b, h, key + KEYS + threadIdx.x);
+            }
+            copy_async_commit();
+            if (key + KEYS < end) fetch<KEYS>(values + next * KEYS, at.vs, b, key_head, key + KEYS, seen.keys, at.dv, at.packed);
+            copy_async_commit();
+            float s[ROWS][KEYS / 8][4] = {};
+            frag.template scores<KEYS>(s, own[warp * 16 * ROWS], keys[turn * KEYS], lane);
+            bool whole = key >= lowest.low && key + KEYS - 1 <= highest.high;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                i64 heads[2] = {h, h};
+                i64 rows[2] = {warp_first + r * 16 + lane / 4, warp_first + r * 16 + lane / 4 + 8};
+                to_scores<KEYS / 8>(s[r], scores, staged ? masks[turn] : nullptr, b, heads, rows, key, whole);
+            }
+            float kept[ROWS][2];
+            running.weigh(s, kept, scores.factor);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+                for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+                    for (int e = 0; e < 4; e++) o[r][n][e] *= kept[r][e / 2];
+                }
+            }
+            copy_async_wait<2>();
+            __syncthreads();  // these values are there
+            frag.template mix<KEYS>(o, s, values[turn * KEYS], lane);
+            turn = next;
+        }
+        copy_async_wait<0>();
+        running.finish();
+        store(at, seen, o, running, b, h, key_head, warp_first);
+    }
+}
+#endif
