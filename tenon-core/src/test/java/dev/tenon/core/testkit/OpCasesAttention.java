@@ -5,6 +5,8 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
+import dev.tenon.core.ir.op.attention.KvAppend;
+import dev.tenon.core.ir.op.attention.RaggedAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +27,8 @@ final class OpCasesAttention {
         all.masks();
         all.byHand();
         all.rope();
+        all.ragged();
+        all.appended();
         return List.copyOf(all.cases);
     }
 
@@ -198,6 +202,53 @@ final class OpCasesAttention {
             if (type.accumulator() != type) {
                 NdArray cos = angles(DType.F32, 7, 1, pairs);
                 cases.add(OpCase.close(name + ", angles f32", op, x, cos, angles(DType.F32, 7, form[1], pairs)));
+            }
+        }
+    }
+
+    /** Three sequences, the second without queries, a token of none; keys in one piece, then in pages out of order. */
+    private void ragged() {
+        NdArray offsets = NdArray.of(TensorType.of(DType.I32, 4), 0L, 3L, 3L, 5L);
+        NdArray keyOffsets = NdArray.of(TensorType.of(DType.I32, 4), 1L, 5L, 8L, 10L);
+        NdArray lengths = NdArray.of(TensorType.of(DType.I32, 3), 5L, 0L, 2L);
+        NdArray pages = NdArray.of(TensorType.of(DType.I32, 3, 2), 3L, 0L, -1L, 99L, 1L, -1L);
+        for (DType type : OpCases.FLOATS) {
+            NdArray q = random.array(type, 6, 4, 8);
+            NdArray slopes = random.floats(DType.F32, -0.5, 0.5, 4);
+            for (boolean causal : new boolean[] {false, true}) {
+                String name = "ragged_attention " + type + (causal ? " causal" : "");
+                NdArray k = random.array(type, 11, 2, 8);
+                RaggedAttention plain = new RaggedAttention(causal, 0, Double.NaN, 0, false, false, 0);
+                cases.add(OpCase.sums(name, 16, plain, q, k, random.array(type, 11, 2, 5), offsets, keyOffsets));
+                NdArray cache = random.array(type, 4, 4, 2, 8);
+                RaggedAttention paged = new RaggedAttention(causal, 2, 0.5, 4, true, true, 3);
+                cases.add(OpCase.sums(name + " paged", 16, paged, q, cache, cache, offsets, lengths, pages, slopes));
+            }
+        }
+        NdArray none = NdArray.of(TensorType.of(DType.I32, 1), 0L);
+        NdArray q = random.array(DType.F32, 2, 1, 4);
+        RaggedAttention op = new RaggedAttention(false, 0, 1, 0, false, false, 0);
+        cases.add(OpCase.exact("ragged_attention no sequences", op, q, q, q, none, none));
+    }
+
+    /** Tokens of a cache of three pages of four: across pages, the same place twice, from the end, none. */
+    private void appended() {
+        for (DType type : OpCases.FLOATS) {
+            NdArray keys = random.array(type, 3, 4, 2, 6);
+            NdArray values = random.array(type, 3, 4, 2, 5);
+            for (long[] places : new long[][] {{0, 4, 11, 3}, {5, 5, -1}, {}}) {
+                NdArray at = NdArray.of(TensorType.of(DType.I64, places.length), places);
+                NdArray k = random.array(type, places.length, 2, 6);
+                NdArray v = random.array(type, places.length, 2, 5);
+                String name = "kv_append " + type + " of " + places.length;
+                cases.add(OpCase.close(name, new KvAppend(false, false), keys, values, k, v, at));
+                NdArray cos = angles(type, places.length, 1, 3);
+                NdArray sin = angles(type, places.length, 1, 3);
+                NdArray narrow = NdArray.of(TensorType.of(DType.I32, places.length), places);
+                for (boolean pairs : new boolean[] {false, true}) {
+                    KvAppend op = new KvAppend(true, pairs);
+                    cases.add(OpCase.close(name + " rotated" + pairs, op, keys, values, k, v, narrow, cos, sin));
+                }
             }
         }
     }

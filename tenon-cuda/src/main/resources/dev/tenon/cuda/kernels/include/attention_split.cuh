@@ -33,7 +33,9 @@ struct Decode {
     float scale;
     bool plain;
     bool packed;
-    int tiles;  // of a key head, where sequences have lengths of their own: as many as the longest has
+#if TENON_RAGGED
+    int tiles;  // of a key head: as many as the longest sequence has
+#endif
 };
 
 // A warp copies 16 rows of keys or values; what lies beyond the last row or element is 0.
@@ -228,7 +230,11 @@ __device__ __forceinline__ void decode(const Decode& at, const Seen<T, float>& s
     await_predecessor();
     int splits = gridDim.x;
     int all_rows = at.group * at.queries;
-    int tiles = TENON_RAGGED ? at.tiles : (all_rows + ROWS - 1) / ROWS;
+#if TENON_RAGGED
+    int tiles = at.tiles;
+#else
+    int tiles = (all_rows + ROWS - 1) / ROWS;
+#endif
     int key_head = static_cast<int>(blockIdx.y) / tiles;
     int row0 = static_cast<int>(blockIdx.y) % tiles * ROWS;
     if (TENON_RAGGED && row0 >= all_rows) return;

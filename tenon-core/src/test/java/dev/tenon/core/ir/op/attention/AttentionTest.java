@@ -9,10 +9,12 @@ import static dev.tenon.core.ir.op.Nd.shape;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tenon.core.error.DataException;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -121,6 +123,37 @@ class AttentionTest {
                 .hasMessageContaining("not a multiple");
         assertThatThrownBy(() -> op.shapes(List.of(q, k, v, shape(3, 1, 1))))
                 .hasMessageContaining("does not broadcast");
+    }
+
+    /** Two sequences of two and one tokens, the same as an attention each; a slope, and pages in another order. */
+    @Test
+    void raggedAttentionIsAnAttentionEachSequence() {
+        NdArray q = f32(shape(3, 1, 2), 1, 0, 0, 1, 1, 1);
+        NdArray k = f32(shape(4, 1, 2), 1, 0, 0, 1, 1, 1, -1, 2);
+        NdArray v = f32(shape(4, 1, 1), 1, 2, 4, 8);
+        NdArray offsets = NdArray.of(TensorType.of(DType.I32, 3), 0L, 2L, 3L);
+        NdArray keyOffsets = NdArray.of(TensorType.of(DType.I32, 3), 0L, 2L, 4L);
+        double one = (Math.E + 2) / (Math.E + 1); // scores 1 and 0 of values 1 and 2
+        double two = (1 + 2 * Math.E) / (1 + Math.E);
+        double three = (4 * Math.E + 8) / (Math.E + 1); // scores 2 and 1 of values 4 and 8
+        RaggedAttention plain = new RaggedAttention(false, 0, 1, 0, false, false, 2);
+        check(run(plain, q, k, v, offsets, keyOffsets), shape(3, 1, 1), one, two, three);
+        RaggedAttention causal = new RaggedAttention(true, 0, 1, 0, false, false, 0);
+        check(run(causal, q, k, v, offsets, keyOffsets), shape(3, 1, 1), 1, two, three);
+        // a slope of 1: the key before a query loses 1, which makes the scores of the last query equal
+        RaggedAttention alibi = new RaggedAttention(true, 0, 1, 0, true, false, 0);
+        double farther = (1 / Math.E + 2 * Math.E) / (1 / Math.E + Math.E);
+        check(run(alibi, q, k, v, offsets, keyOffsets, f32(1)), shape(3, 1, 1), 1, farther, 6);
+        NdArray keys = f32(shape(3, 1, 1, 2), 1, 1, -1, 2, 1, 0);
+        NdArray values = f32(shape(3, 1, 1, 1), 4, 8, 1);
+        NdArray lengths = NdArray.of(TensorType.of(DType.I32, 2), 1L, 2L);
+        NdArray pages = NdArray.of(TensorType.of(DType.I32, 2, 2), 2L, -1L, 0L, 1L);
+        RaggedAttention paged = new RaggedAttention(false, 0, 1, 0, false, true, 0);
+        check(run(paged, q, keys, values, offsets, lengths, pages), shape(3, 1, 1), 1, 1, three);
+        NdArray wrong = NdArray.of(TensorType.of(DType.I32, 2, 2), 2L, -1L, 0L, 3L);
+        assertThatThrownBy(() -> run(paged, q, keys, values, offsets, lengths, wrong))
+                .isInstanceOf(DataException.class)
+                .hasMessageContaining("sequence 1 has pages that there are not");
     }
 
     @Test
