@@ -7,7 +7,7 @@ import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoWork;
 
-/** Attention of sequences of their own lengths: on tensor cores, with keys in shares for few queries, else by threads. */
+/** Attention of sequences of their own lengths: on tensor cores, keys in shares for few queries, else by threads. */
 public final class GpuRaggedLowering {
     private GpuRaggedLowering() {}
 
