@@ -1,8 +1,11 @@
 package dev.tenon.cuda.check;
 
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.kernel.MatMulKernels;
 import dev.tenon.cuda.port.DeviceBuffer;
@@ -12,7 +15,8 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done to a product after a library made it: every activation on special and random numbers, and the addends.
+ * What is done to a product after a library made it: every activation on special and random numbers, and the addends;
+ * and gated linear units, which are made of a product, too.
  */
 final class EpilogueCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
@@ -42,6 +46,8 @@ final class EpilogueCases {
         -2.5
     };
 
+    private static final String GATED = "gated_unit";
+
     private EpilogueCases() {}
 
     static List<KernelCase> all() {
@@ -64,7 +70,22 @@ final class EpilogueCases {
                 }
             }
         }
+        gatedUnits(cases);
         return cases;
+    }
+
+    /** Every type, widths on and off 16-byte boundaries, several turns a thread, special values. */
+    private static void gatedUnits(List<KernelCase> cases) {
+        for (DType type : FLOATS) {
+            for (Unary fn : List.of(Unary.of(UnaryFn.GELU), Unary.silu(), Unary.of(UnaryFn.SIGMOID))) {
+                for (int[] sizes : new int[][] {{1, 1}, {3, 5}, {257, 8}, {19, 1000}, {1100, 129}, {700, 512}}) {
+                    String name = type + " " + fn.fn().word() + " " + sizes[0] + " x " + sizes[1];
+                    cases.add(new KernelCase(GATED, name, stage -> units(stage, type, fn, sizes)));
+                }
+                cases.add(new KernelCase(
+                        GATED, type + " " + fn.fn().word() + " special", stage -> special(stage, type, fn)));
+            }
+        }
     }
 
     /** The function with parameters that f32 holds exactly; null where it does not take floats. */
@@ -131,5 +152,26 @@ final class EpilogueCases {
         if (!Tolerance.of(dtype, 1).accepts(rounded, actual)) {
             throw new AssertionError(what + " is " + actual + "; expected " + rounded);
         }
+    }
+
+    private static void units(KernelStage stage, DType type, Unary fn, int[] sizes) {
+        NdArray x = CaseArrays.normal(new Random(sizes[0]), type, sizes[0], 2L * sizes[1]);
+        StepRun run = new StepRun(stage);
+        run.check(new GatedUnit(fn, false), List.of(x), 4);
+        run.check(new GatedUnit(fn, true), List.of(x), 4);
+    }
+
+    /** Pairs of values at which a product has no number. */
+    private static void special(KernelStage stage, DType type, Unary fn) {
+        double inf = Double.POSITIVE_INFINITY;
+        double[] values = {0, -0.0, 1, -1, inf, -inf, Double.NaN, 60};
+        NdArray x = NdArray.zeros(TensorType.of(type, 1, 2L * values.length * values.length));
+        for (int i = 0; i < values.length * values.length; i++) {
+            x.set(i, values[i / values.length]);
+            x.set(values.length * values.length + i, values[i % values.length]);
+        }
+        StepRun run = new StepRun(stage);
+        run.check(new GatedUnit(fn, false), List.of(x), 4);
+        run.check(new GatedUnit(fn, true), List.of(x), 4);
     }
 }

@@ -12,7 +12,6 @@ public final class KernelCases {
         all.addAll(HandedRowCases.all());
         all.addAll(ResidualNormCases.all());
         all.addAll(EmbeddingNormCases.all());
-        all.addAll(GatedUnitCases.all());
         all.addAll(RaggedAttentionCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(ProductCases.all());
