@@ -24,15 +24,13 @@ final class RaggedAttentionCases {
      * @param keys likewise
      * @param page tokens of a page; 0 for keys in one piece
      */
-    private record Form(int[] queries, int[] keys, int heads, int groups, int size, int page) {}
+    private record Form(List<Integer> queries, List<Integer> keys, int heads, int groups, int size, int page) {}
 
-    private static final Form PREFILL =
-            new Form(new int[] {1, 70, 0, 129, 17}, new int[] {1, 70, 3, 140, 90}, 4, 2, 64, 0);
-    private static final Form PAGED = new Form(new int[] {5, 0, 66, 20}, new int[] {5, 9, 66, 201}, 4, 4, 32, 16);
-    private static final Form DECODE =
-            new Form(new int[] {1, 1, 1, 1, 1}, new int[] {1, 700, 0, 129, 64}, 8, 2, 128, 16);
-    private static final Form FEW = new Form(new int[] {3, 0, 16}, new int[] {300, 5, 16}, 6, 2, 64, 0);
-    private static final Form ODD = new Form(new int[] {2, 40, 5}, new int[] {2, 37, 60}, 3, 1, 20, 7);
+    private static final Form PREFILL = new Form(List.of(1, 70, 0, 129, 17), List.of(1, 70, 3, 140, 90), 4, 2, 64, 0);
+    private static final Form PAGED = new Form(List.of(5, 0, 66, 20), List.of(5, 9, 66, 201), 4, 4, 32, 16);
+    private static final Form DECODE = new Form(List.of(1, 1, 1, 1, 1), List.of(1, 700, 0, 129, 64), 8, 2, 128, 16);
+    private static final Form FEW = new Form(List.of(3, 0, 16), List.of(300, 5, 16), 6, 2, 64, 0);
+    private static final Form ODD = new Form(List.of(2, 40, 5), List.of(2, 37, 60), 3, 1, 20, 7);
 
     private RaggedAttentionCases() {}
 
@@ -96,7 +94,7 @@ final class RaggedAttentionCases {
         Tolerance.EXACT.check("fault", NdArray.zeros(DType.I64, 2), result.fault());
     }
 
-    private static int sum(int[] all) {
+    private static int sum(List<Integer> all) {
         int sum = 0;
         for (int one : all) {
             sum += one;
@@ -108,7 +106,7 @@ final class RaggedAttentionCases {
         Random random = new Random(form.size + rules);
         List<NdArray> inputs = new ArrayList<>();
         inputs.add(CaseArrays.normal(random, type, sum(form.queries), form.heads, form.size));
-        int count = form.queries.length;
+        int count = form.queries.size();
         if (form.page == 0) {
             inputs.add(CaseArrays.normal(random, type, sum(form.keys), form.groups, form.size));
             inputs.add(CaseArrays.normal(random, type, sum(form.keys), form.groups, form.size));
@@ -125,7 +123,7 @@ final class RaggedAttentionCases {
             inputs.add(offsets(form.queries, 0));
             NdArray lengths = NdArray.zeros(TensorType.of(DType.I32, count));
             for (int i = 0; i < count; i++) {
-                lengths.set(i, (long) form.keys[i]);
+                lengths.set(i, (long) form.keys.get(i));
             }
             inputs.add(lengths);
             inputs.add(table(random, form, pages, columns));
@@ -143,20 +141,20 @@ final class RaggedAttentionCases {
             free.add(i);
         }
         Collections.shuffle(free, random);
-        NdArray table = NdArray.zeros(TensorType.of(DType.I32, form.keys.length, columns));
+        NdArray table = NdArray.zeros(TensorType.of(DType.I32, form.keys.size(), columns));
         for (int i = 0; i < table.size(); i++) {
-            boolean used = i % columns < Math.ceilDiv(form.keys[i / columns], form.page);
+            boolean used = i % columns < Math.ceilDiv(form.keys.get(i / columns), form.page);
             table.set(i, used ? (long) free.get(i) : -7L);
         }
         return table;
     }
 
-    private static NdArray offsets(int[] lengths, int start) {
-        NdArray offsets = NdArray.zeros(TensorType.of(DType.I32, lengths.length + 1L));
+    private static NdArray offsets(List<Integer> lengths, int start) {
+        NdArray offsets = NdArray.zeros(TensorType.of(DType.I32, lengths.size() + 1L));
         long at = start;
-        for (int i = 0; i <= lengths.length; i++) {
+        for (int i = 0; i <= lengths.size(); i++) {
             offsets.set(i, at);
-            at += i < lengths.length ? lengths[i] : 0;
+            at += i < lengths.size() ? lengths.get(i) : 0;
         }
         return offsets;
     }
@@ -164,7 +162,7 @@ final class RaggedAttentionCases {
     private static void outside(KernelStage stage) {
         Random random = new Random(3);
         for (DType type : List.of(DType.F32, DType.F16, DType.F64)) {
-            for (int[] lengths : new int[][] {{4, 2}, {20, 30}, {}}) {
+            for (List<Integer> lengths : List.of(List.of(4, 2), List.of(20, 30), List.<Integer>of())) {
                 NdArray q = CaseArrays.normal(random, type, sum(lengths) + 9L, 2, 32);
                 NdArray k = CaseArrays.normal(random, type, sum(lengths) + 9L, 2, 32);
                 NdArray offsets = offsets(lengths, 5);
@@ -184,7 +182,7 @@ final class RaggedAttentionCases {
                 NdArray lengths = inputs.get(4);
                 NdArray table = inputs.get(5);
                 long row = (long) form.groups * form.size;
-                for (int b = 0; b < form.keys.length; b++) {
+                for (int b = 0; b < form.keys.size(); b++) {
                     long keys = lengths.getLong(b);
                     if (keys % form.page != 0) {
                         long page = table.getLong((int) (b * table.shape().size(1) + keys / form.page));

@@ -170,11 +170,10 @@ public final class FuseGatedUnits implements Pass {
         Unary own = first.epilogue().activation();
         Unary activation = gate == null ? own : own == null && isUsedHereAlone(gate, into) ? gate.activation : null;
         MatMul plain = first.with(new Epilogue(first.epilogue().bias(), null, false, false));
-        boolean alike = activation != null
-                && plain.equals(second)
+        boolean alike = plain.equals(second)
                 && one.input(0).equals(two.input(0))
                 && one.input(1).type().equals(two.input(1).type());
-        if (!alike) {
+        if (activation == null || !alike) {
             return null;
         }
         List<Value> operands = new ArrayList<>();

@@ -117,7 +117,7 @@ final class RaggedTiers {
     }
 
     private int planes() {
-        return (int) Math.clamp(problem.sequences(), 1, GridLimits.YZ);
+        return Math.clamp(problem.sequences(), 1, GridLimits.YZ);
     }
 
     private Lowered decode() {
