@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code x * cos + concat(-x[h..], x[..h]) * sin → rope(x, cos[..h], sin[..h])}, h half the last axis, where both
- * halves of cos and of sin are the same: as constants, or because they are made of {@code concat(angles, angles)}.
- * Then {@code cast(rope(cast(x)))} of a short type becomes a rotation of x by the same angles, and
- * {@code rope(transpose(x))} becomes {@code transpose(rope(x))}, so that the transposes of heads cancel with those of
- * attention.
+ * halves of cos and of sin are the same: as constants, or because they are made of {@code concat(angles, angles)}; and
+ * where the backend rather runs that than the pieces. Then {@code cast(rope(cast(x)))} of a short type becomes a
+ * rotation of x by the same angles, and {@code rope(transpose(x))} becomes {@code transpose(rope(x))}, so that the
+ * transposes of heads cancel with those of attention.
  */
 public final class SpelledRope implements Pass {
     private static final Rope HALVES = new Rope(false, 0);
@@ -49,6 +49,9 @@ public final class SpelledRope implements Pass {
 
     @Override
     public Graph apply(Graph graph, PassContext context) {
+        if (context.claimsNothing()) {
+            return graph;
+        }
         Map<Value, Optional<Value>> halves = new HashMap<>(); // layers share their angles
         Graph fused = Rewriter.rewrite(graph, (node, into) -> fuse(node, halves, into, context));
         Graph narrow = Rewriter.rewrite(fused, SpelledRope::narrow);
@@ -70,9 +73,11 @@ public final class SpelledRope implements Pass {
                     if (plain.one.type().mustEqual(node.output().type()) && isSwapped(swapped.one, plain.one)) {
                         Value cos = half(plain.other, halves, into, context);
                         Value sin = half(swapped.other, halves, into, context);
-                        return cos == null || sin == null
-                                ? null
-                                : List.of(into.add(HALVES, into.map(plain.one), cos, sin));
+                        if (cos == null || sin == null) {
+                            return null;
+                        }
+                        Value rotated = into.add(HALVES, into.map(plain.one), cos, sin);
+                        return context.claimed(rotated) ? List.of(rotated) : null;
                     }
                 }
             }

@@ -21,6 +21,7 @@ import dev.tenon.core.testkit.Seeded;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,6 +138,33 @@ final class FuseGatedUnitsTest {
                         .plan()
                         .graph()))
                 .doesNotContain("gated_unit");
+    }
+
+    /** Any leading dims, any width, either half first, in a split or slices. */
+    @Test
+    void randomUnitsKeepTheirResults() {
+        for (int seed = 0; seed < 40; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            long rows = random.nextInt(1, 6);
+            long half = random.nextInt(1, 20);
+            boolean second = random.nextBoolean();
+            UnaryFn fn = List.of(UnaryFn.GELU, UnaryFn.TANH, UnaryFn.SIGMOID, UnaryFn.RELU)
+                    .get(random.nextInt(4));
+            Graph graph = GraphBuilder.build("random", g -> {
+                Value x = g.input("x", TensorType.of(DType.F32, rows, 2, 2 * half));
+                Value a = g.slice(x, 2, second ? half : 0, second ? 2 * half : half);
+                Value b = g.slice(x, 2, second ? 0 : half, second ? half : 2 * half);
+                g.output("y", random.nextBoolean() ? g.mul(g.unary(fn, a), b) : g.mul(b, g.unary(fn, a)));
+            });
+            Graph after = after(graph, UNITS);
+            assertThat(ops(after)).containsExactly("gated_unit");
+            Map<String, NdArray> inputs = Map.of("x", new Seeded(seed).array(DType.F32, rows, 2, 2 * half));
+            Tolerance.of(DType.F32, 16)
+                    .check(
+                            after.toString(),
+                            Interpreter.run(graph, inputs).get("y"),
+                            Interpreter.run(after, inputs).get("y"));
+        }
     }
 
     private static void assertSame(Graph graph, Graph after, int form) {

@@ -13,11 +13,14 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.testkit.Seeded;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -66,7 +69,7 @@ final class SpelledRopeTest {
     }
 
     private static Graph after(Graph graph) {
-        PassContext context = new PassContext(node -> false, null);
+        PassContext context = new PassContext(node -> node.op() instanceof Rope, null);
         return new DeadCode().apply(new SpelledRope().apply(graph, context), context);
     }
 
@@ -96,11 +99,54 @@ final class SpelledRopeTest {
     }
 
     @Test
+    void staysWhereTheBackendRatherRunsThePieces() {
+        Graph graph = spelled(OF_CONSTANTS, true);
+        assertThat(new SpelledRope().apply(graph, new PassContext(node -> false, null)))
+                .isEqualTo(graph);
+    }
+
+    @Test
     void textBeforeAndAfter() {
         assertThat(after(spelled(OF_CONSTANTS + SHORT, true)).toString())
                 .contains(": f16[2,3,5,8] = rope %x, ")
                 .contains("f32[1,1,5,4] = data")
                 .doesNotContain("concat", "cast", "slice");
+    }
+
+    /** Any rank, any size, angles of each token or of all. */
+    @Test
+    void randomRotationsKeepTheirResults() {
+        for (int seed = 0; seed < 40; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            long half = random.nextInt(1, 9);
+            long tokens = random.nextInt(1, 7);
+            int rank = random.nextInt(2, 5);
+            long[] sizes = {random.nextInt(1, 4), random.nextInt(1, 4), tokens, 2 * half};
+            TensorType type = TensorType.of(DType.F32, Arrays.copyOfRange(sizes, 4 - rank, 4));
+            long each = random.nextBoolean() ? tokens : 1;
+            NdArray angles = new Seeded(seed).array(DType.F32, each, half);
+            Graph graph = GraphBuilder.build("random", g -> {
+                Value x = g.input("x", type);
+                Value of = g.constant(angles.toConstant());
+                Value both = g.concat(List.of(of, of), 1);
+                Value swapped = g.concat(
+                        List.of(
+                                g.unary(UnaryFn.NEG, g.slice(x, rank - 1, half, 2 * half)),
+                                g.slice(x, rank - 1, 0, half)),
+                        rank - 1);
+                Value cos = g.unary(UnaryFn.COS, both);
+                g.output("y", g.add(g.mul(x, cos), g.mul(swapped, g.unary(UnaryFn.SIN, both))));
+            });
+            Graph after = after(graph);
+            assertThat(ops(after)).contains("rope").doesNotContain("concat", "slice");
+            Map<String, NdArray> inputs = Map.of(
+                    "x", new Seeded(seed + 100).array(DType.F32, type.shape().sizes()));
+            Tolerance.of(DType.F32, 16)
+                    .check(
+                            after.toString(),
+                            Interpreter.run(graph, inputs).get("y"),
+                            Interpreter.run(after, inputs).get("y"));
+        }
     }
 
     private static void assertSame(Graph graph, Graph after, int form) {
