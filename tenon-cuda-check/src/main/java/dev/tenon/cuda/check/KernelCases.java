@@ -11,7 +11,6 @@ public final class KernelCases {
         List<KernelCase> all = new ArrayList<>(RowCases.all());
         all.addAll(HandedRowCases.all());
         all.addAll(ResidualNormCases.all());
-        all.addAll(EmbeddingNormCases.all());
         all.addAll(RaggedAttentionCases.all());
         all.addAll(MatMulCases.all());
         all.addAll(ProductCases.all());
