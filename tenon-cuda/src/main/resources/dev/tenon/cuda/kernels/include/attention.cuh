@@ -19,12 +19,12 @@ struct Heads {
     i64 head;
 #if TENON_RAGGED
     const i32* pages;  // of this sequence, `batch` elements from one to the next; null where tokens are neighbours
-    i64 page;          // tokens of one
+    u32 page;          // tokens of one, or as many as a sequence can have
 
     __device__ __forceinline__ T* row(i64 b, i64 t, i64 h) const {
         if (!pages) return at + t * token + h * head;
-        i64 first = t / page;
-        return at + pages[first] * batch + (t - first * page) * token + h * head;
+        u32 first = static_cast<u32>(t) / page;  // lengths are 32 bits wide
+        return at + pages[first] * batch + (static_cast<u32>(t) - first * page) * token + h * head;
     }
 
     // Row t + r, where `base` is row t.

@@ -33,7 +33,7 @@ struct Sequence {
     // Its keys or values.
     template <typename T>
     __device__ __forceinline__ Heads<T> others(T* at, i64 each, i64 token, i64 head, i64 page) const {
-        return {at + key * token, each, token, head, pages, page};
+        return {at + key * token, each, token, head, pages, static_cast<u32>(page < 0x7fffffff ? page : 0x7fffffff)};
     }
 };
 

@@ -45,7 +45,11 @@ __device__ __forceinline__ void fetch(T (*to)[STRIDE], const Heads<const T>& of,
     const T* base = of.row(b, from, h);
     int left = static_cast<int>(end - from < KEYS ? end - from : KEYS);
     if (packed) {
+#if TENON_RAGGED
+#pragma unroll 1  // a row of a page takes a division and its number
+#else
 #pragma unroll
+#endif
         for (int i = lane; i < KEYS * PACKS; i += 32) {
             int r = i / PACKS;
             int c = i % PACKS * PACK;
