@@ -2,9 +2,11 @@ package dev.tenon.cpu.attention;
 
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.AttentionMask;
 import dev.tenon.core.ir.op.attention.PlainAttention;
