@@ -23,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -230,19 +229,19 @@ public final class SpelledRope implements Pass {
             return Optional.empty();
         }
         int rank = permutation.size();
-        long[] after = new long[rank];
         long[] before = new long[rank];
+        int last = -1;
         for (int axis = 0; axis < rank; axis++) {
             int own = axis - (rank - shape.rank());
-            after[axis] = own < 0 ? 1 : shape.size(own);
-            before[permutation.get(axis)] = after[axis];
+            int place = permutation.get(axis);
+            before[place] = own < 0 ? 1 : shape.size(own);
+            if (before[place] != 1) {
+                if (place < last) {
+                    return Optional.empty(); // two axes that are longer than 1 change places
+                }
+                last = place;
+            }
         }
-        return larger(after).equals(larger(before))
-                ? Optional.of(into.reshape(into.map(seen.angles), before))
-                : Optional.empty();
-    }
-
-    private static List<Long> larger(long[] sizes) {
-        return LongStream.of(sizes).filter(size -> size != 1).boxed().toList();
+        return Optional.of(into.reshape(into.map(seen.angles), before));
     }
 }

@@ -98,6 +98,20 @@ final class SpelledRopeTest {
         assertThat(ops(after)).doesNotContain("rope").contains("concat");
     }
 
+    /** Angles of each token and each head, as many as there are tokens: a transpose of heads turns theirs, too. */
+    @Test
+    void anglesOfTwoAxesDoNotPassATranspose() {
+        NdArray angles = new Seeded(3).array(DType.F32, 3, 3, 4);
+        Graph graph = GraphBuilder.build("axes", g -> {
+            Value x = g.transpose(g.input("x", TensorType.of(DType.F32, 2, 3, 3, 8)), 0, 2, 1, 3);
+            Value of = g.constant(angles.toConstant());
+            g.output("y", g.rope(x, g.unary(UnaryFn.COS, of), g.unary(UnaryFn.SIN, of), false));
+        });
+        Graph after = after(graph);
+        assertThat(ops(after)).containsSubsequence("transpose", "rope");
+        assertSame(graph, after, 0);
+    }
+
     @Test
     void staysWhereTheBackendRatherRunsThePieces() {
         Graph graph = spelled(OF_CONSTANTS, true);
