@@ -32,6 +32,8 @@ final class RaggedAttentionCases {
     private static final Form FEW = new Form(List.of(3, 0, 16), List.of(300, 5, 16), 6, 2, 64, 0);
     private static final Form ODD = new Form(List.of(2, 40, 5), List.of(2, 37, 60), 3, 1, 20, 7);
 
+    private static final Form NO_KEYS = new Form(List.of(5, 150, 40), List.of(0, 150, 0), 3, 1, 64, 0);
+
     private RaggedAttentionCases() {}
 
     static List<KernelCase> all() {
@@ -42,6 +44,7 @@ final class RaggedAttentionCases {
             add(cases, type, "decode", DECODE);
             add(cases, type, "few queries", FEW);
             add(cases, type, "odd heads", ODD);
+            add(cases, type, "no keys", NO_KEYS);
         }
         cases.add(new KernelCase(KERNEL, "tokens of no sequence", RaggedAttentionCases::outside));
         cases.add(new KernelCase(KERNEL, "values that are not seen", RaggedAttentionCases::unseen));
@@ -165,7 +168,7 @@ final class RaggedAttentionCases {
             for (List<Integer> lengths : List.of(List.of(4, 2), List.of(20, 30), List.<Integer>of())) {
                 NdArray q = CaseArrays.normal(random, type, sum(lengths) + 9L, 2, 32);
                 NdArray k = CaseArrays.normal(random, type, sum(lengths) + 9L, 2, 32);
-                NdArray offsets = offsets(lengths, 5);
+                NdArray offsets = offsets(lengths, lengths.isEmpty() ? -1 : 5);
                 for (long longest : new long[] {0, 30}) {
                     RaggedAttention op = new RaggedAttention(true, 0, 0.2, 0, false, false, longest);
                     compare(stage, Precision.FAST, op, List.of(q, k, k, offsets, offsets), 32);

@@ -20,11 +20,12 @@ extern "C" __global__ void __launch_bounds__(128)
     for (i64 b = blockIdx.z; b < count; b += gridDim.z) {
         Sequence one;
         __syncthreads();
-        if (!find(all, b, one) || static_cast<i64>(blockIdx.x) * BR >= one.queries) continue;
-        if (one.keys == 0) {
+        if (!find(all, b, one)) continue;
+        if (one.keys == 0) {  // by all blocks, those behind its end, too
             clear(y, y_token, y_head, one.query, one.query + one.queries, heads, dv);
             continue;
         }
+        if (static_cast<i64>(blockIdx.x) * BR >= one.queries) continue;
         Problem at = {one.own(q, q_token, q_head), one.others(k, k_page, k_token, k_head, page), one.others(v, v_page, v_token, v_head, page),
                       one.own(y, y_token, y_head), group, d, dv, scale, SEEN_ALONE};
         attend(at, {nullptr, 0, 0, 0, 0, MASK_NONE, causal, window, one.queries, one.keys, cap, false, slopes}, 1);

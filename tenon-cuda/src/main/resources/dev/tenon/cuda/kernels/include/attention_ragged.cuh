@@ -80,8 +80,8 @@ __device__ __forceinline__ void clear(T* y, i64 token, i64 head, i64 from, i64 t
 // Zeros for the tokens of no sequence.
 template <typename T>
 __device__ __forceinline__ void clear_others(const Sequences& all, T* y, i64 token, i64 head, int heads, int dv) {
-    i64 first = all.query_offsets[0];
-    i64 end = all.query_offsets[all.count];
+    i64 first = all.count == 0 ? 0 : all.query_offsets[0];
+    i64 end = all.count == 0 ? 0 : all.query_offsets[all.count];
     if (blockIdx.z != 0 || first < 0 || first > end || end > all.queries) return;
     clear(y, token, head, 0, first, heads, dv);
     clear(y, token, head, end, all.queries, heads, dv);
