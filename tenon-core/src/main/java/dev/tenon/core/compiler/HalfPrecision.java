@@ -9,6 +9,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
@@ -17,6 +18,7 @@ import dev.tenon.core.ir.op.attention.Attention;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.contraction.Contraction;
+import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
@@ -151,8 +153,17 @@ final class HalfPrecision implements Pass {
                     && data.type().dtype() == DType.F32
                     && data.type().shape().elements() >= TABLE;
             return table
-                    || node.op() instanceof Contraction
+                    || (node.op() instanceof Contraction && !isOuter(node))
                     || node.inputs().stream().anyMatch(input -> isShort(input, into));
+        }
+
+        /** Products that add nothing up: angles of positions and frequencies are such, and need their digits. */
+        private static boolean isOuter(Node node) {
+            if (!(node.op() instanceof MatMul product) || !node.input(0).shape().isRanked()) {
+                return false;
+            }
+            Shape a = node.input(0).shape();
+            return a.dim(a.rank() - (product.transposeA() ? 2 : 1)).is(1);
         }
 
         private boolean isShort(Value old, Rewriter into) {

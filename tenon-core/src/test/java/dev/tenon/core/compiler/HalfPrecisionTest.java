@@ -70,6 +70,30 @@ final class HalfPrecisionTest {
         assertThat(actual).containsExactly(expected, within(half == DType.F16 ? 5e-3 : 4e-2));
     }
 
+    /** Positions times frequencies, as exports of rotary embeddings have them: f16 has no odd numbers above 2048. */
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F16", "BF16"})
+    void anglesOfPositionsKeepTheirDigits(DType half) {
+        Seeded random = new Seeded(8);
+        Graph graph = GraphBuilder.build("angles", g -> {
+            Value positions = g.cast(g.input("positions", TensorType.of(DType.I64, 1, 3)), DType.F32);
+            Value frequencies =
+                    g.constant(NdArray.of(TensorType.of(DType.F32, 2, 1), 1, 0.01).toConstant());
+            Value x = g.matmul(g.input("x", TensorType.of(DType.F32, 2, 4)), weight(g, random, 4, 3));
+            g.output("y", g.add(x, g.unary(UnaryFn.COS, g.matmul(frequencies, positions))));
+        });
+        Map<String, NdArray> inputs = Map.of(
+                "positions",
+                NdArray.of(TensorType.of(DType.I64, 1, 3), 7L, 1025L, 4099L),
+                "x",
+                random.floats(DType.F32, -1, 1, 2, 4));
+        double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
+        double[] actual = Interpreter.run(plan(graph, half), inputs).get("y").toDoubles();
+        assertThat(actual).containsExactly(expected, within(half == DType.F16 ? 5e-3 : 4e-2));
+    }
+
     private static boolean multipliesShortMask(Node node) {
         return node.op() instanceof Binary(BinaryFn fn)
                 && fn == BinaryFn.MUL
