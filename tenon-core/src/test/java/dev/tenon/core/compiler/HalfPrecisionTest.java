@@ -79,8 +79,8 @@ final class HalfPrecisionTest {
         Seeded random = new Seeded(8);
         Graph graph = GraphBuilder.build("angles", g -> {
             Value positions = g.cast(g.input("positions", TensorType.of(DType.I64, 1, 3)), DType.F32);
-            Value frequencies =
-                    g.constant(NdArray.of(TensorType.of(DType.F32, 2, 1), 1, 0.01).toConstant());
+            Value frequencies = g.constant(
+                    NdArray.of(TensorType.of(DType.F32, 2, 1), 1, 0.01).toConstant());
             Value x = g.matmul(g.input("x", TensorType.of(DType.F32, 2, 4)), weight(g, random, 4, 3));
             g.output("y", g.add(x, g.unary(UnaryFn.COS, g.matmul(frequencies, positions))));
         });

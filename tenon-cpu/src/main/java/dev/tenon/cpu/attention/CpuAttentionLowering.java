@@ -84,13 +84,17 @@ public final class CpuAttentionLowering {
             Value value = node.input(op.packed() ? 0 : i);
             Shape shape = value.shape();
             int size = SizeMath.toInt("attention", shape.size(shape.rank() - 1));
-            long part = shape.size(shape.rank() - 2) * size;
+            long part = SizeMath.product("attention", shape.size(shape.rank() - 2), size);
             long token = op.packed() ? 3 * part : part;
             rows[i] = new PlainAttentionStep.Rows(
-                    context.slot(value), op.packed() ? i * part : 0, shape.size(1) * token, token, size);
+                    context.slot(value),
+                    op.packed() ? i * part : 0,
+                    SizeMath.product("attention", shape.size(1), token),
+                    token,
+                    size);
         }
         int size = SizeMath.toInt("attention", y.size(3));
-        rows[3] = new PlainAttentionStep.Rows(context.slot(node.output()), 0, y.elements(1, 4), y.size(2) * size, size);
+        rows[3] = new PlainAttentionStep.Rows(context.slot(node.output()), 0, y.elements(1, 4), y.elements(2, 4), size);
         PlainAttentionStep.Sizes sizes = new PlainAttentionStep.Sizes(y.size(0), y.size(2), y.size(1), keys);
         PlainAttentionStep.Mask mask =
                 op.mask() ? mask(node.inputs().getLast(), sizes, context) : PlainAttentionStep.Mask.NONE;

@@ -57,8 +57,9 @@ final class ExecutableMemory {
         return MemorySegment.ofAddress(address).reinterpret(bytes, Arena.global(), null);
     }
 
-    @SuppressWarnings("restricted") // two functions of the C library, by their own signatures
-    private static MethodHandle standard(String name, MemoryLayout result, MemoryLayout... arguments) {
+    /** A function of the C library. @throws IllegalStateException if there is none */
+    @SuppressWarnings("restricted") // functions of the C library, by their own signatures
+    static MethodHandle standard(String name, MemoryLayout result, MemoryLayout... arguments) {
         MemorySegment function = LINKER.defaultLookup()
                 .find(name)
                 .orElseThrow(() -> new IllegalStateException("the C library has no " + name));

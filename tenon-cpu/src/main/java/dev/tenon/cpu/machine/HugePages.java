@@ -2,8 +2,6 @@ package dev.tenon.cpu.machine;
 
 import dev.tenon.core.lazy.Lazy;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -56,14 +54,15 @@ public final class HugePages {
         }
     }
 
-    @SuppressWarnings("restricted") // a function of the C library, by its own signature
     private static Optional<MethodHandle> find() {
-        Linker linker = Linker.nativeLinker();
-        FunctionDescriptor signature = FunctionDescriptor.of(
-                ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
         try {
-            return linker.defaultLookup().find("madvise").map(function -> linker.downcallHandle(function, signature));
-        } catch (LinkageError e) {
+            return Optional.of(ExecutableMemory.standard(
+                    "madvise",
+                    ValueLayout.JAVA_INT,
+                    ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_INT));
+        } catch (IllegalStateException | LinkageError e) {
             System.getLogger("dev.tenon.cpu").log(Level.DEBUG, "memory of small pages alone", e);
             return Optional.empty();
         }

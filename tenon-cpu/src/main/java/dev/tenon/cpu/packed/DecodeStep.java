@@ -2,6 +2,7 @@ package dev.tenon.cpu.packed;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.TileKind;
@@ -22,7 +23,7 @@ public final class DecodeStep extends LoopStep {
         super(
                 "blocks of " + op.format(),
                 node.input(0).shape().elements() / op.format().bytes(),
-                8L * op.format().elements());
+                SizeMath.product("decode", 8, op.format().elements()));
         this.op = op;
         this.dtype = op.dtype();
         this.input = context.slot(node.input(0));
@@ -38,7 +39,7 @@ public final class DecodeStep extends LoopStep {
 
     @Override
     public long workspaceBytes() {
-        return (long) Float.BYTES * op.format().elements();
+        return DType.F32.bytesFor(op.format().elements());
     }
 
     @Override

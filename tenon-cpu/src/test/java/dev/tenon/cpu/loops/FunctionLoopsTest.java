@@ -32,6 +32,7 @@ class FunctionLoopsTest {
                         "Dft",
                         "Random",
                         "Sample",
+                        "RaggedAttention",
                         "SelectiveScan",
                         "GatedDeltaNet",
                         "DecodeBlocks",

@@ -53,8 +53,7 @@ final class ResidualNormCases {
                 NdArray table = NdArray.zeros(type, 3, 64);
                 NdArray none = NdArray.zeros(DType.I64, 0, 2);
                 NdArray row = NdArray.zeros(type, 64);
-                new StepRun(stage)
-                        .check(new EmbeddingNorm(1, false, EPSILON), List.of(table, none, row, row), 64);
+                new StepRun(stage).check(new EmbeddingNorm(1, false, EPSILON), List.of(table, none, row, row), 64);
             }));
         }
     }
@@ -141,15 +140,9 @@ final class ResidualNormCases {
         NdArray each = CaseArrays.normal(random, DType.F32, 1, 5, width);
         StepRun run = new StepRun(stage);
         run.check(new EmbeddingNorm(1, false, EPSILON), List.of(words, ids, scale, bias), width);
-        run.check(
-                new EmbeddingNorm(2, true, EPSILON),
-                List.of(words, ids, kinds, types, each, scale, bias),
-                width);
+        run.check(new EmbeddingNorm(2, true, EPSILON), List.of(words, ids, kinds, types, each, scale, bias), width);
         NdArray one = CaseArrays.normal(random, type, width);
-        run.check(
-                new EmbeddingNorm(2, true, EPSILON),
-                List.of(words, ids, kinds, types, one, scale, bias),
-                width);
+        run.check(new EmbeddingNorm(2, true, EPSILON), List.of(words, ids, kinds, types, one, scale, bias), width);
         List<NdArray> three = List.of(words, ids, kinds, types, places, at, scale, bias);
         run.check(new EmbeddingNorm(3, false, EPSILON), three, width);
     }
