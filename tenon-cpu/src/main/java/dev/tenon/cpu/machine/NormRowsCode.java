@@ -9,6 +9,7 @@ import static dev.tenon.cpu.machine.Assembler.RDX;
 import static dev.tenon.cpu.machine.Assembler.RSI;
 
 import dev.tenon.cpu.machine.Assembler.Label;
+import dev.tenon.cpu.machine.Assembler.Memory;
 import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
 
 /**
@@ -16,7 +17,8 @@ import dev.tenon.cpu.machine.VectorAssembler.Arithmetic;
  * the mean lacks in f32 comes out of the second walk. It ends before the first row whose deviation or its reciprocal is
  * no finite number. The pointers are x, y, scale and bias.
  *
- * <p>Vectors: 3 the addend, 5 the reciprocal of the row's length, 6 epsilon, 8 and 9 sums, 10 the mean, 11 the factor.
+ * <p>Vectors: 3 the addend, 5 the reciprocal of the row's length, 6 epsilon, 8 and 9 sums, 10 the mean, 11 the first
+ * element and then the factor.
  */
 final class NormRowsCode {
     // byte offsets of further arguments, behind RowCode's
@@ -81,18 +83,25 @@ final class NormRowsCode {
         vectors.arithmetic(op, to, a, b);
     }
 
+    /** The mean, as what the row's first element lacks of it: of equal elements it is exact. */
     private void mean() {
         Label done = new Label();
         vectors.zero(10);
         code.load(R9, RowCode.argument(RMS));
         code.test(R9);
         code.jump(Assembler.NOT_EQUAL, done);
+        vectors.broadcast(11, Memory.at(RSI, 0));
         walk.over(narrow -> {
             walk.load(0, RSI, narrow);
+            operate(Arithmetic.SUBTRACT, 0, 0, 11);
+            if (narrow) {
+                vectors.keepNarrow(0);
+            }
             operate(Arithmetic.ADD, 10, 10, 0);
         });
         vectors.spread(Arithmetic.ADD, 10, OTHER);
         operate(Arithmetic.MULTIPLY, 10, 10, 5);
+        operate(Arithmetic.ADD, 10, 10, 11);
         code.place(done);
     }
 

@@ -75,6 +75,29 @@ class NormKernelTest {
         check(kernel, 4096, false, 2, 100);
     }
 
+    /** As the definition says of such rows; in sums of f32 about zero they would have a deviation. */
+    @ParameterizedTest
+    @MethodSource("widths")
+    void rowsOfEqualElementsAreExactlyTheBias(int lanes) {
+        NormKernel kernel = NormKernel.make(lanes);
+        for (int n : new int[] {1, 3, 67, 768, 3395, 4096}) {
+            MemorySegment y = MachineCode.poisoned(n);
+            Place scale = new Place(MachineCode.random(n, random), 0);
+            MemorySegment bias = MachineCode.random(n, random);
+            for (float value : new float[] {0.1f, -713.0547f, 9554.357f, 8660675f, 8.5025594e12f}) {
+                MemorySegment x = MachineCode.poisoned(n);
+                for (int i = 0; i < n; i++) {
+                    MachineCode.set(x, i, value);
+                }
+                NormKernel.Form form = new NormKernel.Form(1, n, 1e-12f, false, false);
+                Matrix to = new Matrix(y, 0, 4L * n);
+                assertThat(kernel.run(form, new Matrix(x, 0, 4L * n), to, scale, new Place(bias, 0), arguments))
+                        .isEqualTo(1);
+                assertThat(y.mismatch(bias)).as(n + " of " + value).isEqualTo(-1);
+            }
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("widths")
     void endsBeforeARowWhoseDeviationIsNoNumber(int lanes) {
