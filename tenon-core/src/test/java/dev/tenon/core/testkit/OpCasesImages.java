@@ -83,10 +83,12 @@ final class OpCasesImages {
                 0,
                 0,
                 Double.NaN);
+        NdArray outside = OpCases.f32(new long[] {1, 1, 2, 2}, 3, Double.NaN, Double.NaN, 3);
         for (ResizeMode mode : ResizeMode.values()) {
             for (SamplePadding padding : SamplePadding.values()) {
                 GridSample op = new GridSample(mode, padding, true);
                 add(mode + " " + padding + " wild", op, random.array(DType.F32, 1, 1, 3, 1), wild);
+                add(mode + " " + padding + " outside or no number", op, random.array(DType.F32, 1, 2, 3, 4), outside);
             }
         }
     }

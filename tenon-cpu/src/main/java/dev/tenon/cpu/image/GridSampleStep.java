@@ -105,8 +105,10 @@ public final class GridSampleStep extends LoopStep {
                 long element = elements[old];
                 double weight = weights[old];
                 for (int tap = 0; tap < own.count(); tap++) {
-                    if (own.index(tap) != SampleTaps.OUTSIDE) {
-                        elements[count] = element + own.index(tap) * strides[axis];
+                    long index = own.index(tap);
+                    // a position that is no number gives none, though another axis is outside
+                    if (index != SampleTaps.OUTSIDE || Double.isNaN(weight)) {
+                        elements[count] = element + Math.max(index, 0) * strides[axis];
                         weights[count++] = weight * own.weight(tap);
                     }
                 }
