@@ -20,13 +20,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hottest loops in machine code, at full speed from the first call on. Memory on the heap moves, so plain loops
- * serve it; all else is left to loops in Java.
+ * The hottest loops in machine code, at full speed from the first call on. Memory on the heap moves, and a mapped file
+ * that shrinks is a fault that only Java survives, so plain loops serve both; all else is left to loops in Java.
  */
 public final class MachineLoops extends LoopsOverOthers {
     private static final Logger LOG = System.getLogger("dev.tenon.cpu");
     /** Elements that lanes may sum in f32. */
     private static final int BLOCK = FloatRows.BLOCK;
+
+    /** Of a mapped operand, copied at a time. */
+    private static final long MAPPED_BYTES = 256 << 10;
 
     private static final @Nullable Kernels KERNELS = make();
     private static final ThreadLocal<MachineRows.Arguments> ARGUMENTS = ThreadLocal.withInitial(
@@ -129,9 +132,13 @@ public final class MachineLoops extends LoopsOverOthers {
     @Override
     public void product(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
         Place bias = start.bias();
+        if (a.memory().isMapped()) {
+            productOfMapped(size, a, b, c, start, edge);
+            return;
+        }
         boolean outside =
-                a.memory().isNative() && b.memory().isNative() && c.memory().isNative();
-        if (!outside || !bias.memory().isNative()) {
+                Segments.isNative(a.memory()) && Segments.isNative(b.memory()) && Segments.isNative(c.memory());
+        if (!outside || !Segments.isNative(bias.memory())) {
             PlainProduct.run(size, a, b, c, start);
             return;
         }
@@ -144,9 +151,26 @@ public final class MachineLoops extends LoopsOverOthers {
                 size.m(), size.n(), size.k(), a, b, c, begin, ARGUMENTS.get().memory());
     }
 
+    /** A large constant of a file: its rows are copied, as many at a time as stay in a cache. */
+    private void productOfMapped(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
+        long bytes = 4L * size.k();
+        int most = (int) Math.clamp(MAPPED_BYTES / Math.max(bytes, 1), 1, Math.max(size.m(), 1));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment copy = arena.allocate(most * bytes, 64);
+            for (int row = 0; row < size.m(); row += most) {
+                int count = Math.min(most, size.m() - row);
+                for (int i = 0; i < count; i++) {
+                    MemorySegment.copy(a.memory(), a.offset() + (row + i) * a.stride(), copy, i * bytes, bytes);
+                }
+                Gemm.Size part = new Gemm.Size(count, size.n(), size.k());
+                product(part, new Matrix(copy, 0, bytes), b, c.plus(row * c.stride()), start, edge);
+            }
+        }
+    }
+
     @Override
     public void unary(Unary op, MemorySegment x, long xOffset, MemorySegment y, long yOffset, int n) {
-        if (op.fn() == UnaryFn.GELU && x.isNative() && y.isNative()) {
+        if (op.fn() == UnaryFn.GELU && Segments.isNative(x) && Segments.isNative(y)) {
             kernels.rows.gelu(new Place(x, xOffset), new Place(y, yOffset), n, ARGUMENTS.get());
         } else {
             others.unary(op, x, xOffset, y, yOffset, n);
@@ -165,13 +189,13 @@ public final class MachineLoops extends LoopsOverOthers {
     public void moments(MemorySegment x, long xOffset, long n, float shift, MemorySegment to, long toOffset) {
         double sum = 0;
         double squares = 0;
-        for (long at = 0; at < n && x.isNative(); at += BLOCK) {
+        for (long at = 0; at < n && Segments.isNative(x); at += BLOCK) {
             int count = (int) Math.min(BLOCK, n - at);
             kernels.rows.moments(new Place(x, xOffset + 4 * at), count, shift, to, toOffset, ARGUMENTS.get());
             sum += to.get(Convert.F64, toOffset);
             squares += to.get(Convert.F64, toOffset + 8);
         }
-        if (x.isNative() && Double.isFinite(sum) && Double.isFinite(squares)) {
+        if (Segments.isNative(x) && Double.isFinite(sum) && Double.isFinite(squares)) {
             to.set(Convert.F64, toOffset, sum);
             to.set(Convert.F64, toOffset + 8, squares);
         } else {
@@ -181,7 +205,7 @@ public final class MachineLoops extends LoopsOverOthers {
 
     @Override
     public double expSum(MemorySegment x, long xOffset, float shift, MemorySegment y, long yOffset, int n) {
-        if (!x.isNative() || !y.isNative()) {
+        if (!Segments.isNative(x) || !Segments.isNative(y)) {
             return super.expSum(x, xOffset, shift, y, yOffset, n);
         }
         double sum = 0;
@@ -195,8 +219,8 @@ public final class MachineLoops extends LoopsOverOthers {
 
     @Override
     public void normalise(Place x, Place y, int n, NormFactors affine, Place scale, Place bias) {
-        boolean outside = x.memory().isNative() && y.memory().isNative();
-        outside = outside && scale.memory().isNative() && bias.memory().isNative();
+        boolean outside = Segments.isNative(x.memory()) && Segments.isNative(y.memory());
+        outside = outside && Segments.isNative(scale.memory()) && Segments.isNative(bias.memory());
         if (!outside || (scale.isNone() && !bias.isNone())) {
             super.normalise(x, y, n, affine, scale, bias);
             return;
@@ -206,8 +230,8 @@ public final class MachineLoops extends LoopsOverOthers {
 
     @Override
     public void softmax(SoftmaxKernel.Form form, Matrix x, Matrix mask, Matrix work, Matrix y) {
-        boolean outside = x.memory().isNative() && mask.memory().isNative();
-        outside = outside && work.memory().isNative() && y.memory().isNative();
+        boolean outside = Segments.isNative(x.memory()) && Segments.isNative(mask.memory());
+        outside = outside && Segments.isNative(work.memory()) && Segments.isNative(y.memory());
         if (outside && form.n() <= SoftmaxKernel.MOST) {
             kernels.softmax.run(form, x, mask, work, y, ARGUMENTS.get().memory());
         } else {
@@ -217,8 +241,8 @@ public final class MachineLoops extends LoopsOverOthers {
 
     @Override
     public int norm(NormKernel.Form form, Matrix x, Matrix y, Place scale, Place bias) {
-        boolean outside = x.memory().isNative() && y.memory().isNative();
-        outside = outside && scale.memory().isNative() && bias.memory().isNative();
+        boolean outside = Segments.isNative(x.memory()) && Segments.isNative(y.memory());
+        outside = outside && Segments.isNative(scale.memory()) && Segments.isNative(bias.memory());
         boolean takes = form.n() <= BLOCK && (bias.isNone() || !scale.isNone());
         return outside && takes
                 ? kernels.norm.run(form, x, y, scale, bias, ARGUMENTS.get().memory())
@@ -230,7 +254,6 @@ public final class MachineLoops extends LoopsOverOthers {
      * done, which is none where machine code does not run.
      */
     static int turn(int k, Matrix rows, Place panel) {
-        // a mapped file that shrinks is a fault that only Java survives
         boolean takes = Segments.isNative(rows.memory()) && Segments.isNative(panel.memory()) && rows.stride() >= 0;
         if (KERNELS == null || !takes) {
             return 0;
@@ -248,8 +271,8 @@ public final class MachineLoops extends LoopsOverOthers {
         boolean takes = bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
         if (KERNELS == null
                 || !takes
-                || !from.memory().isNative()
-                || !to.memory().isNative()) {
+                || !Segments.isNative(from.memory())
+                || !Segments.isNative(to.memory())) {
             return false;
         }
         KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());
