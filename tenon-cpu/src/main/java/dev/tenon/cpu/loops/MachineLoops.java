@@ -269,10 +269,7 @@ public final class MachineLoops extends LoopsOverOthers {
      */
     static boolean move(long rows, long bytes, Matrix from, Matrix to) {
         boolean takes = bytes % 4 == 0 && from.stride() >= 0 && to.stride() >= 0;
-        if (KERNELS == null
-                || !takes
-                || !Segments.isNative(from.memory())
-                || !Segments.isNative(to.memory())) {
+        if (KERNELS == null || !takes || !Segments.isNative(from.memory()) || !Segments.isNative(to.memory())) {
             return false;
         }
         KERNELS.move.run(rows, bytes, from, to, ARGUMENTS.get().memory());

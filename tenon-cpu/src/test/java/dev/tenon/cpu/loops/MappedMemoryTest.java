@@ -101,8 +101,7 @@ class MappedMemoryTest {
 
     private static Matrix mapped(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
-            return new Matrix(
-                    channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto()), 0, STRIDE);
+            return new Matrix(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto()), 0, STRIDE);
         }
     }
 
@@ -130,7 +129,8 @@ class MappedMemoryTest {
             channel.truncate(0);
         }
         for (Reader reader : readers()) {
-            assertThatThrownBy(() -> reader.read(Loops.current(), mapped, zeros())).isInstanceOf(InternalError.class);
+            assertThatThrownBy(() -> reader.read(Loops.current(), mapped, zeros()))
+                    .isInstanceOf(InternalError.class);
         }
     }
 }
