@@ -154,7 +154,7 @@ public final class MachineLoops extends LoopsOverOthers {
     /** A large constant of a file: its rows are copied, as many at a time as stay in a cache. */
     private void productOfMapped(Gemm.Size size, Matrix a, Matrix b, Matrix c, Start start, Place edge) {
         long bytes = 4L * size.k();
-        int most = (int) Math.clamp(MAPPED_BYTES / Math.max(bytes, 1), 1, Math.max(size.m(), 1));
+        int most = Math.clamp(MAPPED_BYTES / Math.max(bytes, 1), 1, Math.max(size.m(), 1));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = arena.allocate(most * bytes, 64);
             for (int row = 0; row < size.m(); row += most) {
