@@ -137,7 +137,7 @@ final class RaggedAttentionCases {
         return inputs;
     }
 
-    /** Pages in any order; those behind a sequence's last are none. */
+    /** Pages in any order; behind a sequence's last they are out of range. */
     private static NdArray table(Random random, Form form, int pages, int columns) {
         List<Integer> free = new ArrayList<>();
         for (int i = 0; i < pages; i++) {

@@ -115,7 +115,7 @@ public final class FuseGatedUnits implements Pass {
         return one || silu ? of : -1;
     }
 
-    /** What a value that nothing else uses is a function of; null where it is none. */
+    /** What a value that nothing else uses is a function of; null for any other. */
     private static @Nullable Gate gate(Value value, Rewriter into) {
         Node node = Match.producer(value);
         if (node == null || !into.isPrivate(value)) {

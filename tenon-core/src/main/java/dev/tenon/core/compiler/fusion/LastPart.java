@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param size how many
  */
 record LastPart(Value whole, long from, long size) {
-    /** What a value is a part of; null where it is none. */
+    /** What a value is a part of; null for any other. */
     static @Nullable LastPart of(Value value) {
         if (!(value.origin() instanceof Value.Origin.Result(Node node, int index))) {
             return null;

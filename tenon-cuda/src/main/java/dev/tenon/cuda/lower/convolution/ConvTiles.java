@@ -32,13 +32,9 @@ record ConvTiles(Form form, long splits, long steps) {
      * @param rows positions of a tile
      * @param columns output channels of a tile
      * @param stages steps in shared memory
-     * @param resident blocks of a multiprocessor
-     * @param fixed time of a round
-     * @param alone time of a step, one block per multiprocessor
-     * @param together time of a step, all resident blocks
+     * @param times of blocks
      */
-    record Form(
-            int rows, int columns, int threads, int stages, int resident, double fixed, double alone, double together) {
+    record Form(int rows, int columns, int threads, int stages, BlockTimes times) {
         String entry() {
             return "conv_mma_" + rows + "x" + columns;
         }
@@ -52,10 +48,10 @@ record ConvTiles(Form form, long splits, long steps) {
     }
 
     private static final List<Form> FORMS = List.of(
-            new Form(128, 128, 256, 3, 2, 6.9, 0.88, 1.42),
-            new Form(128, 64, 256, 3, 2, 6.3, 0.5, 0.66),
-            new Form(64, 64, 128, 4, 3, 4.9, 0.38, 0.62),
-            new Form(128, 32, 128, 3, 3, 4.8, 0.39, 0.77));
+            new Form(128, 128, 256, 3, new BlockTimes(2, 6.9, 0.88, 1.42)),
+            new Form(128, 64, 256, 3, new BlockTimes(2, 6.3, 0.5, 0.66)),
+            new Form(64, 64, 128, 4, new BlockTimes(3, 4.9, 0.38, 0.62)),
+            new Form(128, 32, 128, 3, new BlockTimes(3, 4.8, 0.39, 0.77)));
 
     /**
      * The sizes of a phase.
@@ -92,11 +88,8 @@ record ConvTiles(Form form, long splits, long steps) {
     /** By the model. */
     double microseconds(Problem problem, int multiprocessors) {
         double blocks = (double) tiles(problem) * problem.groups * splits;
-        double rounds = Math.ceil(blocks / ((double) multiprocessors * form.resident));
-        double sharing = Math.min(form.resident, Math.ceil(blocks / multiprocessors));
-        double step = form.alone + (form.together - form.alone) * (sharing - 1) / (form.resident - 1);
         double gathered = splits > 1 ? GATHERED * splits * form.rows * form.columns : 0;
-        return rounds * (form.fixed + steps * step) + gathered;
+        return form.times.microseconds(blocks, steps, multiprocessors) + gathered;
     }
 
     /** Blocks per group and part. */

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /**
  * How {@code conv_wgmma} cuts a convolution: the tile of results per block, and the blocks of a cluster that share a
- * tile's sums. Chosen by a model of time as {@link ConvTiles} has it: blocks go in rounds of as many as are resident.
+ * tile's sums. Chosen by a model of time ({@link BlockTimes}).
  *
  * @param parts of k, side by side in a cluster
  * @param steps of 128 bytes of k, per part
@@ -31,12 +31,9 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
      *
      * @param columns output channels of a tile
      * @param stages steps in shared memory
-     * @param resident blocks of a multiprocessor
-     * @param fixed microseconds of a round
-     * @param alone microseconds of a step, one block per multiprocessor
-     * @param together microseconds of a step, all resident blocks
+     * @param times of blocks
      */
-    record Form(int columns, int stages, int resident, double fixed, double alone, double together) {
+    record Form(int columns, int stages, BlockTimes times) {
         String entry() {
             return "conv_wgmma_" + ROWS + "x" + columns;
         }
@@ -47,9 +44,9 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
     }
 
     static final List<Form> FORMS = List.of(
-            new Form(64, 4, 2, 3.0, 0.2, 0.32),
-            new Form(128, 3, 2, 3.5, 0.33, 0.62),
-            new Form(256, 4, 1, 4.5, 0.62, 0.62));
+            new Form(64, 4, new BlockTimes(2, 3.0, 0.2, 0.32)),
+            new Form(128, 3, new BlockTimes(2, 3.5, 0.33, 0.62)),
+            new Form(256, 4, new BlockTimes(1, 4.5, 0.62, 0.62)));
 
     /**
      * The fastest cut.
@@ -68,7 +65,7 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
     private static Stream<WarpgroupTiles> cuts(
             Form form, long rows, long outputs, long steps, DeviceProperties device) {
         long tiles = Math.ceilDiv(rows, (long) ROWS) * Math.ceilDiv(outputs, (long) form.columns);
-        long resident = (long) form.resident * device.multiprocessors();
+        long resident = (long) form.times.resident() * device.multiprocessors();
         return IntStream.of(1, 2, 4, MOST_PARTS)
                 .filter(parts -> parts == 1 || (parts <= steps && tiles * parts <= resident))
                 .mapToObj(parts -> new WarpgroupTiles(form, parts, Math.ceilDiv(steps, (long) parts), tiles));
@@ -76,15 +73,8 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
 
     /** By the model. */
     double microseconds(DeviceProperties device) {
-        double blocks = (double) tiles * parts;
-        int multiprocessors = device.multiprocessors();
-        double rounds = Math.ceil(blocks / ((double) multiprocessors * form.resident));
-        double sharing = Math.min(form.resident, Math.ceil(blocks / multiprocessors));
-        double step = form.resident == 1
-                ? form.alone
-                : form.alone + (form.together - form.alone) * (sharing - 1) / (form.resident - 1);
         double gathered = parts > 1 ? MEETING + SHARED * ROWS * form.columns : 0;
-        return rounds * (form.fixed + steps * step) + gathered;
+        return form.times.microseconds((double) tiles * parts, steps, device.multiprocessors()) + gathered;
     }
 
     /** {@code conv_wgmma_128x64 in 4 parts}. */

@@ -40,7 +40,7 @@ constexpr int THREADS = 2 * GROUP + 32;
 constexpr int LINE = 128;   // bytes of k, per step and row
 constexpr int ELEMENTS = LINE / sizeof(T);
 
-// Two numbers of a word, and how 32 columns of a row pass between lanes: a lane has two of each eight, memory takes 16 bytes.
+// The two numbers of a word.
 __device__ __forceinline__ float2 two_of(u32 word) {
     const T* both = reinterpret_cast<const T*>(&word);
     return make_float2(to_compute(both[0]), to_compute(both[1]));

@@ -16,21 +16,11 @@ typedef Compute<T>::type A;
 // Accesses that a thread has under way, of each half.
 constexpr int UNDER_WAY = 2;
 
-template <typename Of, typename In>
-struct Activated {
-    static __device__ __forceinline__ In of(In v, In p0, In p1) { return unary_fn(TENON_FN, v, p0, p1); }
-};
-
-template <typename Of>
-struct Activated<Of, float> {
-    static __device__ __forceinline__ float of(float v, float p0, float p1) { return ShortFn<Of, TENON_FN>::of(v, p0, p1); }
-};
-
 __device__ __forceinline__ A function(int fn, A v, A p0, A p1) {
 #if TENON_FN < 0
     return unary_fn_call(fn, v, p0, p1);
 #else
-    return Activated<T, A>::of(v, p0, p1);
+    return ShortFnIn<T, A, TENON_FN>::of(v, p0, p1);
 #endif
 }
 

@@ -56,3 +56,14 @@ template <>
 struct ShortFn<f16, FN_GELU_TANH> {
     static __device__ __forceinline__ float of(float v, float, float) { return short_gelu_tanh(v); }
 };
+
+// The same in the type A that T is computed in.
+template <typename T, typename A, int FN>
+struct ShortFnIn {
+    static __device__ __forceinline__ A of(A v, A p0, A p1) { return unary_fn(FN, v, p0, p1); }
+};
+
+template <typename T, int FN>
+struct ShortFnIn<T, float, FN> {
+    static __device__ __forceinline__ float of(float v, float p0, float p1) { return ShortFn<T, FN>::of(v, p0, p1); }
+};

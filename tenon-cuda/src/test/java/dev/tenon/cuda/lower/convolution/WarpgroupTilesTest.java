@@ -34,7 +34,7 @@ class WarpgroupTilesTest {
     @Test
     void everyFormFitsIntoABlock() {
         for (WarpgroupTiles.Form form : WarpgroupTiles.FORMS) {
-            assertThat((form.sharedBytes() + 2048) * form.resident()).isLessThan(227 << 10);
+            assertThat((form.sharedBytes() + 2048) * form.times().resident()).isLessThan(227 << 10);
         }
     }
 }
