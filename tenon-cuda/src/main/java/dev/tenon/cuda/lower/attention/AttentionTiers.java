@@ -2,7 +2,6 @@ package dev.tenon.cuda.lower.attention;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
@@ -11,7 +10,6 @@ import dev.tenon.cuda.kernel.AttentionCatalog.WarpgroupForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
 import dev.tenon.cuda.kernel.Kernels;
-import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.attention.AttentionProblem.Operands;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -24,7 +22,6 @@ import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** Our kernels for attention: which of them takes a problem, and its step. Used by one thread. */
 final class AttentionTiers {
@@ -43,7 +40,7 @@ final class AttentionTiers {
     private final Operands operands;
     private final Kernels kernels;
     private final DeviceProperties device;
-    private final Precision precision;
+    private final AttentionHeads heads;
     private final List<String> passedOver;
 
     /**
@@ -56,7 +53,7 @@ final class AttentionTiers {
         this.operands = operands;
         this.kernels = context.kernels();
         this.device = context.kernels().context().device();
-        this.precision = context.precision();
+        this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
         this.passedOver = new ArrayList<>(passedOver);
     }
 
@@ -71,7 +68,7 @@ final class AttentionTiers {
         if (taken("attention_wgmma", warpgroupRefusal())) {
             return warpgroups();
         }
-        if (taken("attention_mma", mmaRefusal())) {
+        if (taken("attention_mma", heads.mmaRefusal(problem.heads(), this::blocks))) {
             return mma();
         }
         String refusal = scalarRefusal();
@@ -85,30 +82,6 @@ final class AttentionTiers {
         return refusal.isEmpty();
     }
 
-    private String type() {
-        return problem.dtype() == DType.F32 ? "TF32" : problem.dtype().toString();
-    }
-
-    /** Why no product on tensor cores may compute it. */
-    private String tensorCoreRefusal() {
-        if (problem.dtype() == DType.F64) {
-            return "tensor cores take f16, bf16 and TF32, not f64";
-        }
-        if (problem.dtype() == DType.F32 && precision == Precision.STRICT) {
-            return "f32 is asked for, not TF32";
-        }
-        if (device.architecture().number() < ProductCatalog.capability(problem.dtype())) {
-            return "compute capability " + device.architecture() + " has no products of " + type();
-        }
-        return AttentionCatalog.padded(problem.largestSize()) == 0
-                ? "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 256"
-                : "";
-    }
-
-    private String sharedRefusal(long bytes) {
-        return "it takes " + bytes + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn();
-    }
-
     private int batches() {
         return (int) Math.min(problem.batches(), GridLimits.YZ);
     }
@@ -118,19 +91,14 @@ final class AttentionTiers {
             return problem.queries() + " queries and " + problem.keys() + " keys; it takes at most " + FEW_QUERIES
                     + " and at least " + MANY_KEYS;
         }
-        String refusal = tensorCoreRefusal();
+        String refusal = heads.tensorCoreRefusal();
         if (!refusal.isEmpty()) {
             return refusal;
         }
         if (decodeTiles() > GridLimits.YZ) {
             return decodeTiles() + " tiles of rows are more than " + GridLimits.YZ;
         }
-        DecodeForm form = decodeForm();
-        return form.sharedBytes() > device.sharedBytesPerBlockOptIn() ? sharedRefusal(form.sharedBytes()) : "";
-    }
-
-    private DecodeForm decodeForm() {
-        return AttentionCatalog.decodeForm(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
+        return heads.sharedRefusal(heads.decodeForm().sharedBytes());
     }
 
     private long decodeTiles() {
@@ -146,7 +114,7 @@ final class AttentionTiers {
     }
 
     private Lowered decode() {
-        DecodeForm form = decodeForm();
+        DecodeForm form = heads.decodeForm();
         long tiles = decodeTiles();
         long all = SizeMath.product(NAME, tiles, problem.batches());
         int splits = splits(all);
@@ -162,14 +130,14 @@ final class AttentionTiers {
                 .build();
         boolean split = splits > 1;
         return step(
-                "attention_decode, " + type() + (split ? ", keys in " + splits + " shares" : ""),
+                "attention_decode, " + heads.type() + (split ? ", keys in " + splits + " shares" : ""),
                 launch,
                 split ? SizeMath.product(NAME, all, splits, form.partBytes()) : 0,
                 split ? SizeMath.product(NAME, all, Integer.BYTES) : 0);
     }
 
     private String shortRefusal() {
-        String refusal = tensorCoreRefusal();
+        String refusal = heads.tensorCoreRefusal();
         if (!refusal.isEmpty()) {
             return refusal;
         }
@@ -191,7 +159,7 @@ final class AttentionTiers {
         }
         int shared =
                 new ShortForm(problem.dtype(), padded, 4, false).sharedBytes(problem.queries(), (int) problem.keys());
-        return shared > device.sharedBytesPerBlockOptIn() ? sharedRefusal(shared) : "";
+        return heads.sharedRefusal(shared);
     }
 
     private Lowered shortForm() {
@@ -209,7 +177,8 @@ final class AttentionTiers {
                 .withSharedBytes(form.sharedBytes(problem.queries(), (int) problem.keys()))
                 .withProgrammatic();
         return step(
-                "attention_short, " + type() + ", heads of " + form.size() + (form.each() ? ", a mask each query" : ""),
+                "attention_short, " + heads.type() + ", heads of " + form.size()
+                        + (form.each() ? ", a mask each query" : ""),
                 problem.launch(kernel, shape, operands).build(),
                 0,
                 0);
@@ -264,40 +233,16 @@ final class AttentionTiers {
         PreparedLaunch launch = problem.launch(kernel, shape, operands)
                 .add((int) problem.heads())
                 .build();
-        return step("attention_wgmma, " + type() + ", heads of " + form.size(), launch, 0, 0);
+        return step("attention_wgmma, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
     }
 
-    private String mmaRefusal() {
-        String refusal = tensorCoreRefusal();
-        if (!refusal.isEmpty()) {
-            return refusal;
-        }
-        if (problem.heads() > GridLimits.YZ) {
-            return problem.heads() + " heads are more than " + GridLimits.YZ;
-        }
-        return mmaForm().isEmpty() ? sharedRefusal(mmaForms().getLast().sharedBytes()) : "";
-    }
-
-    private List<MmaForm> mmaForms() {
-        return AttentionCatalog.mmaForms(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
-    }
-
-    /** The first form that fits; those of many queries a block only where their blocks are as many as there is room. */
-    private Optional<MmaForm> mmaForm() {
-        return mmaForms().stream()
-                .filter(form -> form.sharedBytes() <= device.sharedBytesPerBlockOptIn())
-                .filter(form -> form.rows() == 1
-                        || SizeMath.product(
-                                        NAME,
-                                        problem.batches(),
-                                        problem.heads(),
-                                        Math.ceilDiv(problem.queries(), form.queries()))
-                                >= device.multiprocessors())
-                .findFirst();
+    private long blocks(MmaForm form) {
+        return SizeMath.product(
+                NAME, problem.batches(), problem.heads(), Math.ceilDiv(problem.queries(), form.queries()));
     }
 
     private Lowered mma() {
-        MmaForm form = mmaForm().orElseThrow();
+        MmaForm form = heads.mmaForm(this::blocks).orElseThrow();
         Kernel kernel =
                 kernels.kernel(AttentionCatalog.ATTENTION_MMA, "attention_mma", form.variant(), form.sharedBytes());
         LaunchShape shape = shape(form.queries(), form.threads())
@@ -305,7 +250,7 @@ final class AttentionTiers {
                 .withProgrammatic();
         PreparedLaunch launch =
                 problem.launch(kernel, shape, operands).add(problem.isPacked()).build();
-        return step("attention_mma, " + type() + ", heads of " + form.size(), launch, 0, 0);
+        return step("attention_mma, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
     }
 
     private LaunchShape shape(int queries, int threads) {
@@ -317,7 +262,7 @@ final class AttentionTiers {
         if (problem.heads() > GridLimits.YZ) {
             return "attention: " + problem.heads() + " heads are more than " + GridLimits.YZ;
         }
-        long shared = scalarShared();
+        long shared = heads.scalarShared(SCALAR_QUERIES);
         int most = device.sharedBytesPerBlockOptIn() - STATIC_SHARED;
         return shared > most
                 ? "attention: heads of " + problem.size() + " and " + problem.sizeV() + " elements take " + shared
@@ -325,13 +270,8 @@ final class AttentionTiers {
                 : "";
     }
 
-    private long scalarShared() {
-        int each = problem.dtype().accumulator().bytes();
-        return (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
-    }
-
     private Lowered scalar() {
-        int shared = SizeMath.toInt(NAME, scalarShared());
+        int shared = SizeMath.toInt(NAME, heads.scalarShared(SCALAR_QUERIES));
         Kernel kernel =
                 kernels.kernel(AttentionCatalog.ATTENTION, "attention", KernelVariant.of(problem.dtype()), shared);
         LaunchShape shape = shape(SCALAR_QUERIES, SCALAR_THREADS).withSharedBytes(shared);

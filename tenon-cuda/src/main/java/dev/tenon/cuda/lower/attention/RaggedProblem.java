@@ -68,10 +68,6 @@ record RaggedProblem(
         return heads / groups;
     }
 
-    int largestSize() {
-        return Math.max(size, sizeV);
-    }
-
     /** About how many keys a sequence has, at most where they lie in pages. */
     long keysOfOne() {
         return op.paged() ? SizeMath.product(NAME, columns, page) : Math.ceilDiv(keys, Math.max(1, sequences));

@@ -2,13 +2,11 @@ package dev.tenon.cuda.lower.attention;
 
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
-import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.AttentionCatalog;
 import dev.tenon.cuda.kernel.AttentionCatalog.DecodeForm;
 import dev.tenon.cuda.kernel.AttentionCatalog.MmaForm;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.KernelVariant;
-import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.Lowered;
@@ -19,7 +17,6 @@ import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** Which kernel takes an attention of sequences of their own lengths, and its step. Used by one thread. */
 final class RaggedTiers {
@@ -33,6 +30,7 @@ final class RaggedTiers {
     private final RaggedProblem problem;
     private final GpuLoweringContext context;
     private final DeviceProperties device;
+    private final AttentionHeads heads;
     private final List<String> passedOver = new ArrayList<>();
 
     /** For a problem that has a result. */
@@ -40,6 +38,7 @@ final class RaggedTiers {
         this.problem = problem;
         this.context = context;
         this.device = context.kernels().context().device();
+        this.heads = new AttentionHeads(problem.dtype(), problem.size(), problem.sizeV(), context.precision(), device);
     }
 
     Lowered lower() {
@@ -47,10 +46,10 @@ final class RaggedTiers {
         if (taken("attention_decode_ragged", decodeRefusal())) {
             return decode();
         }
-        if (taken("attention_mma_ragged", mmaRefusal())) {
+        if (taken("attention_mma_ragged", heads.mmaRefusal(problem.heads(), this::blocks))) {
             return mma();
         }
-        long shared = scalarShared();
+        long shared = heads.scalarShared(SCALAR_QUERIES);
         int most = device.sharedBytesPerBlockOptIn() - STATIC_SHARED;
         if (problem.heads() > GridLimits.YZ || shared > most) {
             return new NoKernel("attention: " + problem.heads() + " heads of " + problem.size() + " and "
@@ -67,48 +66,18 @@ final class RaggedTiers {
         return refusal.isEmpty();
     }
 
-    private String type() {
-        return problem.dtype() == DType.F32 ? "TF32" : problem.dtype().toString();
-    }
-
-    /** Why no product on tensor cores may compute it. */
-    private String tensorCoreRefusal() {
-        if (problem.dtype() == DType.F64) {
-            return "tensor cores take f16, bf16 and TF32, not f64";
-        }
-        if (problem.dtype() == DType.F32 && context.precision() == Precision.STRICT) {
-            return "f32 is asked for, not TF32";
-        }
-        if (device.architecture().number() < ProductCatalog.capability(problem.dtype())) {
-            return "compute capability " + device.architecture() + " has no products of " + type();
-        }
-        return AttentionCatalog.padded(problem.largestSize()) == 0
-                ? "heads of " + problem.size() + " and " + problem.sizeV() + " elements; it takes at most 256"
-                : "";
-    }
-
     private String decodeRefusal() {
         if (problem.longest() > FEW_QUERIES) {
             return "sequences have up to " + problem.longest() + " queries; it takes at most " + FEW_QUERIES;
         }
-        String refusal = tensorCoreRefusal();
+        String refusal = heads.tensorCoreRefusal();
         if (!refusal.isEmpty()) {
             return refusal;
         }
         if (decodeTiles() > GridLimits.YZ) {
             return decodeTiles() + " tiles of rows are more than " + GridLimits.YZ;
         }
-        return sharedRefusal(decodeForm().sharedBytes());
-    }
-
-    private String sharedRefusal(long bytes) {
-        return bytes > device.sharedBytesPerBlockOptIn()
-                ? "it takes " + bytes + " bytes of shared memory; a block has " + device.sharedBytesPerBlockOptIn()
-                : "";
-    }
-
-    private DecodeForm decodeForm() {
-        return AttentionCatalog.decodeForm(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
+        return heads.sharedRefusal(heads.decodeForm().sharedBytes());
     }
 
     private long decodeTiles() {
@@ -121,7 +90,7 @@ final class RaggedTiers {
     }
 
     private Lowered decode() {
-        DecodeForm form = decodeForm();
+        DecodeForm form = heads.decodeForm();
         long tiles = decodeTiles();
         long all = SizeMath.product(NAME, tiles, Math.max(1, problem.sequences()));
         // one block a multiprocessor, as for sequences of one length
@@ -144,39 +113,18 @@ final class RaggedTiers {
                 .build();
         boolean split = splits > 1;
         return step(
-                "attention_decode_ragged, " + type() + (split ? ", keys in " + splits + " shares" : ""),
+                "attention_decode_ragged, " + heads.type() + (split ? ", keys in " + splits + " shares" : ""),
                 launch,
                 split ? SizeMath.product(NAME, all, splits, form.partBytes()) : 0,
                 split ? SizeMath.product(NAME, all, Integer.BYTES) : 0);
     }
 
-    private String mmaRefusal() {
-        String refusal = tensorCoreRefusal();
-        if (!refusal.isEmpty()) {
-            return refusal;
-        }
-        if (problem.heads() > GridLimits.YZ) {
-            return problem.heads() + " heads are more than " + GridLimits.YZ;
-        }
-        return mmaForm().isEmpty() ? sharedRefusal(mmaForms().getLast().sharedBytes()) : "";
-    }
-
-    private List<MmaForm> mmaForms() {
-        return AttentionCatalog.mmaForms(problem.dtype(), AttentionCatalog.padded(problem.largestSize()));
-    }
-
-    /** As for sequences of one length: many queries a block only where there are blocks enough. */
-    private Optional<MmaForm> mmaForm() {
-        return mmaForms().stream()
-                .filter(form -> form.sharedBytes() <= device.sharedBytesPerBlockOptIn())
-                .filter(form -> form.rows() == 1
-                        || SizeMath.product(NAME, problem.heads(), Math.ceilDiv(problem.tokens(), form.queries()))
-                                >= device.multiprocessors())
-                .findFirst();
+    private long blocks(MmaForm form) {
+        return SizeMath.product(NAME, problem.heads(), Math.ceilDiv(problem.tokens(), form.queries()));
     }
 
     private Lowered mma() {
-        MmaForm form = mmaForm().orElseThrow();
+        MmaForm form = heads.mmaForm(this::blocks).orElseThrow();
         Kernel kernel = context.kernels()
                 .kernel(
                         AttentionCatalog.ATTENTION_MMA_RAGGED,
@@ -189,7 +137,7 @@ final class RaggedTiers {
         PreparedLaunch launch = problem.launch(kernel, shape, DType.F32, context)
                 .add(problem.isPacked())
                 .build();
-        return step("attention_mma_ragged, " + type() + ", heads of " + form.size(), launch, 0, 0);
+        return step("attention_mma_ragged, " + heads.type() + ", heads of " + form.size(), launch, 0, 0);
     }
 
     private LaunchShape shape(int queries, int threads) {
@@ -197,13 +145,8 @@ final class RaggedTiers {
         return LaunchShape.of(tiles, problem.heads(), planes(), threads);
     }
 
-    private long scalarShared() {
-        int each = problem.dtype().accumulator().bytes();
-        return (long) SCALAR_QUERIES * (problem.size() + problem.sizeV()) * each;
-    }
-
     private Lowered scalar() {
-        int shared = SizeMath.toInt(NAME, scalarShared());
+        int shared = SizeMath.toInt(NAME, heads.scalarShared(SCALAR_QUERIES));
         Kernel kernel = context.kernels()
                 .kernel(
                         AttentionCatalog.ATTENTION_RAGGED,
