@@ -1,6 +1,10 @@
 """Our matrix products beside torch.matmul, in one process: the kernel files' machine code, made by nvcc, launched through the driver, both
-inside CUDA graphs.   python3 products_torch.py [KERNELS_FOLDER]"""
+inside CUDA graphs. TILES: matmul_wmma in all its tiles, WARPGROUPS: matmul_wgmma, by default both.
+
+python3 products_torch.py [tiles|warpgroups]"""
+import concurrent.futures
 import ctypes
+import itertools
 import pathlib
 import statistics
 import subprocess
@@ -10,7 +14,7 @@ import tempfile
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent.parent.parent
-KERNELS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else HERE / "tenon-cuda/src/main/resources/dev/tenon/cuda/kernels")
+KERNELS = HERE / "tenon-cuda/src/main/resources/dev/tenon/cuda/kernels"
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "float": torch.float32}
 # rows, columns, rows and columns of a warp, stages, lag (ProductCatalog.Tile)
 TILES = {
@@ -30,12 +34,18 @@ def check(status, what):
         raise RuntimeError(f"{what}: CUDA error {status}")
 
 
+def compiled(path, defines):
+    cubin = f"{folder}/{'_'.join([pathlib.Path(path).stem, *defines]).replace('=', '-')}.cubin"
+    if not pathlib.Path(cubin).exists():
+        subprocess.run(["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-cubin", "-o", cubin, f"-I{KERNELS}/include",
+                        "-DTENON_SUFFIX=", *(f"-D{one}" for one in defines), str(KERNELS / path)], check=True)
+    return cubin
+
+
 def function(path, entry, defines, shared):
     key = (entry, tuple(defines), shared)
     if key not in functions:
-        cubin = f"{folder}/{len(functions)}.cubin"
-        subprocess.run(["nvcc", "-gencode=arch=compute_90a,code=sm_90a", "-cubin", "-o", cubin, f"-I{KERNELS}/include",
-                        "-DTENON_SUFFIX=", *(f"-D{one}" for one in defines), str(KERNELS / path)], check=True)
+        cubin = compiled(path, defines)
         module, found = ctypes.c_void_p(), ctypes.c_void_p()
         check(cuda.cuModuleLoad(ctypes.byref(module), cubin.encode()), cubin)
         check(cuda.cuModuleGetFunction(ctypes.byref(found), module, entry.encode()), entry)
@@ -102,12 +112,69 @@ def tiled(name, kind, along_b, m, n, k, splits=1):
     report(what, us, peer, 2 * m * n * k, y, a.double() @ right.double())
 
 
-for kind in ("bf16", "float"):
-    for along_b in (True, False):
-        for m, n, k in ((8192, 8192, 8192), (1024, 4096, 4096), (4096, 1536, 384), (4096, 384, 1536), (512, 1536, 384), (128, 1536, 384)):
-            for name in TILES:
-                if m >= TILES[name][0] and not (kind == "float" and name.endswith("w")) and not (m > 4096 and TILES[name][0] < 128):
-                    tiled(name, kind, along_b, m, n, k)
-        for splits in (1, 4, 8):
-            tiled("16x64", kind, along_b, 16, 384, 1536, splits)
-            tiled("16x64", kind, along_b, 16, 4096, 4096, splits)
+def tensor_map(tensor, box):
+    """Of a dense matrix; box: columns and rows."""
+    space = ctypes.create_string_buffer(256)
+    at = ctypes.addressof(space) + -ctypes.addressof(space) % 128
+    rows, columns = tensor.shape
+    check(cuda.cuTensorMapEncodeTiled(
+        ctypes.c_void_p(at), 9 if tensor.dtype == torch.bfloat16 else 6, 2, ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * 2)(columns, rows),
+        (ctypes.c_uint64 * 1)(columns * tensor.element_size()), (ctypes.c_uint32 * 2)(*box), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 2, 0), "tensor map")
+    return space, at
+
+
+def warpgroup_defines(kind, along_b, columns, gelu):
+    return [f"TENON_T={kind}", f"TENON_FN={'FN_GELU' if gelu else 0}", f"TENON_COLUMNS={columns}", f"TENON_ALONG_B={int(along_b)}"]
+
+
+def warpgroups(kind, along_b, m, n, k, columns, gelu=False):
+    stages = 4 if columns == 256 else 6
+    shared = 1024 + stages * (128 + columns) * 128
+    found = function("contraction/matmul_wgmma.cu", "matmul_wgmma", warpgroup_defines(kind, along_b, columns, gelu), shared)
+    a = torch.randn(m, k, device="cuda").to(TYPES[kind])
+    b = (torch.randn((n, k) if along_b else (k, n), device="cuda") / k ** 0.5).to(TYPES[kind])
+    bias = torch.randn(n, device="cuda").to(TYPES[kind])
+    right = b.t() if along_b else b
+    y = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[kind])
+    (keep, left_at), (keep2, right_at) = tensor_map(a, (64, 128)), tensor_map(b, (64, 128 if along_b else 64))
+    blocks = min(-(-m // 128) * -(-n // columns), torch.cuda.get_device_properties(0).multi_processor_count)
+    maps = [(ctypes.c_char * 128).from_address(at) for at in (left_at, right_at)]
+    arguments = [*maps, bias, y, ctypes.c_longlong(m), ctypes.c_longlong(n), ctypes.c_int(max(-(-k // 64), columns // 32 + 1)), ctypes.c_float(0), ctypes.c_float(0)]
+    calls = 4 if m * n * k > 1 << 38 else 10
+    torch.cuda.synchronize()  # what follows runs on streams of its own
+    linear = lambda: torch.nn.functional.linear(a, b, bias) if along_b else torch.addmm(bias, a, right)
+    work = (lambda _: torch.nn.functional.gelu(linear())) if gelu else (lambda _: linear())
+    us = device_us(lambda _: launch(found, blocks, 384, shared, arguments), calls)
+    peer = device_us(work, calls)
+    expected = a.double() @ right.double() + bias.double()
+    what = f"128x{columns} {kind} {m}x{n}x{k} {'[n,k]' if along_b else '[k,n]'}{' gelu' if gelu else ''}"
+    report(what, us, peer, 2 * m * n * k, y, torch.nn.functional.gelu(expected) if gelu else expected)
+
+
+def all_tiles():
+    for kind in ("bf16", "float"):
+        for along_b in (True, False):
+            for m, n, k in ((8192, 8192, 8192), (1024, 4096, 4096), (4096, 1536, 384), (4096, 384, 1536), (512, 1536, 384), (128, 1536, 384)):
+                for name in TILES:
+                    if m >= TILES[name][0] and not (kind == "float" and name.endswith("w")) and not (m > 4096 and TILES[name][0] < 128):
+                        tiled(name, kind, along_b, m, n, k)
+            for splits in (1, 4, 8):
+                tiled("16x64", kind, along_b, 16, 384, 1536, splits)
+                tiled("16x64", kind, along_b, 16, 4096, 4096, splits)
+
+
+def all_warpgroups():
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda v: compiled("contraction/matmul_wgmma.cu", warpgroup_defines(*v)),
+                      itertools.product(("f16", "bf16"), (False, True), (256, 128), (False, True))))
+    for m, n, k, gelu in ((8192, 8192, 8192, False), (1024, 4096, 4096, False), (1024, 4096, 4096, True), (32768, 3072, 768, True), (4096, 3072, 768, True),
+                          (4096, 768, 3072, False), (4096, 2304, 768, False), (4096, 768, 768, False), (1000, 712, 200, False), (128, 3072, 768, True)):
+        for along_b in (False, True):
+            for columns in (256, 128):
+                warpgroups("bf16" if m != 4096 else "f16", along_b, m, n, k, columns, gelu)
+
+
+if sys.argv[1:] != ["warpgroups"]:
+    all_tiles()
+if sys.argv[1:] != ["tiles"]:
+    all_warpgroups()

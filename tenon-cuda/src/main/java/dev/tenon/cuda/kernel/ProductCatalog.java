@@ -59,7 +59,10 @@ public final class ProductCatalog {
                     Collections.nCopies(3, I64),
                     List.of(I32, COMPUTE, COMPUTE, I32, I32, POINTER, POINTER)));
 
-    /** Functions that {@link #MATMUL_ROWS} applies: the usual activations that libraries leave to another pass. */
+    /**
+     * Functions that {@link #MATMUL_ROWS} and {@link #MATMUL_WGMMA} apply: the usual activations that libraries leave
+     * to another pass.
+     */
     public static final List<UnaryFn> ROWS_FUNCTIONS = List.of(UnaryFn.GELU, UnaryFn.GELU_TANH, UnaryFn.SILU);
 
     /** Lengths of sums that {@link #MATMUL_ROWS} is compiled for, in 64 elements; shorter sums are padded. */
@@ -68,19 +71,22 @@ public final class ProductCatalog {
     public static final KernelFile MATMUL_ROWS = file(
             "contraction/matmul_rows.cu",
             List.of("matmul_rows"),
-            Stream.of(DType.F16, DType.BF16)
-                    .flatMap(dtype -> Stream.concat(
-                                    ROWS_FUNCTIONS.stream().map(Optional::of), Stream.of(Optional.<UnaryFn>empty()))
-                            .flatMap(fn -> ROWS_STEPS.stream()
-                                    .flatMap(steps -> Stream.of(true, false)
-                                            .map(along -> rows(dtype, fn.orElse(null), steps, along)))))
-                    .toList(),
+            warpgroups(ROWS_STEPS, ProductCatalog::rows),
+            List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
+
+    /** Columns of tiles that {@link #MATMUL_WGMMA} is compiled for. */
+    private static final List<Integer> RING_COLUMNS = List.of(128, 256);
+
+    public static final KernelFile MATMUL_WGMMA = file(
+            "contraction/matmul_wgmma.cu",
+            List.of("matmul_wgmma"),
+            warpgroups(RING_COLUMNS, ProductCatalog::ring),
             List.of(STRUCT, STRUCT, POINTER, POINTER, I64, I64, I32, F32, F32));
 
     private ProductCatalog() {}
 
     static List<KernelFile> all() {
-        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS);
+        return List.of(MATMUL_WMMA, GEMV, GROUPED_MATMUL, GROUPED_MATMUL_MMA, MATMUL_ROWS, MATMUL_WGMMA);
     }
 
     /**
@@ -91,11 +97,42 @@ public final class ProductCatalog {
      * @param alongB whether the right operand lies along k
      */
     public static KernelVariant rows(DType dtype, @Nullable UnaryFn fn, int steps, boolean alongB) {
-        return KernelVariant.of(dtype)
-                .with("", KernelVariant.SPECIFIC)
-                .with(fn == null ? "plain" : fn.word(), "TENON_FN=" + (fn == null ? NO_FUNCTION : fn.code()))
+        return warpgroups(dtype, fn)
                 .with("s" + steps, "TENON_STEPS=" + steps)
                 .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    }
+
+    /**
+     * A variant of {@link #MATMUL_WGMMA}.
+     *
+     * @param fn one of {@link #ROWS_FUNCTIONS}; null for none
+     * @param columns of tiles, 128 or 256
+     * @param alongB whether the right operand lies along k
+     */
+    public static KernelVariant ring(DType dtype, @Nullable UnaryFn fn, int columns, boolean alongB) {
+        return warpgroups(dtype, fn)
+                .with("c" + columns, "TENON_COLUMNS=" + columns)
+                .with(alongB ? "k" : "n", "TENON_ALONG_B=" + (alongB ? 1 : 0));
+    }
+
+    private static KernelVariant warpgroups(DType dtype, @Nullable UnaryFn fn) {
+        return KernelVariant.of(dtype)
+                .with("", KernelVariant.SPECIFIC)
+                .with(fn == null ? "plain" : fn.word(), "TENON_FN=" + (fn == null ? NO_FUNCTION : fn.code()));
+    }
+
+    private interface WarpgroupVariant {
+        KernelVariant of(DType dtype, @Nullable UnaryFn fn, int size, boolean alongB);
+    }
+
+    private static List<KernelVariant> warpgroups(List<Integer> sizes, WarpgroupVariant variant) {
+        return Stream.of(DType.F16, DType.BF16)
+                .flatMap(dtype -> Stream.concat(
+                                ROWS_FUNCTIONS.stream().map(Optional::of), Stream.of(Optional.<UnaryFn>empty()))
+                        .flatMap(fn -> sizes.stream()
+                                .flatMap(size -> Stream.of(true, false)
+                                        .map(along -> variant.of(dtype, fn.orElse(null), size, along)))))
+                .toList();
     }
 
     /**

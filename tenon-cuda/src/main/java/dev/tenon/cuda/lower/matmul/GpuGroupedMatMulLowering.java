@@ -53,7 +53,8 @@ public final class GpuGroupedMatMulLowering {
         String refusal = switch (context.products()) {
             case PLAIN -> "the plain kernel is asked for";
             case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
-            case BY_CHOICE, FEW_ROWS, ROWS, TENSOR_CORES -> MmaPlan.refusal(dtype, even, context.precision(), device);
+            case BY_CHOICE, FEW_ROWS, ROWS, RING, TENSOR_CORES ->
+                MmaPlan.refusal(dtype, even, context.precision(), device);
         };
         GroupedSizes sizes = new GroupedSizes(rows, groups, n, k);
         return refusal.isEmpty()

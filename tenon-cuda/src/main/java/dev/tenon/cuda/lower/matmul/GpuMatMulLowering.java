@@ -82,11 +82,16 @@ public final class GpuMatMulLowering {
      * How products are made that ask for the same.
      *
      * @param prepared where cuBLASLt makes them
+     * @param plan where a kernel of warpgroups does
      * @param tiling where our kernel on tensor cores does
      * @param text the tier in words; empty where its step says more
      */
     private record Decided(
-            MatMulChoice choice, @Nullable LtProduct prepared, TensorCoreMatMul.@Nullable Tiling tiling, String text) {}
+            MatMulChoice choice,
+            @Nullable LtProduct prepared,
+            @Nullable WarpgroupPlan plan,
+            TensorCoreMatMul.@Nullable Tiling tiling,
+            String text) {}
 
     private GpuMatMulLowering() {}
 
@@ -152,7 +157,9 @@ public final class GpuMatMulLowering {
         return switch (choice.tier()) {
             case NONE -> new NoWork(decided.text);
             case GEMV -> GemvMatMul.step(choice, epilogue, dtype, shape, slots, context);
-            case ROWS -> RowsMatMul.step(choice, epilogue, dtype, shape, slots, context);
+            case WARPGROUPS ->
+                new WarpgroupMatMul(
+                        choice, epilogue, dtype, shape, Objects.requireNonNull(decided.plan), slots, context);
             case TENSOR_CORE ->
                 TensorCoreMatMul.step(
                         choice, Objects.requireNonNull(decided.tiling), decided.text, epilogue, shape, slots, context);
@@ -187,9 +194,10 @@ public final class GpuMatMulLowering {
                 context.kernels().context().device(),
                 context.products());
         MatMulChoice choice = MatMulChoice.of(dtype, shape, epilogue, offer, context.precision());
-        String rows = rowsRefusal(choice, epilogue, dtype, shape, context);
-        if (rows != null && rows.isEmpty()) {
-            choice = choice.byRows();
+        WarpgroupProducts.Answer warpgroups = warpgroups(choice, epilogue, dtype, shape, context);
+        WarpgroupPlan plan = warpgroups == null ? null : warpgroups.plan();
+        if (plan != null) {
+            choice = choice.byWarpgroups();
         }
         LtProduct prepared = null;
         if (choice.lt()) {
@@ -200,34 +208,37 @@ public final class GpuMatMulLowering {
                             dtype, shape, epilogue, offer.withoutLt(none.reason()), context.precision());
             }
         }
-        choice = rows == null || rows.isEmpty() ? choice : choice.notByRows(rows);
+        choice = warpgroups == null || plan != null ? choice : choice.notByWarpgroups(warpgroups.refusal());
         choice = asked.refusal.isEmpty() ? choice : choice.notQuantised(asked.refusal);
         return switch (choice.tier()) {
-            case GEMV, ROWS, SCALAR -> new Decided(choice, prepared, null, "");
-            case NONE, MIXED, FUSED, BLAS -> new Decided(choice, prepared, null, choice.text(dtype, epilogue, ""));
+            case GEMV, WARPGROUPS, SCALAR -> new Decided(choice, prepared, plan, null, "");
+            case NONE, MIXED, FUSED, BLAS ->
+                new Decided(choice, prepared, null, null, choice.text(dtype, epilogue, ""));
             case TENSOR_CORE -> {
                 TensorCoreMatMul.Tiling tiling = TensorCoreMatMul.tiling(dtype, shape, context);
                 yield new Decided(
                         choice,
                         prepared,
+                        null,
                         tiling,
                         choice.text(dtype, epilogue, tiling.plan().text()));
             }
         };
     }
 
-    /** Why the tier of rows does not take a product; empty where it does, null where it is not concerned. */
-    private static @Nullable String rowsRefusal(
+    /** How warpgroups make a product; null where they are not concerned. */
+    private static WarpgroupProducts.@Nullable Answer warpgroups(
             MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape, GpuLoweringContext context) {
+        boolean forced = context.products() == ProductForm.ROWS || context.products() == ProductForm.RING;
         boolean library = switch (choice.tier()) {
-            case MIXED, FUSED, BLAS -> context.products() != ProductForm.ROWS;
-            case NONE, GEMV, ROWS, TENSOR_CORE, SCALAR -> false;
+            case MIXED, FUSED, BLAS -> !forced;
+            case NONE, GEMV, WARPGROUPS, TENSOR_CORE, SCALAR -> false;
         };
         return switch (choice.tier()) {
             case NONE, GEMV -> null;
-            case ROWS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
-                RowsPlan.concerns(dtype, epilogue, library)
-                        ? RowsPlan.refusal(
+            case WARPGROUPS, MIXED, FUSED, BLAS, TENSOR_CORE, SCALAR ->
+                WarpgroupProducts.concerns(dtype, epilogue, library)
+                        ? WarpgroupProducts.of(
                                 dtype,
                                 shape,
                                 epilogue,

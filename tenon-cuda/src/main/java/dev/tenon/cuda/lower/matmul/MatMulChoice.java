@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, r rows,
+ * Which implementation multiplies, decided from sizes, types and what is there alone. The ladder: g gemv, w warpgroups,
  * 0q quantised, 0 mixed, 1 fused, 2 blas, 3 tensor core, 4 scalar.
  *
  * @param tier the first that takes it
@@ -35,8 +35,8 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         MIXED("0 mixed"),
         FUSED("1 fused"),
         BLAS("2 blas"),
-        /** Our kernel for short sums with an activation, where that is sooner than a library and a second pass. */
-        ROWS("r rows"),
+        /** Our kernels of warpgroups, where these are sooner than a library and a second pass for its activation. */
+        WARPGROUPS("w warpgroups"),
         TENSOR_CORE("3 tensor core"),
         SCALAR("4 scalar");
 
@@ -89,18 +89,18 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return new MatMulChoice(tier, lt, fused, tf32, all);
     }
 
-    /** The choice of the tier of rows, which the tiers before it leave. */
-    MatMulChoice byRows() {
+    /** The choice of the tier of warpgroups, which the tiers before it leave. */
+    MatMulChoice byWarpgroups() {
         List<String> gemv = passedOver.stream()
                 .filter(text -> text.startsWith(Tier.GEMV.word))
                 .toList();
-        return new MatMulChoice(Tier.ROWS, false, true, false, gemv);
+        return new MatMulChoice(Tier.WARPGROUPS, false, true, false, gemv);
     }
 
-    /** The same with the reason why the tier of rows does not take it. */
-    MatMulChoice notByRows(String reason) {
+    /** The same with the reason why the tier of warpgroups does not take it. */
+    MatMulChoice notByWarpgroups(String reason) {
         List<String> all = new ArrayList<>(passedOver);
-        all.add(Math.min(1, all.size()), Tier.ROWS.word + ": " + reason);
+        all.add(Math.min(1, all.size()), Tier.WARPGROUPS.word + ": " + reason);
         return new MatMulChoice(tier, lt, fused, tf32, all);
     }
 
@@ -153,7 +153,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
     private static boolean isSoonerWhole(DType dtype, MatMulShape shape, Epilogue epilogue, Offer offer) {
         return offer.form == ProductForm.BY_CHOICE
                 && offer.lt.isEmpty()
-                && RowsPlan.isShort(dtype, epilogue)
+                && WarpgroupProducts.isShort(dtype, epilogue)
                 && !epilogue.residual()
                 && shape.batch().isEmpty()
                 && SizeMath.estimate(shape.m(), shape.n()) <= FEW_RESULTS
@@ -213,7 +213,8 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return switch (offer.form) {
             case NO_TENSOR_CORES -> "TENON_CUDA_WMMA is 0";
             case PLAIN -> "the plain kernel is asked for";
-            case BY_CHOICE, FEW_ROWS, ROWS, TENSOR_CORES -> MmaPlan.refusal(dtype, shape, precision, offer.device);
+            case BY_CHOICE, FEW_ROWS, ROWS, RING, TENSOR_CORES ->
+                MmaPlan.refusal(dtype, shape, precision, offer.device);
         };
     }
 
@@ -263,7 +264,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         int soonest = GemvPlan.soonest(dtype, shape);
         return first(
                 offer.form == ProductForm.PLAIN ? "the plain kernel is asked for" : "",
-                offer.form == ProductForm.ROWS ? "the kernel for short sums is asked for" : "",
+                offer.form == ProductForm.ROWS || offer.form == ProductForm.RING ? "warpgroups are asked for" : "",
                 weight < GEMV_WEIGHT && !isLeftOver(dtype, epilogue)
                         ? "the weight has " + weight + " bytes, less than 1 MiB"
                         : "",
@@ -322,7 +323,7 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
 
     private boolean isOwn() {
         return switch (tier) {
-            case GEMV, ROWS, TENSOR_CORE, SCALAR -> true;
+            case GEMV, WARPGROUPS, TENSOR_CORE, SCALAR -> true;
             case NONE, MIXED, FUSED, BLAS -> false;
         };
     }

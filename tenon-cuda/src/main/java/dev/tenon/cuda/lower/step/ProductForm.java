@@ -8,8 +8,10 @@ public enum ProductForm {
     BY_CHOICE,
     /** The one for few rows wherever it can, even if a library is there. */
     FEW_ROWS,
-    /** The one for short sums with an activation wherever it can, even if a library is there. */
+    /** That of warpgroups for short sums wherever it can, even if a library is there. */
     ROWS,
+    /** That of warpgroups for sums of any length wherever it can, even if a library is there. */
+    RING,
     /** That on tensor cores wherever it can, even if a library is there. */
     TENSOR_CORES,
     /** By choice, without tensor cores. */

@@ -108,6 +108,8 @@ TENON_PRODUCT_OF_REGISTERS(bf16, "bf16", 128, 64, 64, 65, 66, 67, 68)
 
 TENON_FRESH_PRODUCT(f16, "f16", 128, 64, 64, 65, 66)
 TENON_FRESH_PRODUCT(bf16, "bf16", 128, 64, 64, 65, 66)
+TENON_FRESH_PRODUCT(f16, "f16", 256, 128, 128, 129, 130)
+TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
 
 // Where something lies in shared memory.
 __device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }

@@ -5,7 +5,6 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.cuda.kernel.Kernel;
 import dev.tenon.cuda.kernel.MatMulShape;
-import dev.tenon.cuda.kernel.ProductCatalog;
 import dev.tenon.cuda.lower.matmul.GpuMatMulLowering.Slots;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -17,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A product of short sums by {@code matmul_rows}, with its activation where there is one. Thread-safe. */
-final class RowsMatMul implements GpuStep {
+/** A product by a kernel of warpgroups, with its activation where there is one. Thread-safe. */
+final class WarpgroupMatMul implements GpuStep {
     private static final int MAP_ALIGNMENT = 128;
     private static final int TILE = 128;
     private static final int HALF = 64;
@@ -31,19 +30,19 @@ final class RowsMatMul implements GpuStep {
     private final DType dtype;
     private final MatMulShape shape;
     private final @Nullable Unary function;
-    private final int groups;
+    private final int detail;
     private final Slots slots;
     /** Of the last addresses: those of a session stay as they are. */
     private volatile @Nullable Maps last;
 
     private record Maps(long a, long b, MemorySegment left, MemorySegment right) {}
 
-    private RowsMatMul(
+    WarpgroupMatMul(
             MatMulChoice choice,
             Epilogue epilogue,
             DType dtype,
             MatMulShape shape,
-            RowsPlan plan,
+            WarpgroupPlan plan,
             Slots slots,
             GpuLoweringContext context) {
         this.tier = choice.text(dtype, epilogue, plan.text());
@@ -52,38 +51,17 @@ final class RowsMatMul implements GpuStep {
         this.dtype = dtype;
         this.shape = shape;
         this.function = epilogue.activation();
-        this.groups = plan.groups();
+        this.detail = plan.detail();
         this.slots = slots;
-        this.launch = LaunchShape.of(plan.blocks(), RowsPlan.THREADS)
+        this.launch = LaunchShape.of(plan.blocks(), plan.threads())
                 .withSharedBytes(plan.sharedBytes())
                 .withProgrammatic();
         this.kernel = context.kernels()
                 .kernel(
-                        ProductCatalog.MATMUL_ROWS,
-                        "matmul_rows",
-                        ProductCatalog.rows(
-                                dtype, function == null ? null : function.fn(), plan.steps(), shape.transposeB()),
+                        plan.file(),
+                        plan.kernel(),
+                        plan.variant(dtype, function == null ? null : function.fn(), shape.transposeB()),
                         plan.sharedBytes());
-    }
-
-    /**
-     * A step for a product that it takes.
-     *
-     * @see RowsPlan#refusal
-     */
-    static GpuStep step(
-            MatMulChoice choice,
-            Epilogue epilogue,
-            DType dtype,
-            MatMulShape shape,
-            Slots slots,
-            GpuLoweringContext context) {
-        RowsPlan plan =
-                RowsPlan.of(dtype, shape, epilogue, context.kernels().context().device());
-        if (plan == null) {
-            throw new IllegalStateException(shape + " is refused");
-        }
-        return new RowsMatMul(choice, epilogue, dtype, shape, plan, slots, context);
     }
 
     @Override
@@ -101,7 +79,7 @@ final class RowsMatMul implements GpuStep {
                                 .add(frame.at(slots.y()))
                                 .add(shape.m())
                                 .add(shape.n())
-                                .add(groups)
+                                .add(detail)
                                 .add(function == null ? 0.0f : (float) function.alpha())
                                 .add(function == null ? 0.0f : (float) function.beta()));
     }

@@ -1,0 +1,129 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.KernelVariant;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.port.DeviceProperties;
+import java.util.Comparator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How {@code matmul_wgmma} makes a product: pure arithmetic, its constants measured on an H200.
+ *
+ * @param form of tiles
+ * @param steps of 64 elements that sums are padded to
+ * @param blocks of the launch, which share the tiles
+ * @param microseconds that it takes by the model
+ */
+record RingPlan(Form form, int steps, int blocks, double microseconds) implements WarpgroupPlan {
+    private static final int THREADS = 384;
+    private static final int ROWS = 128;
+    private static final int STEP = 64;
+    private static final int LINE = 128; // bytes of a step, per row and column
+    private static final int BOUNDARY = 1024;
+    private static final int RESERVED = 4096; // what the kernel declares itself
+    private static final int UNIT = 32; // columns that are stored between two steps
+    private static final long LEAST_ROWS = 128;
+
+    /** Microseconds of a launch, and of a block's first operands. */
+    private static final double START = 3.5;
+
+    /** Tiles of so many columns; times are microseconds. */
+    enum Form {
+        WIDE(256, 4, 0.66, 2.5, 2.5),
+        NARROW(128, 6, 0.358, 2.0, 1.5);
+
+        final int columns;
+        /** Steps in shared memory. */
+        final int stages;
+
+        final double step;
+        /** Between two tiles. */
+        final double tile;
+        /** Of the last tile's results. */
+        final double last;
+
+        Form(int columns, int stages, double step, double tile, double last) {
+            this.columns = columns;
+            this.stages = stages;
+            this.step = step;
+            this.tile = tile;
+            this.last = last;
+        }
+
+        int sharedBytes() {
+            return BOUNDARY + stages * (ROWS + columns) * LINE;
+        }
+    }
+
+    /** Why a product of whole chunks is not made so; empty where it is. */
+    static String refusal(MatMulShape shape, DeviceProperties device, boolean forced) {
+        if (shape.m() < LEAST_ROWS && !forced) {
+            return shape.m() + " rows; it takes " + LEAST_ROWS + " and more";
+        }
+        if (Math.max(shape.m(), Math.max(shape.n(), shape.k())) > Integer.MAX_VALUE / 2) {
+            return "places are counted in 32 bits";
+        }
+        return Form.NARROW.sharedBytes() + RESERVED > device.sharedBytesPerBlockOptIn()
+                ? "a block has too little shared memory"
+                : "";
+    }
+
+    /** The fastest plan of a product that is not refused. */
+    static RingPlan of(MatMulShape shape, DeviceProperties device) {
+        return Stream.of(Form.values())
+                .filter(form -> form.sharedBytes() + RESERVED <= device.sharedBytesPerBlockOptIn())
+                .map(form -> of(form, shape, device.multiprocessors()))
+                .min(Comparator.comparingDouble(RingPlan::microseconds))
+                .orElseThrow();
+    }
+
+    private static RingPlan of(Form form, MatMulShape shape, int multiprocessors) {
+        long tiles = SizeMath.product(
+                "matmul", Math.ceilDiv(shape.m(), (long) ROWS), Math.ceilDiv(shape.n(), (long) form.columns));
+        int steps = Math.max((int) Math.ceilDiv(shape.k(), (long) STEP), form.columns / UNIT + 1);
+        double time = START + Math.ceilDiv(tiles, multiprocessors) * (steps * form.step + form.tile) + form.last;
+        return new RingPlan(form, steps, (int) Math.min(tiles, multiprocessors), time);
+    }
+
+    @Override
+    public KernelFile file() {
+        return ProductCatalog.MATMUL_WGMMA;
+    }
+
+    @Override
+    public String kernel() {
+        return "matmul_wgmma";
+    }
+
+    @Override
+    public KernelVariant variant(DType dtype, @Nullable UnaryFn fn, boolean alongB) {
+        return ProductCatalog.ring(dtype, fn, form.columns, alongB);
+    }
+
+    @Override
+    public int threads() {
+        return THREADS;
+    }
+
+    @Override
+    public int sharedBytes() {
+        return form.sharedBytes();
+    }
+
+    @Override
+    public int detail() {
+        return steps;
+    }
+
+    /** {@code matmul_wgmma, tiles of 128x256}. */
+    @Override
+    public String text() {
+        return kernel() + ", tiles of " + ROWS + "x" + form.columns;
+    }
+}

@@ -1,0 +1,143 @@
+package dev.tenon.cuda.lower.matmul;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.kernel.ProductCatalog;
+import dev.tenon.cuda.lower.step.ProductForm;
+import dev.tenon.cuda.port.DeviceProperties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which products are made by kernels of warpgroups: those whose activation a library would leave to a second pass over
+ * its result, and all where no library is, where a model of time finds that sooner. Pure arithmetic, its constants
+ * measured on an H200.
+ */
+final class WarpgroupProducts {
+    private static final int CAPABILITY = 90;
+    private static final int PACK = 8;
+
+    /** Microseconds of a launch. */
+    static final double LAUNCH = 2.5;
+
+    /** Of our other products' model, a microsecond. */
+    private static final double CLOCKS = 1700;
+
+    /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */
+    private static final double PRODUCTS = 280e6;
+
+    private static final double BYTES = 3.2e6;
+    private static final double SHORT_RESULTS = 0.85e6;
+    private static final double RESULTS = 0.53e6;
+
+    /**
+     * How a product is made.
+     *
+     * @param plan null where it is made otherwise
+     * @param refusal why; empty where there is a plan
+     */
+    record Answer(@Nullable WarpgroupPlan plan, String refusal) {
+        private static Answer refused(String reason) {
+            return new Answer(null, reason);
+        }
+    }
+
+    private WarpgroupProducts() {}
+
+    /**
+     * Whether there is a choice.
+     *
+     * @param library whether a library makes the product otherwise
+     */
+    static boolean concerns(DType dtype, Epilogue epilogue, boolean library) {
+        if (dtype != DType.F16 && dtype != DType.BF16) {
+            return false;
+        }
+        return epilogue.activation() == null
+                ? !library
+                : ProductCatalog.ROWS_FUNCTIONS.contains(epilogue.activation().fn());
+    }
+
+    /**
+     * How a product that it concerns is made.
+     *
+     * @param specific whether code for the device's own form can be compiled
+     */
+    static Answer of(
+            DType dtype,
+            MatMulShape shape,
+            Epilogue epilogue,
+            DeviceProperties device,
+            boolean specific,
+            ProductForm form) {
+        String refusal = refusal(shape, epilogue, device, specific, form);
+        if (!refusal.isEmpty()) {
+            return Answer.refused(refusal);
+        }
+        boolean forced = form != ProductForm.BY_CHOICE;
+        String noRows = form == ProductForm.RING ? "matmul_wgmma is asked for" : RowsPlan.refusal(shape, forced);
+        String noRing = form == ProductForm.ROWS ? "matmul_rows is asked for" : RingPlan.refusal(shape, device, forced);
+        WarpgroupPlan rows = noRows.isEmpty() ? RowsPlan.of(dtype, shape, epilogue, device) : null;
+        WarpgroupPlan ring = noRing.isEmpty() ? RingPlan.of(shape, device) : null;
+        WarpgroupPlan plan = sooner(rows, ring);
+        if (plan == null) {
+            String reason = noRows.isEmpty() ? "a block has too little shared memory" : noRows;
+            return Answer.refused("matmul_rows: " + reason + "; matmul_wgmma: " + noRing);
+        }
+        double apart = otherwise(dtype, shape, epilogue, device);
+        if (forced || plan.microseconds() < apart) {
+            return new Answer(plan, "");
+        }
+        return Answer.refused("%.1f us by the model, %s %.1f"
+                .formatted(
+                        plan.microseconds(),
+                        epilogue.activation() == null ? "other tiles" : "the library and a second pass",
+                        apart));
+    }
+
+    private static @Nullable WarpgroupPlan sooner(@Nullable WarpgroupPlan one, @Nullable WarpgroupPlan other) {
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return one.microseconds() <= other.microseconds() ? one : other;
+    }
+
+    private static String refusal(
+            MatMulShape shape, Epilogue epilogue, DeviceProperties device, boolean specific, ProductForm form) {
+        if (form != ProductForm.BY_CHOICE && form != ProductForm.ROWS && form != ProductForm.RING) {
+            return "other products are asked for";
+        }
+        if (device.architecture().number() != CAPABILITY) {
+            return "compute capability " + device.architecture() + " is not 9.0";
+        }
+        if (!specific) {
+            return "no compiler for sm_90a";
+        }
+        if (!shape.batch().isEmpty() || shape.transposeA() || epilogue.residual()) {
+            return "it takes one matrix along k and no residual";
+        }
+        return shape.k() == 0 || shape.k() % PACK != 0 || shape.n() % PACK != 0
+                ? "sums of " + shape.k() + " elements and " + shape.n() + " columns; it takes both in eights"
+                : "";
+    }
+
+    /** Microseconds that the product takes without them. */
+    private static double otherwise(DType dtype, MatMulShape shape, Epilogue epilogue, DeviceProperties device) {
+        if (epilogue.activation() == null) {
+            return MmaPlan.of(dtype, shape, device, true, null).clocks() / CLOCKS;
+        }
+        double results = (double) shape.m() * shape.n();
+        double elements = results + (double) (shape.m() + shape.n()) * shape.k();
+        double product = Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
+        double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);
+        return 2 * LAUNCH + product + pass;
+    }
+
+    /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */
+    static boolean isShort(DType dtype, Epilogue epilogue) {
+        UnaryFn fn =
+                epilogue.activation() == null ? null : epilogue.activation().fn();
+        return fn == UnaryFn.GELU || (fn == UnaryFn.GELU_TANH && dtype == DType.F16);
+    }
+}

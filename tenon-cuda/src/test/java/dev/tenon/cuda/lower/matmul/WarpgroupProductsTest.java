@@ -1,0 +1,115 @@
+package dev.tenon.cuda.lower.matmul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.contraction.Epilogue;
+import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.kernel.MatMulShape;
+import dev.tenon.cuda.lower.step.ProductForm;
+import dev.tenon.cuda.port.DeviceProperties;
+import org.junit.jupiter.api.Test;
+
+class WarpgroupProductsTest {
+    private static final DeviceProperties H200 = MatMulChoiceTest.device(9, 0);
+    private static final Epilogue GELU = new Epilogue(true, Unary.of(UnaryFn.GELU), false, false);
+
+    private static MatMulShape shape(long m, long n, long k) {
+        return MatMulShape.of(Shape.of(m, k), Shape.of(k, n), false, false);
+    }
+
+    private static String refusal(MatMulShape shape) {
+        return WarpgroupProducts.of(DType.F16, shape, GELU, H200, true, ProductForm.BY_CHOICE)
+                .refusal();
+    }
+
+    @Test
+    void activationsOfHalvesAreConcerned() {
+        assertThat(WarpgroupProducts.concerns(DType.F16, GELU, true)).isTrue();
+        assertThat(WarpgroupProducts.concerns(DType.F32, GELU, false)).isFalse();
+        assertThat(WarpgroupProducts.concerns(DType.BF16, Epilogue.NONE, true)).isFalse();
+        assertThat(WarpgroupProducts.concerns(
+                        DType.F16, new Epilogue(true, Unary.of(UnaryFn.RELU), false, false), false))
+                .isFalse();
+    }
+
+    @Test
+    void plainProductsAreConcernedWhereNoLibraryMakesThem() {
+        assertThat(WarpgroupProducts.concerns(DType.F16, Epilogue.NONE, false)).isTrue();
+        Epilogue bias = new Epilogue(true, null, false, false);
+        assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1152, 384), bias, H200, true, ProductForm.BY_CHOICE)
+                        .refusal())
+                .isEmpty();
+        assertThat(WarpgroupProducts.of(DType.F16, shape(512, 384, 384), bias, H200, true, ProductForm.BY_CHOICE)
+                        .refusal())
+                .contains("other tiles");
+    }
+
+    @Test
+    void manyRowsAreTakenByBlocksThatShareNoRows() {
+        MatMulShape shape = shape(32768, 1536, 384);
+        assertThat(refusal(shape)).isEmpty();
+        RowsPlan plan = RowsPlan.of(DType.F16, shape, GELU, H200);
+        assertThat(plan.groups()).isEqualTo(1);
+        assertThat(plan.blocks()).isEqualTo(256);
+        assertThat(plan.steps()).isEqualTo(6);
+    }
+
+    @Test
+    void fewerRowsAreSharedByBlocks() {
+        RowsPlan plan = RowsPlan.of(DType.F16, shape(4096, 1536, 384), GELU, H200);
+        assertThat(plan.groups()).isEqualTo(4);
+        assertThat(plan.blocks()).isEqualTo(128);
+    }
+
+    @Test
+    void tierOfWarpgroupsStandsBehindGemvAndSaysWhyItWasPassedOver() {
+        MatMulChoice.Offer offer = new MatMulChoice.Offer(() -> "", "", H200, ProductForm.BY_CHOICE);
+        MatMulShape shape = shape(32768, 1536, 384);
+        MatMulChoice choice = MatMulChoice.of(DType.F16, shape, GELU, offer, Precision.FAST);
+        MatMulChoice rows = choice.byWarpgroups();
+        RowsPlan plan = RowsPlan.of(DType.F16, shape, GELU, H200);
+        assertThat(rows.text(DType.F16, GELU, plan.text()))
+                .isEqualTo("w warpgroups: matmul_rows, sums of 384, f16, bias, gelu");
+        assertThat(rows.passedOver()).hasSize(1).allMatch(reason -> reason.startsWith("g gemv: "));
+        assertThat(choice.notByWarpgroups("too few").passedOver()).contains("w warpgroups: too few");
+    }
+
+    @Test
+    void longSumsPassThroughTheRing() {
+        WarpgroupPlan plan = WarpgroupProducts.of(
+                        DType.F16, shape(32768, 3072, 768), GELU, H200, true, ProductForm.BY_CHOICE)
+                .plan();
+        assertThat(plan).isNotNull();
+        assertThat(plan.text()).isEqualTo("matmul_wgmma, tiles of 128x256");
+        assertThat(plan.blocks()).isEqualTo(H200.multiprocessors());
+        assertThat(plan.detail()).isEqualTo(12);
+    }
+
+    @Test
+    void sumsAreNoShorterThanWhatIsStoredBesideThem() {
+        WarpgroupPlan plan = WarpgroupProducts.of(DType.BF16, shape(128, 8, 8), GELU, H200, true, ProductForm.RING)
+                .plan();
+        assertThat(plan).isNotNull();
+        assertThat(plan.detail()).isEqualTo(5);
+        assertThat(plan.blocks()).isEqualTo(1);
+    }
+
+    @Test
+    void refusalsNameTheReason() {
+        assertThat(refusal(shape(100, 3072, 768)))
+                .contains("matmul_rows: sums of 768 elements")
+                .contains("matmul_wgmma: 100 rows");
+        assertThat(refusal(shape(4096, 3072, 769))).contains("both in eights");
+        assertThat(refusal(shape(512, 1536, 384))).contains("us by the model");
+        assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, false, ProductForm.BY_CHOICE)
+                        .refusal())
+                .isEqualTo("no compiler for sm_90a");
+        assertThat(WarpgroupProducts.of(DType.F16, shape(32768, 1536, 384), GELU, H200, true, ProductForm.PLAIN)
+                        .refusal())
+                .isEqualTo("other products are asked for");
+    }
+}
