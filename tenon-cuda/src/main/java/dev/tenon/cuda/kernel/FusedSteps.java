@@ -17,9 +17,17 @@ import java.util.stream.Collectors;
  * division among them would report faults.
  */
 final class FusedSteps {
+    /** No steps: what comes in goes out. */
+    static final FusedSteps NONE = new FusedSteps();
+
     private final List<DType> types;
     private final int inputs;
     private final List<String> calls = new ArrayList<>();
+
+    private FusedSteps() {
+        types = List.of();
+        inputs = 0;
+    }
 
     /** @param types of the inputs and after them of what each step gives */
     FusedSteps(Region region, List<DType> types, int inputs) {
