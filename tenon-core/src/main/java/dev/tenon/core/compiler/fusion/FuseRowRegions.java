@@ -18,8 +18,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code after(row(before(x...)), y...) → row_region(x..., y...)} for softmaxes, norms and reductions, where the backend
- * runs that whole: {@code before} has one reader, the row operation, and {@code after} is the one reader of that.
+ * {@code after(row(before(x...)), y...) → row_region(x..., y...)} for softmaxes, norms and reductions, where the
+ * backend runs that whole: {@code before} has one reader, the row operation, and {@code after} is the one reader of
+ * that.
  *
  * <p>Runs after all other fusions, so that it takes what products, embeddings and residual norms leave: those have
  * kernels that are there already, and this is one to be compiled.
