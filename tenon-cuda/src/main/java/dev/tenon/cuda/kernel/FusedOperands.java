@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** The forms in which a compiled region reads its operands, by {@code fused_operands.cuh}, and their sizes. */
-final class FusedOperands {
+public final class FusedOperands {
     private static final int MOST_WORDS = 480; // of the launch's 4096 bytes of parameters
 
     private final Shape shape;
@@ -23,7 +23,7 @@ final class FusedOperands {
     }
 
     /** Why that many operands and results do not go into a launch; empty where they do. */
-    static String misfit(int operands, int results, int rank) {
+    public static String misfit(int operands, int results, int rank) {
         int words = operands * (2 + rank) + results + rank;
         return words > MOST_WORDS ? words + " words of operands and strides; a launch takes " + MOST_WORDS : "";
     }

@@ -4,7 +4,9 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.Hash;
+import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -105,22 +107,16 @@ public final class FusedRegion {
         return code.variant;
     }
 
-    int inputs() {
-        return inputs;
-    }
-
-    int results() {
-        return results;
-    }
-
-    long elements() {
-        return elements;
-    }
-
     /** A thread a few packs. */
     LaunchShape shape() {
         long threads = Math.ceilDiv(elements / code.width, (long) code.packs);
         return Grids.of(Math.max(1, threads), BLOCK_PACKS / code.packs).withProgrammatic();
+    }
+
+    /** {@code elementwise_fused of 5 steps, 4 elements an access}. */
+    public String tier() {
+        return "elementwise_fused of " + code.live + (code.live == 1 ? " step, " : " steps, ") + code.width
+                + " elements an access";
     }
 
     /** The struct {@code Layout} of the kernel. */
@@ -128,9 +124,25 @@ public final class FusedRegion {
         return operands.layout();
     }
 
-    /** {@code elementwise_fused of 5 steps, 4 elements an access}. */
-    public String tier() {
-        return "elementwise_fused of " + code.live + (code.live == 1 ? " step, " : " steps, ") + code.width
-                + " elements an access";
+    /** Prepares the launch. */
+    Launch launch(Kernels kernels) {
+        Kernel kernel = kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", code.variant);
+        return new Launch(kernel, shape(), inputs + results, elements, layout());
+    }
+
+    /** A prepared launch of a compiled region. Immutable; enqueue with a slab of the calling thread. */
+    public record Launch(Kernel kernel, LaunchShape shape, int operands, long elements, MemorySegment layout) {
+        /**
+         * Starts the arguments: the caller then sets the addresses of the inputs and after them of the results, all on
+         * 16-byte boundaries, by {@link KernelArguments#word}. A result may lie over an input of its shape and width.
+         */
+        public void begin(KernelArguments arguments) {
+            arguments.clear().addWords(operands);
+        }
+
+        public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
+            arguments.add(elements).add(layout, WalkStruct.ALIGNMENT).add(faults).add(step);
+            stream.launch(kernel.function(), shape, arguments);
+        }
     }
 }

@@ -33,7 +33,7 @@ final class FusedSteps {
     FusedSteps(Region region, List<DType> types, int inputs) {
         this.types = types;
         this.inputs = inputs;
-        int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
+        int[] lastUse = RegionProgram.lastUses(region.steps(), region.results(), inputs);
         for (int i = 0; i < region.steps().size(); i++) {
             if (lastUse[inputs + i] >= 0) {
                 Region.Step step = region.steps().get(i);

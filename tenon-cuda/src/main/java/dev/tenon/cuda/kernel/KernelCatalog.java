@@ -281,7 +281,7 @@ public final class KernelCatalog {
                 CAST,
                 REGION,
                 new KernelFile(FUSED.path(), FUSED.entries(), SampleRegions.variants()),
-                new KernelFile(FUSED_ROWS.path(), FUSED_ROWS.entries(), SampleRows.variants()),
+                new KernelFile(FUSED_ROWS.path(), FUSED_ROWS.entries(), SampleRegions.rows()),
                 STRIDED_COPY,
                 TRANSPOSE,
                 GATHER,

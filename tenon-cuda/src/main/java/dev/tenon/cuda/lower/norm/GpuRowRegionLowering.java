@@ -1,11 +1,18 @@
 package dev.tenon.cuda.lower.norm;
 
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.cuda.kernel.FusedOperands;
 import dev.tenon.cuda.kernel.FusedRows;
-import dev.tenon.cuda.kernel.FusedRowsLaunch;
+import dev.tenon.cuda.kernel.RegionProgram;
+import dev.tenon.cuda.kernel.ResidualNormKernels;
+import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.lower.elementwise.GpuElementwiseLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -13,9 +20,10 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.port.KernelArguments;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Row regions: a kernel compiled for each. */
 public final class GpuRowRegionLowering {
@@ -23,13 +31,13 @@ public final class GpuRowRegionLowering {
 
     /** One launch of a compiled row region. */
     private static final class FusedRowsStep implements GpuStep {
-        private final FusedRowsLaunch launch;
+        private final FusedRows.Launch launch;
         private final int[] slots;
         private final int number;
         private final String tier;
 
         /** @param slots of the inputs and after them of the output */
-        FusedRowsStep(FusedRowsLaunch launch, int[] slots, int number, String tier) {
+        FusedRowsStep(FusedRows.Launch launch, int[] slots, int number, String tier) {
             this.launch = launch;
             this.slots = slots;
             this.number = number;
@@ -59,50 +67,116 @@ public final class GpuRowRegionLowering {
 
     /** Whether one launch does a node's work, and is done no later than one for each part. */
     public static boolean claims(RowRegion op, Node node) {
-        List<TensorType> inputs = node.inputs().stream().map(Value::type).toList();
+        List<TensorType> inputs = types(node);
         TensorType result = node.output().type();
-        return Stream.concat(inputs.stream(), Stream.of(result))
-                        .allMatch(type -> type.shape().isConcrete())
-                && elements(op, inputs) > 0
-                && RegionForm.asked().notCompiled(elements(op, inputs), true).isEmpty()
-                && FusedRows.misfit(op, inputs, result).isEmpty()
-                && (RegionForm.asked() == RegionForm.COMPILED || RowRegionTime.pays(op, inputs, result));
+        if (!result.shape().isConcrete()
+                || !inputs.stream().allMatch(type -> type.shape().isConcrete())) {
+            return false;
+        }
+        RegionForm form = RegionForm.asked();
+        long elements = op.rowType(inputs).shape().elements();
+        return elements > 0
+                && form.notCompiled(elements, true).isEmpty()
+                && misfit(op, inputs, result).isEmpty()
+                && (form == RegionForm.COMPILED || RowRegionTime.pays(op, inputs, result));
     }
 
-    private static long elements(RowRegion op, List<TensorType> inputs) {
-        return FusedRows.row(op, inputs).shape().elements();
+    private static List<TensorType> types(Node node) {
+        return node.inputs().stream().map(Value::type).toList();
     }
 
     /** Why a node is run part by part, though it was claimed; empty where it is not. */
     public static String refusal(RowRegion op, Node node, GpuLoweringContext context) {
-        List<TensorType> inputs = node.inputs().stream().map(Value::type).toList();
-        if (elements(op, inputs) == 0 && node.output().shape().elements() > 0) {
-            return "rows without elements";
-        }
-        String reason = context.regions().notCompiled(elements(op, inputs), false);
+        List<TensorType> inputs = types(node);
+        long elements = op.rowType(inputs).shape().elements();
+        String reason = elements == 0 && node.output().shape().elements() > 0
+                ? "rows without elements"
+                : context.regions().notCompiled(elements, false);
         if (reason.isEmpty()) {
-            reason = FusedRows.misfit(op, inputs, node.output().type());
+            reason = misfit(op, inputs, node.output().type());
         }
         return reason.isEmpty() ? context.compilerRefused() : reason; // kernels built ahead, and no compiler
     }
 
+    /** Why no kernel can be made for a region; empty where it can. */
+    static String misfit(RowRegion op, List<TensorType> inputs, TensorType result) {
+        TensorType row = op.rowType(inputs);
+        Shape shape = row.shape();
+        int axis = op.rowAxis(shape);
+        if (axis < 0) {
+            return "what " + op.row().mnemonic() + " goes along is not whole rows";
+        }
+        long cols = shape.elements(axis, shape.rank());
+        if (cols > ResidualNormKernels.mostCols(row.dtype())) {
+            return "rows of " + cols + " elements; it takes " + ResidualNormKernels.mostCols(row.dtype());
+        }
+        TensorType given = op.row() instanceof Reduce reduce
+                ? reduce.infer(List.of(row)).getFirst()
+                : row;
+        if (!result.shape().equals(given.shape())) {
+            return "the result is broadcast to " + result.shape();
+        }
+        int steps = steps(op.before()) + op.parametersEnd() - op.operands() + steps(op.after());
+        if (steps > FusedRows.MOST_STEPS) {
+            return steps + " steps; it takes " + FusedRows.MOST_STEPS;
+        }
+        if (op.row() instanceof Reduce && !standAlone(inputs.subList(op.parametersEnd(), inputs.size()), result)) {
+            return "operands after " + op.row().mnemonic() + " that are broadcast";
+        }
+        String words = FusedOperands.misfit(inputs.size(), 1, shape.rank());
+        return words.isEmpty() ? misfit(allTypes(op, inputs, row)) : words;
+    }
+
+    private static String misfit(Stream<DType> types) {
+        return types.filter(type -> !TypeCodes.has(type))
+                .findFirst()
+                .map(type -> "elements of " + type)
+                .orElse("");
+    }
+
+    private static int steps(@Nullable Region region) {
+        return region == null ? 0 : region.steps().size();
+    }
+
+    /** The types of all values in it. */
+    private static Stream<DType> allTypes(RowRegion op, List<TensorType> inputs, TensorType row) {
+        List<DType> given = inputs.stream().map(TensorType::dtype).toList();
+        List<DType> all = new ArrayList<>(given);
+        all.add(row.dtype());
+        if (op.before() != null) {
+            all.addAll(RegionProgram.types(op.before(), given.subList(0, op.operands())));
+        }
+        if (op.after() != null) {
+            List<DType> later = new ArrayList<>(List.of(row.dtype()));
+            later.addAll(given.subList(op.parametersEnd(), given.size()));
+            all.addAll(RegionProgram.types(op.after(), later));
+        }
+        return all.stream();
+    }
+
+    /** Whether what is read after a reduction is one element, or one for each row. */
+    private static boolean standAlone(List<TensorType> later, TensorType result) {
+        return later.stream()
+                .allMatch(type -> type.shape().elements() == 1 || type.shape().equals(result.shape()));
+    }
+
+    /** A region and the types that it reads. */
+    private record Asked(RowRegion op, List<TensorType> inputs) {}
+
     /** The step of a node for which there is no {@link #refusal}. */
     public static GpuStep lower(RowRegion op, Node node, GpuLoweringContext context) {
-        List<TensorType> inputs = node.inputs().stream().map(Value::type).toList();
-        TensorType result = node.output().type();
-        if (result.shape().elements() == 0) {
+        if (node.output().shape().elements() == 0) {
             return new NoWork(op.mnemonic());
         }
-        FusedRows fused = new FusedRows(op, inputs, result);
-        FusedRowsLaunch launch = fused.launch(context.kernels());
-        int[] slots = IntStream.concat(
-                        node.inputs().stream().mapToInt(context::slot), IntStream.of(context.slot(node.output())))
+        List<TensorType> inputs = types(node);
+        FusedRows fused =
+                context.shared(new Asked(op, inputs), FusedRows.class, () -> new FusedRows(op, inputs));
+        FusedRows.Launch launch = fused.launch(context.kernels());
+        int[] slots = Stream.concat(node.inputs().stream(), node.outputs().stream())
+                .mapToInt(context::slot)
                 .toArray();
-        return new FusedRowsStep(
-                launch,
-                slots,
-                context.stepNumber(),
-                "row_fused of " + op.row().mnemonic() + " and " + fused.form() + ", "
-                        + launch.plan().reason());
+        String tier = "row_fused of " + op.row().mnemonic() + " and " + fused.form() + ", "
+                + launch.plan().reason();
+        return new FusedRowsStep(launch, slots, context.stepNumber(), tier);
     }
 }

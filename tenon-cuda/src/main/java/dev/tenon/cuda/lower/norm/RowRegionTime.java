@@ -7,7 +7,6 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.normalisation.RowRegion;
-import dev.tenon.cuda.kernel.FusedRows;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,13 +25,17 @@ final class RowRegionTime {
     private static final double ALL_LANES = 132 * 218;
     private static final double WARP_LANES = 27; // 32 at 1.7 GHz, half of the time
     private static final double MOST_LANES = 218;
+
+    /** The longest rows of a warp and of four, as RowPlan has it. */
     private static final long WARP_COLUMNS = 1024;
+
+    private static final long BLOCK_COLUMNS = 4096;
 
     private RowRegionTime() {}
 
     /** Whether one launch is done no later. */
     static boolean pays(RowRegion op, List<TensorType> inputs, TensorType result) {
-        TensorType row = FusedRows.row(op, inputs);
+        TensorType row = op.rowType(inputs);
         double elements = row.shape().elements();
         boolean reduces = result.shape().elements() < elements;
         long rows = Math.max(1, rows(op, row));
@@ -47,14 +50,14 @@ final class RowRegionTime {
             saved += LAUNCH + 2 * (reduces ? result.bytes() : rowBytes) / MEMORY_RATE;
         }
         double cols = elements / rows;
-        double lanes = cols <= WARP_COLUMNS ? WARP_LANES : Math.min(MOST_LANES, cols / 32 * WARP_LANES / 32);
+        double lanes = cols <= WARP_COLUMNS ? WARP_LANES : cols <= BLOCK_COLUMNS ? 4 * WARP_LANES : MOST_LANES;
         double alone = cols * (before + after) / lanes;
         double spread = elements * (before + after) / ALL_LANES;
         return Math.max(alone, spread) - spread <= saved;
     }
 
     private static long rows(RowRegion op, TensorType row) {
-        return row.shape().elements(0, FusedRows.axis(op, row.shape()));
+        return row.shape().elements(0, op.rowAxis(row.shape()));
     }
 
     /** Instructions of an element, roughly. */

@@ -7,6 +7,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.OpBuilder;
 import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.reduction.Reduce;
@@ -57,6 +58,29 @@ public record RowRegion(int operands, @Nullable Region before, Primitive row, @N
     /** Where the parameters of the row operation end among the inputs. */
     public int parametersEnd() {
         return operands + row.arity().min() - 1;
+    }
+
+    /** The type of what the row operation reads, from those of the inputs. */
+    public TensorType rowType(List<TensorType> inputs) {
+        return before == null
+                ? inputs.getFirst()
+                : before.infer(inputs.subList(0, operands)).getFirst();
+    }
+
+    /** The first axis of a row, where the row operation goes along the last axes of a shape; else -1. */
+    public int rowAxis(Shape shape) {
+        int rank = shape.rank();
+        return switch (row) {
+            case Softmax(int axis) -> axis == rank - 1 ? axis : -1;
+            case LogSoftmax(int axis) -> axis == rank - 1 ? axis : -1;
+            case LayerNorm norm -> norm.axis();
+            case RmsNorm norm -> norm.axis();
+            case Reduce reduce -> {
+                int first = rank - reduce.axes().size();
+                yield first < rank && reduce.axes().stream().allMatch(axis -> axis >= first) ? first : -1;
+            }
+            default -> -1;
+        };
     }
 
     @Override
