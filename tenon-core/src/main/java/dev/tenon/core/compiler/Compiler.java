@@ -119,7 +119,8 @@ public final class Compiler {
                     || pass instanceof MergeParallelProducts
                     || pass instanceof FuseElementwise
                     || pass instanceof FuseEmbeddings;
-            boolean waits = followsHalves && context.half() != null || options.skip().contains(pass.name());
+            boolean waits =
+                    followsHalves && context.half() != null || options.skip().contains(pass.name());
             reduced = waits ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());
@@ -184,9 +185,7 @@ public final class Compiler {
     private Graph run(List<Pass> passes, Graph graph) {
         Graph current = graph;
         for (Pass pass : passes) {
-            current = options.skip().contains(pass.name())
-                    ? current
-                    : dump(pass.name(), pass.apply(current, context));
+            current = options.skip().contains(pass.name()) ? current : dump(pass.name(), pass.apply(current, context));
         }
         return current;
     }

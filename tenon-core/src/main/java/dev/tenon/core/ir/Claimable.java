@@ -13,10 +13,4 @@ import dev.tenon.core.ir.op.normalisation.RowRegion;
  * switches over these without a default, so the compiler names every place that a new one must be handled.
  */
 public sealed interface Claimable extends Composite
-        permits PlainAttention,
-                ResidualNorm,
-                EmbeddingNorm,
-                RowRegion,
-                GatedUnit,
-                ChannelsLastConv,
-                ChannelsLastNorm {}
+        permits PlainAttention, ResidualNorm, EmbeddingNorm, RowRegion, GatedUnit, ChannelsLastConv, ChannelsLastNorm {}

@@ -195,8 +195,7 @@ public final class ClaimedGraphs {
             case 2 -> g.add(new RmsNorm(2, 0.1, true), x, constant(cols));
             case 3 -> g.add(new Softmax(2), x);
             case 4 -> g.add(new LogSoftmax(2), x);
-            default ->
-                g.add(new Reduce(random.nextBoolean() ? ReduceFn.MEAN : ReduceFn.MAX, List.of(2), true), x);
+            default -> g.add(new Reduce(random.nextBoolean() ? ReduceFn.MEAN : ReduceFn.MAX, List.of(2), true), x);
         };
     }
 

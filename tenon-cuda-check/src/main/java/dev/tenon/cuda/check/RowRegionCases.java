@@ -190,7 +190,9 @@ final class RowRegionCases {
     private static void special(KernelStage stage) {
         for (int cols : new int[] {67, 512, 4100}) {
             for (Primitive row : List.of(
-                    new Softmax(2), new LayerNorm(2, EPSILON, true, true), new Reduce(ReduceFn.MAX, List.of(2), true))) {
+                    new Softmax(2),
+                    new LayerNorm(2, EPSILON, true, true),
+                    new Reduce(ReduceFn.MAX, List.of(2), true))) {
                 List<NdArray> inputs = operands(row, DType.F32, cols, true, true);
                 inputs.getFirst().set(5, Double.NaN);
                 inputs.getFirst().set(2 * cols - 1, Double.POSITIVE_INFINITY);

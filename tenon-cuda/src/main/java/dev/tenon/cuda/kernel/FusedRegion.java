@@ -141,7 +141,11 @@ public final class FusedRegion {
         }
 
         public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
-            arguments.add(elements).add(layout, WalkStruct.ALIGNMENT).add(faults).add(step);
+            arguments
+                    .add(elements)
+                    .add(layout, WalkStruct.ALIGNMENT)
+                    .add(faults)
+                    .add(step);
             stream.launch(kernel.function(), shape, arguments);
         }
     }

@@ -64,7 +64,8 @@ public final class FusedRows {
         inputs = given.size();
         operands = new FusedOperands(shape);
         DType result = op.infer(given).getFirst().dtype();
-        List<DType> streams = Stream.concat(Stream.of(dtype, result), given.stream().map(TensorType::dtype))
+        List<DType> streams = Stream.concat(
+                        Stream.of(dtype, result), given.stream().map(TensorType::dtype))
                 .toList();
         int most = width(streams);
         width = cols % most == 0 ? most : 1;
@@ -185,7 +186,9 @@ public final class FusedRows {
             steps.add(new Region.Step(
                     step.op(),
                     step.arguments().stream()
-                            .map(of -> of == 0 ? inputs + parameters - 1 : of < old ? of + parameters : of - old + inputs + parameters)
+                            .map(of -> of == 0
+                                    ? inputs + parameters - 1
+                                    : of < old ? of + parameters : of - old + inputs + parameters)
                             .toList()));
         }
         return new Region(steps, List.of(parameters + after.results().getFirst()));

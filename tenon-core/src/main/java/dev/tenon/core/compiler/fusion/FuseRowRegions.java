@@ -88,8 +88,7 @@ public final class FuseRowRegions implements Pass {
             others.remove(at);
             operands.addAll(others);
         }
-        RowRegion op =
-                new RowRegion(count, before == null ? null : region(before), (Primitive) row.op(), later);
+        RowRegion op = new RowRegion(count, before == null ? null : region(before), (Primitive) row.op(), later);
         if (op.arity().max() < operands.size()) {
             return null;
         }
@@ -101,8 +100,7 @@ public final class FuseRowRegions implements Pass {
         if (node.op() instanceof Region region) {
             return region;
         }
-        List<Integer> all =
-                IntStream.range(0, node.inputs().size()).boxed().toList();
+        List<Integer> all = IntStream.range(0, node.inputs().size()).boxed().toList();
         return new Region(List.of(new Region.Step((Elementwise) node.op(), all)), List.of(0));
     }
 
@@ -112,8 +110,9 @@ public final class FuseRowRegions implements Pass {
                 .map(step -> new Region.Step(
                         step.op(),
                         step.arguments().stream()
-                                .map(argument ->
-                                        Objects.equals(argument, input) ? 0 : argument < input ? argument + 1 : argument)
+                                .map(argument -> Objects.equals(argument, input)
+                                        ? 0
+                                        : argument < input ? argument + 1 : argument)
                                 .toList()))
                 .toList();
         return new Region(steps, region.results());

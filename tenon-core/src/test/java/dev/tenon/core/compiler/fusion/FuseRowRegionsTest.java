@@ -90,7 +90,8 @@ final class FuseRowRegionsTest {
             g.output("y", g.sub(g.input("z", TensorType.of(DType.F32, ROWS)), chosen));
         });
         Graph apart = planned(graph, node -> false);
-        assertThat(apart.nodes().stream().map(node -> node.op().mnemonic())).containsExactly("binary", "softmax", "binary");
+        assertThat(apart.nodes().stream().map(node -> node.op().mnemonic()))
+                .containsExactly("binary", "softmax", "binary");
         Graph whole = planned(graph, ROW_REGIONS);
         assertThat(whole.toString())
                 .contains("row_region(operands=2, before=(steps=[(op=binary(fn=mul), arguments=[0, 1])], results=[0]),"

@@ -110,9 +110,8 @@ public final class GpuRowRegionLowering {
         if (cols > ResidualNormKernels.mostCols(row.dtype())) {
             return "rows of " + cols + " elements; it takes " + ResidualNormKernels.mostCols(row.dtype());
         }
-        TensorType given = op.row() instanceof Reduce reduce
-                ? reduce.infer(List.of(row)).getFirst()
-                : row;
+        TensorType given =
+                op.row() instanceof Reduce reduce ? reduce.infer(List.of(row)).getFirst() : row;
         if (!result.shape().equals(given.shape())) {
             return "the result is broadcast to " + result.shape();
         }
@@ -169,8 +168,7 @@ public final class GpuRowRegionLowering {
             return new NoWork(op.mnemonic());
         }
         List<TensorType> inputs = types(node);
-        FusedRows fused =
-                context.shared(new Asked(op, inputs), FusedRows.class, () -> new FusedRows(op, inputs));
+        FusedRows fused = context.shared(new Asked(op, inputs), FusedRows.class, () -> new FusedRows(op, inputs));
         FusedRows.Launch launch = fused.launch(context.kernels());
         int[] slots = Stream.concat(node.inputs().stream(), node.outputs().stream())
                 .mapToInt(context::slot)

@@ -28,20 +28,24 @@ import org.jspecify.annotations.Nullable;
  * @param row a {@link Softmax}, {@link LogSoftmax}, {@link LayerNorm}, {@link RmsNorm} or {@link Reduce}
  * @param after of the row operation's result, which is its first input; null for nothing
  */
-public record RowRegion(int operands, @Nullable Region before, Primitive row, @Nullable Region after)
-        implements Claimable {
+public record RowRegion(
+        int operands,
+        @Nullable Region before,
+        Primitive row,
+        @Nullable Region after) implements Claimable {
     private static final String NAME = "row_region";
 
     public RowRegion {
         if (!isRow(row)) {
-            throw new ShapeException(
-                    NAME + ": " + row.mnemonic() + " is no operation along rows; expected a softmax, norm or reduction");
+            throw new ShapeException(NAME + ": " + row.mnemonic()
+                    + " is no operation along rows; expected a softmax, norm or reduction");
         }
         if (operands < 1 || operands > Region.MAX_INPUTS || (before == null && operands != 1)) {
             throw new ShapeException(NAME + ": has " + operands + " operands; expected "
                     + (before == null ? "1" : "1 to " + Region.MAX_INPUTS));
         }
-        if (before != null && before.results().size() != 1 || after != null && after.results().size() != 1) {
+        if (before != null && before.results().size() != 1
+                || after != null && after.results().size() != 1) {
             throw new ShapeException(NAME + ": a part has several results; expected one");
         }
     }
