@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * few long rows of costly steps are done sooner apart.
  */
 final class RowRegionTime {
-    /** Nanoseconds of one more launch in a recorded plan; more where it is enqueued. */
-    private static final double LAUNCH = 1000;
+    /** Nanoseconds of one more launch in a recorded plan: its start, and one read from memory before it ends. */
+    private static final double LAUNCH = 2000;
 
     /** Bytes a nanosecond of memory, instructions of lanes a nanosecond of all lanes and of those of a lone row. */
     private static final double MEMORY_RATE = 4000; // as RowPlan has it, from an H200
