@@ -202,6 +202,7 @@ final class FailuresTest {
         run(model, "--runs", "0").isMisused("--runs", "'0'");
         run(model, "--dump-ir", "after:nothing").isMisused("after:nothing", "dce");
         run(model, "--dump-ir", "dce").isMisused("'dce'");
+        run(model, "--skip-pass", "dce").isMisused("--skip-pass", "'dce'", "fuse-row-regions");
         Cli.run("bench", "model", model, "--shapes", "1x2x3", "--device", "cpu").fails("1x2x3");
         Cli.run("bench", "model", model, "--shapes", "1xb").isMisused("'1xb'", "such as 1x128");
         Cli.run("bench", "model", model, "--thread-counts", "0").isMisused("--thread-counts", "'0'");

@@ -52,13 +52,8 @@ public final class ExplainCommand implements Callable<Integer> {
     @Mixin
     DimOptions dims = new DimOptions();
 
-    @Option(
-            names = "--dump-ir",
-            paramLabel = "after:PASS",
-            converter = DumpIr.Word.class,
-            description = "Print the graph after a pass, or after:all.")
-    @Nullable
-    String dumpIr;
+    @Mixin
+    PassOptions passes = new PassOptions();
 
     @Option(
             names = "--html",
@@ -84,7 +79,7 @@ public final class ExplainCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         OnnxModel onnx = OnnxModel.load(model != null ? model : DefaultModel.path());
         CompileOptions options = settings.apply(CompileOptions.defaults())
-                .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
+                .withCompiler(passes.compiler(spec.commandLine().getErr()));
         try (Engine runtime = Engine.open(device.target(), device.options());
                 CompiledModel compiled = runtime.compile(onnx.graph(), options)) {
             try (Session session = compiled.newSession()) {

@@ -86,13 +86,8 @@ public final class RunCommand implements Callable<Integer> {
     @Nullable
     Path profile;
 
-    @Option(
-            names = "--dump-ir",
-            paramLabel = "after:PASS",
-            converter = DumpIr.Word.class,
-            description = "Print the graph after a pass, or after:all.")
-    @Nullable
-    String dumpIr;
+    @Mixin
+    PassOptions passes = new PassOptions();
 
     @Option(names = "--json", description = "One object with types and times.")
     boolean json;
@@ -137,7 +132,7 @@ public final class RunCommand implements Callable<Integer> {
 
     private CompileOptions options(OnnxModel onnx, Map<String, Tensor> given) {
         CompileOptions options = settings.apply(CompileOptions.defaults())
-                .withCompiler(DumpIr.options(dumpIr, spec.commandLine().getErr()));
+                .withCompiler(passes.compiler(spec.commandLine().getErr()));
         if (compile == CompileMode.JIT) {
             return options;
         }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,9 +56,31 @@ public final class Compiler {
     /** @param sharing which values may share memory, where the options allow that at all */
     public Compiler(
             CompilerOptions options, Predicate<Node> claims, @Nullable HalfStore half, MemoryPlanner.Sharing sharing) {
+        List<String> unknown = options.skip().stream()
+                .filter(name -> !optimisationNames().contains(name))
+                .sorted()
+                .toList();
+        if (!unknown.isEmpty()) {
+            throw new InputException("no pass " + String.join(" and ", unknown) + " can be skipped; expected some of "
+                    + String.join(", ", optimisationNames()));
+        }
         this.options = options;
         this.sharing = options.shareMemory() ? sharing : MemoryPlanner.Sharing.NONE;
         this.context = new PassContext(claims, half);
+    }
+
+    /** The names that {@code skip} knows, in the order of the passes. */
+    public static List<String> optimisationNames() {
+        return Stream.concat(ORDER.get().optimisations().stream(), ORDER.get().ahead().stream())
+                .map(Pass::name)
+                .distinct()
+                .filter(name -> !required(name))
+                .toList();
+    }
+
+    private static boolean required(String name) {
+        return Stream.concat(ORDER.get().requiredFirst().stream(), ORDER.get().requiredLast().stream())
+                .anyMatch(pass -> pass.name().equals(name));
     }
 
     /** The names that {@code dumpAfter} knows, in the order of the passes. */
@@ -96,7 +119,9 @@ public final class Compiler {
                     || pass instanceof MergeParallelProducts
                     || pass instanceof FuseElementwise
                     || pass instanceof FuseEmbeddings;
-            reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
+            boolean waits =
+                    followsHalves && context.half() != null || options.skip().contains(pass.name());
+            reduced = waits ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());
     }
@@ -160,7 +185,7 @@ public final class Compiler {
     private Graph run(List<Pass> passes, Graph graph) {
         Graph current = graph;
         for (Pass pass : passes) {
-            current = dump(pass.name(), pass.apply(current, context));
+            current = options.skip().contains(pass.name()) ? current : dump(pass.name(), pass.apply(current, context));
         }
         return current;
     }

@@ -9,6 +9,7 @@ import dev.tenon.core.compiler.fusion.FuseEmbeddings;
 import dev.tenon.core.compiler.fusion.FuseEpilogues;
 import dev.tenon.core.compiler.fusion.FuseGatedUnits;
 import dev.tenon.core.compiler.fusion.FuseResidualNorms;
+import dev.tenon.core.compiler.fusion.FuseRowRegions;
 import dev.tenon.core.compiler.fusion.FuseScaledProducts;
 import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.fusion.NarrowMasks;
@@ -51,7 +52,8 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new PackHeads(),
                         new FuseElementwise(),
                         new FuseEmbeddings(),
-                        new FuseResidualNorms()),
+                        new FuseResidualNorms(),
+                        new FuseRowRegions()),
                 List.of(new DeadCode(), new OutputCopies()),
                 List.of(
                         new CommonSubexpressions(),

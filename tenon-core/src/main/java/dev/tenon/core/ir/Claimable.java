@@ -6,10 +6,11 @@ import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
 
 /**
  * A composite that a device may run whole instead of what it decomposes into. A device's claims and lowering are
  * switches over these without a default, so the compiler names every place that a new one must be handled.
  */
 public sealed interface Claimable extends Composite
-        permits PlainAttention, ResidualNorm, EmbeddingNorm, GatedUnit, ChannelsLastConv, ChannelsLastNorm {}
+        permits PlainAttention, ResidualNorm, EmbeddingNorm, RowRegion, GatedUnit, ChannelsLastConv, ChannelsLastNorm {}

@@ -1,8 +1,10 @@
 package dev.tenon.core.compiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tenon.core.error.InputException;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
@@ -10,7 +12,10 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.testkit.RandomGraphs;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +45,35 @@ public final class PassesTest {
         }
     }
 
+    /** Each alone is left out, the others run. */
+    @Test
+    void keepTheResultsWithoutOneOfThem() {
+        for (String name : Compiler.optimisationNames()) {
+            CompilerOptions options = CompilerOptions.defaults().withSkip(Set.of(name));
+            for (long seed = 0; seed < 20; seed++) {
+                Graph graph = RandomGraphs.graph(seed);
+                Map<String, NdArray> inputs = RandomGraphs.inputs(graph, seed);
+                Plan plan = plan(graph, options);
+                Map<String, NdArray> expected = Interpreter.run(graph, inputs);
+                Map<String, NdArray> actual = Interpreter.run(plan.graph(), inputs);
+                expected.forEach((output, value) -> assertSame(
+                        value, Objects.requireNonNull(actual.get(output)), "without " + name + "\n" + graph));
+            }
+        }
+    }
+
+    @Test
+    void onlyOptimisationsCanBeLeftOut() {
+        assertThat(Compiler.optimisationNames())
+                .contains("cse", "fold-batch-norms", "fuse-elementwise", "fuse-row-regions")
+                .doesNotContain("decompose", "dce", "output-copies", "prepare");
+        for (String name : List.of("dce", "fuse-all")) {
+            assertThatThrownBy(() -> new Compiler(CompilerOptions.defaults().withSkip(Set.of(name)), node -> false))
+                    .isInstanceOf(InputException.class)
+                    .hasMessageContaining("no pass " + name + " can be skipped; expected some of canonicalise");
+        }
+    }
+
     @Test
     void areNamedForDumping() {
         assertThat(Compiler.passNames())
@@ -64,10 +98,11 @@ public final class PassesTest {
                         "fuse-elementwise",
                         "fuse-embeddings",
                         "fuse-residual-norms",
+                        "fuse-row-regions",
                         "dce",
                         "output-copies");
         Map<String, String> dumped = new LinkedHashMap<>();
-        plan(RandomGraphs.graph(1), CompilerOptions.defaults().withDump(java.util.Set.of("all"), dumped::put));
+        plan(RandomGraphs.graph(1), CompilerOptions.defaults().withDump(Set.of("all"), dumped::put));
         assertThat(dumped.keySet()).containsExactlyElementsOf(Compiler.passNames());
     }
 

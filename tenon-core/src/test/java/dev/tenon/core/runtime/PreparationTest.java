@@ -52,7 +52,8 @@ class PreparationTest {
         ReferenceBackend backend = new ReferenceBackend("reference");
         List<String> specialised = new CopyOnWriteArrayList<>();
         CompileOptions options = CompileOptions.defaults()
-                .withCompiler(new CompilerOptions(true, true, Set.of("specialise"), (_, text) -> specialised.add(text)))
+                .withCompiler(new CompilerOptions(
+                        true, Set.of(), true, Set.of("specialise"), (_, text) -> specialised.add(text)))
                 .withAheadOfTime(ShapeProfile.none().withSizes(Map.of("n", 2L)).withSizes(Map.of("n", 3L)));
         Preparation preparation = new Preparation(backend, GRAPH, Weights.none(), options);
         preparation.planAhead();

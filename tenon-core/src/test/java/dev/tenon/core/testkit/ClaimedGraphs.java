@@ -10,12 +10,18 @@ import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.GatedUnit;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.attention.Rope;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
 import dev.tenon.core.runtime.CompiledModel;
@@ -29,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.LongFunction;
 
 /**
  * Seeded graphs of composites that a device may claim, between products, functions and residual additions, as in a
@@ -41,6 +48,7 @@ public final class ClaimedGraphs {
     private static final int[] BATCHES = {1, 2, 3};
     private static final int[] TOKENS = {1, 2, 5, 17};
     private static final int[] HEADS = {1, 2, 3};
+    private static final int[] COLUMNS = {1, 7, 33, 64, 100, 257, 1024};
     private static final int[] HEAD_SIZES = {1, 4, 8, 20};
 
     private final SplittableRandom random;
@@ -66,10 +74,23 @@ public final class ClaimedGraphs {
      * @return how often each operation ran as one step
      */
     public static Map<String, Integer> check(Engine engine, int seeds) {
+        return check(engine, seeds, seed -> new ClaimedGraphs(seed).build());
+    }
+
+    /**
+     * The same for graphs of operations along rows between elementwise ones.
+     *
+     * @param elements of a value, at least
+     */
+    public static Map<String, Integer> checkRows(Engine engine, int seeds, long elements) {
+        return check(engine, seeds, seed -> rows(seed, elements));
+    }
+
+    private static Map<String, Integer> check(Engine engine, int seeds, LongFunction<Graph> graphs) {
         Map<String, Integer> steps = new TreeMap<>();
         CompileOptions strict = CompileOptions.defaults().withPrecision(Precision.STRICT);
         for (long seed = 0; seed < seeds; seed++) {
-            Graph graph = new ClaimedGraphs(seed).build();
+            Graph graph = graphs.apply(seed);
             Map<String, NdArray> given = inputs(graph, seed);
             Map<String, NdArray> expected = Interpreter.run(graph, given);
             Map<String, Tensor> tensors = new LinkedHashMap<>();
@@ -127,6 +148,55 @@ public final class ClaimedGraphs {
         g.output("y", values.getLast());
         g.output("z", any());
         return g.build();
+    }
+
+    /** Softmaxes, norms and reductions of rows between elementwise operations, some of which others read too. */
+    public static Graph rows(long seed, long elements) {
+        ClaimedGraphs graph = new ClaimedGraphs(seed);
+        long cols = graph.pick(COLUMNS);
+        long[] sizes = {2, Math.ceilDiv(elements, 2 * cols), cols};
+        Value x = graph.g.input("x", TensorType.of(DType.F32, sizes));
+        graph.values.add(graph.g.input("like", TensorType.of(DType.F32, sizes)));
+        graph.values.add(graph.g.input("masks", TensorType.of(DType.F32, 2, 1, cols)));
+        graph.values.add(graph.constant(1, sizes[1], 1));
+        graph.values.add(graph.constant(cols));
+        graph.values.add(graph.constant());
+        for (int part = graph.random.nextInt(1, 4); part > 0; part--) {
+            x = graph.along(graph.elementwise(x), cols);
+            x = graph.elementwise(graph.random.nextBoolean() ? graph.g.unary(UnaryFn.TANH, x) : x);
+            x = graph.g.add(x, graph.values.getFirst()); // a reduction's result is broadcast
+            if (graph.random.nextInt(4) == 0) {
+                graph.g.output("part" + part, x);
+            }
+        }
+        graph.g.output("y", x);
+        return graph.g.build();
+    }
+
+    private Value elementwise(Value x) {
+        Value y = x;
+        for (int step = random.nextInt(3); step >= 0; step--) {
+            Value other = values.get(random.nextInt(values.size()));
+            y = switch (random.nextInt(6)) {
+                case 0 -> g.unary(UnaryFn.TANH, y);
+                case 1 -> g.unary(UnaryFn.SIGMOID, y);
+                case 2 -> g.mul(y, other);
+                case 3 -> g.sub(other, y);
+                default -> g.add(y, other);
+            };
+        }
+        return y;
+    }
+
+    private Value along(Value x, long cols) {
+        return switch (random.nextInt(6)) {
+            case 0 -> g.add(new LayerNorm(2, 0.1, true, true), x, constant(cols), constant(cols));
+            case 1 -> g.add(new LayerNorm(2, 0.1, false, false), x);
+            case 2 -> g.add(new RmsNorm(2, 0.1, true), x, constant(cols));
+            case 3 -> g.add(new Softmax(2), x);
+            case 4 -> g.add(new LogSoftmax(2), x);
+            default -> g.add(new Reduce(random.nextBoolean() ? ReduceFn.MEAN : ReduceFn.MAX, List.of(2), true), x);
+        };
     }
 
     private void block() {

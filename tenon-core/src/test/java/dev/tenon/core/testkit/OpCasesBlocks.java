@@ -4,6 +4,8 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.fn.ReduceFn;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.FusedAttentionBlock;
 import dev.tenon.core.ir.op.attention.GatedUnit;
@@ -14,12 +16,18 @@ import dev.tenon.core.ir.op.contraction.DecodeBlocks;
 import dev.tenon.core.ir.op.contraction.DequantMatMul;
 import dev.tenon.core.ir.op.contraction.LoraMatMul;
 import dev.tenon.core.ir.op.convolution.ChannelsLastNorm;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.movement.Reverse;
 import dev.tenon.core.ir.op.movement.Roll;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
+import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.quantisation.FakeQuantize;
+import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.ir.op.reduction.Sort;
 import dev.tenon.core.ir.op.state.GatedDeltaNet;
 import dev.tenon.core.ir.op.state.SelectiveScan;
@@ -48,6 +56,26 @@ final class OpCasesBlocks {
 
     private void sums(String name, long length, Op op, NdArray... inputs) {
         cases.add(OpCase.sums(op.mnemonic() + " " + name, length, op, inputs));
+    }
+
+    /** The norm, softmax and mean of a scaled sum, and their tanh. */
+    private void rowRegions(DType type, NdArray x, NdArray like, NdArray row) {
+        Region before = new Region(
+                List.of(
+                        new Region.Step(new Binary(BinaryFn.MUL), List.of(0, 1)),
+                        new Region.Step(new Binary(BinaryFn.ADD), List.of(3, 2))),
+                List.of(1));
+        Region after = new Region(
+                List.of(
+                        new Region.Step(Unary.of(UnaryFn.TANH), List.of(0)),
+                        new Region.Step(new Binary(BinaryFn.SUB), List.of(1, 2))),
+                List.of(1));
+        LayerNorm norm = new LayerNorm(2, 1e-5, true, true);
+        sums(type + " norm", 6, new RowRegion(3, before, norm, after), x, row, like, row, row, like);
+        sums(type + " norm before", 6, new RowRegion(3, before, norm, null), x, row, like, row, row);
+        sums(type + " softmax after", 6, new RowRegion(1, null, new Softmax(2), after), x, like);
+        Reduce mean = new Reduce(ReduceFn.MEAN, List.of(1, 2), true);
+        sums(type + " mean", 18, new RowRegion(3, before, mean, after), x, row, like, NdArray.zeros(type));
     }
 
     private void states(DType type) {
@@ -90,6 +118,7 @@ final class OpCasesBlocks {
             NdArray bias = random.array(type, 6);
             sums(type + " centred" + with, 6, new ResidualNorm(true, sum, 2, 1e-5), x, like, scale, bias);
         }
+        rowRegions(type, x, like, scale);
         for (long width : new long[] {2, 10, 32, 66}) {
             NdArray halves = random.array(type, 2, 5, width);
             for (Unary activation : List.of(Unary.of(UnaryFn.GELU), Unary.silu(), Unary.of(UnaryFn.TANH))) {

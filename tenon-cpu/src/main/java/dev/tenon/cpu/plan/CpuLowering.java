@@ -47,6 +47,7 @@ import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.Pool;
@@ -96,7 +97,7 @@ public final class CpuLowering {
             return false;
         }
         return switch (claimable) {
-            case ResidualNorm _, EmbeddingNorm _, GatedUnit _, ChannelsLastNorm _ -> false;
+            case ResidualNorm _, EmbeddingNorm _, RowRegion _, GatedUnit _, ChannelsLastNorm _ -> false;
             case PlainAttention op -> CpuAttentionLowering.claims(op, whole);
             case ChannelsLastConv op -> ChannelsLastLowering.claims(op, whole);
         };

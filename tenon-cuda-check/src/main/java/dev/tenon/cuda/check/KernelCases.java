@@ -27,6 +27,7 @@ public final class KernelCases {
         all.addAll(ChannelCases.all());
         all.addAll(MendCases.all());
         all.addAll(RegionCases.all());
+        all.addAll(RowRegionCases.all());
         all.addAll(UnaryCases.all());
         return List.copyOf(all);
     }

@@ -15,7 +15,6 @@ import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import dev.tenon.core.ir.op.elementwise.Where;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
-import dev.tenon.cuda.kernel.FusedLaunch;
 import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.kernel.TypeCodes;
 import dev.tenon.cuda.lower.step.RegionForm;
@@ -231,7 +230,7 @@ final class RegionCases {
         List<NdArray> inputs = List.of(
                 StepCases.random(DType.F32, 9, 1031).values(),
                 StepCases.random(DType.F32, 9, 1031).values());
-        FusedLaunch launch = new ElementwiseKernels(stage.modules())
+        FusedRegion.Launch launch = new ElementwiseKernels(stage.modules())
                 .fused(new FusedRegion(
                         region, type.shape(), List.of(DType.F32, DType.F32), List.of(type.shape(), type.shape())));
         DeviceBuffer a = stage.upload(inputs.get(0));

@@ -9,8 +9,10 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.normalisation.EmbeddingNorm;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
@@ -86,6 +88,38 @@ class HostedClaimsTest {
         Tensor got = run(Target.parse(PtxOnlyPlatform.NAME), true);
         for (int i = 0; i < wanted.elements(); i++) {
             assertThat(got.getDouble(i)).as("element " + i).isCloseTo(wanted.getDouble(i), within(2e-2));
+        }
+    }
+
+    /** Kernels of row regions are compiled for each, so that none is built ahead: those of their parts run. */
+    @Test
+    void partsOfRowRegionsRunOnTheDevice() {
+        Graph graph = GraphBuilder.build("rows", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 128, 384));
+            Value before = g.unary(UnaryFn.SIGMOID, g.unary(UnaryFn.TANH, x));
+            g.output("y", g.add(new LayerNorm(1, 1e-5, false, false), before));
+        });
+        double[] values = IntStream.range(0, 128 * 384)
+                .mapToDouble(i -> i * 7 % 11 * 0.125 - 0.5)
+                .toArray();
+        Map<String, Tensor> x = Map.of("x", Tensor.of(DType.F32, values, 128, 384));
+        try (Engine host = Engine.open(Target.cpu());
+                Session wanted = host.compile(graph).newSession();
+                Engine engine = Engine.open(Target.parse(PtxOnlyPlatform.NAME));
+                CompiledModel model = engine.compile(graph);
+                Session session = model.newSession()) {
+            Tensor y = session.run(x).get("y");
+            Tensor expected = wanted.run(x).get("y");
+            for (int i = 0; i < y.elements(); i++) {
+                assertThat(y.getDouble(i)).as("element " + i).isCloseTo(expected.getDouble(i), within(1e-4));
+            }
+            assertThat(model.report().plans().getFirst().steps())
+                    .singleElement()
+                    .satisfies(step -> assertThat(step.op()).isEqualTo("row_region"))
+                    .satisfies(step -> assertThat(step.tier())
+                            .startsWith("elementwise_region of 2 steps")
+                            .contains("; layernorm_short"))
+                    .satisfies(step -> assertThat(step.passedOver().getFirst()).startsWith("row_fused: "));
         }
     }
 }

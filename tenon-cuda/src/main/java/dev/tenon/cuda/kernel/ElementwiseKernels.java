@@ -114,14 +114,8 @@ public final class ElementwiseKernels {
     }
 
     /** A whole expression, compiled. */
-    public FusedLaunch fused(FusedRegion region) {
-        return new FusedLaunch(
-                kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", region.variant()),
-                region.shape(),
-                region.inputs(),
-                region.results(),
-                region.elements(),
-                region.layout());
+    public FusedRegion.Launch fused(FusedRegion region) {
+        return region.launch(kernels);
     }
 
     /** Floats go in packs of 16 bytes, integers one by one. */

@@ -1,16 +1,17 @@
 package dev.tenon.cuda.kernel;
 
-import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.lazy.LazyMap;
+import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.port.Hash;
+import dev.tenon.cuda.port.KernelArguments;
 import dev.tenon.cuda.port.LaunchShape;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
  */
 public final class FusedRegion {
     private static final int BLOCK_PACKS = 256;
-    private static final int MOST_WORDS = 480; // of the launch's 4096 bytes of parameters
     private static final int IN_FLIGHT_BYTES = 192; // of a thread's inputs, 48 registers
     private static final int LONG_PROGRAM = 24; // steps, past which a second pack would only lengthen the code
 
@@ -28,7 +28,7 @@ public final class FusedRegion {
     private static final LazyMap<Key, Code> CODES = new LazyMap<>(256);
 
     /** What code depends on: never sizes, but how each input is read and how many dims are walked. */
-    private record Key(Region region, List<DType> types, String forms, int rows, int walked, int dims) {}
+    private record Key(Region region, List<DType> types, String forms, List<String> counts) {}
 
     /** How a region is compiled: {@code live} steps, {@code packs} of {@code width} elements a thread. */
     private record Code(KernelVariant variant, int live, int width, int packs) {}
@@ -36,9 +36,7 @@ public final class FusedRegion {
     private final int inputs;
     private final int results;
     private final long elements;
-    private final List<long[]> rows = new ArrayList<>();
-    private final List<Shape> walked = new ArrayList<>();
-    private final Broadcast walk;
+    private final FusedOperands operands;
     private final Code code;
 
     /**
@@ -50,9 +48,9 @@ public final class FusedRegion {
         inputs = types.size();
         results = region.results().size();
         elements = shape.elements();
-        String forms = forms(shape, types, shapes);
-        walk = Broadcast.of(shape, walked);
-        Key key = new Key(region, List.copyOf(types), forms, rows.size(), walked.size(), walk.sizes().length);
+        operands = new FusedOperands(shape);
+        String forms = forms(types, shapes);
+        Key key = new Key(region, List.copyOf(types), forms, operands.counts(inputs, results));
         code = CODES.get(key, () -> code(key));
     }
 
@@ -79,11 +77,7 @@ public final class FusedRegion {
                 "#define TENON_INPUTS " + key.forms,
                 "#define TENON_STEPS " + steps.text(),
                 "#define TENON_RESULTS " + steps.results(region.results()),
-                "#define TENON_INPUT_COUNT " + inputs,
-                "#define TENON_RESULT_COUNT " + region.results().size(),
-                "#define TENON_ROWS " + Math.max(1, key.rows),
-                "#define TENON_WALKED " + Math.max(1, key.walked),
-                "#define TENON_DIMS " + Math.max(1, key.dims),
+                String.join("\n", key.counts),
                 "");
         String hash = new Hash().add(text).hex().substring(0, 32);
         KernelVariant variant = new KernelVariant("_" + hash, DType.U8, List.of(), Map.of("fused_program.cuh", text));
@@ -92,9 +86,9 @@ public final class FusedRegion {
 
     /** Why no kernel can be made for a region; empty when it can. */
     public static String misfit(Region region, Shape shape, List<DType> types) {
-        int words = types.size() * (2 + shape.rank()) + region.results().size() + shape.rank();
-        if (words > MOST_WORDS) {
-            return words + " words of operands and strides; a launch takes " + MOST_WORDS;
+        String words = FusedOperands.misfit(types.size(), region.results().size(), shape.rank());
+        if (!words.isEmpty()) {
+            return words;
         }
         return RegionProgram.types(region, types).stream()
                 .filter(type -> !TypeCodes.has(type))
@@ -103,42 +97,14 @@ public final class FusedRegion {
                 .orElse("");
     }
 
-    private String forms(Shape shape, List<DType> types, List<Shape> shapes) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < inputs; i++) {
-            Broadcast alone = Broadcast.of(shape, List.of(shapes.get(i)));
-            int type = TypeCodes.of(types.get(i));
-            String form;
-            if (alone.isWhole(0)) {
-                form = "Whole<" + type + ">";
-            } else if (alone.isScalar(0)) {
-                form = "Single<" + type + ">";
-            } else if (alone.sizes().length == 2 && alone.innerStride(0) == 1 && alone.strides(0)[0] == 0) {
-                form = "Row<" + type + ", " + rows.size() + ">";
-                rows.add(new long[] {alone.inner()});
-            } else {
-                form = "Walked<" + type + ", " + walked.size() + ">";
-                walked.add(shapes.get(i));
-            }
-            text.append("INPUT(").append(i).append(", ").append(form).append(") ");
-        }
-        return text.toString().strip();
+    private String forms(List<DType> types, List<Shape> shapes) {
+        return IntStream.range(0, inputs)
+                .mapToObj(i -> "INPUT(" + i + ", " + operands.form(types.get(i), shapes.get(i)) + ")")
+                .collect(Collectors.joining(" "));
     }
 
     KernelVariant variant() {
         return code.variant;
-    }
-
-    int inputs() {
-        return inputs;
-    }
-
-    int results() {
-        return results;
-    }
-
-    long elements() {
-        return elements;
     }
 
     /** A thread a few packs. */
@@ -147,22 +113,40 @@ public final class FusedRegion {
         return Grids.of(Math.max(1, threads), BLOCK_PACKS / code.packs).withProgrammatic();
     }
 
-    /** The struct {@code Layout} of the kernel. */
-    MemorySegment layout() {
-        List<long[]> parts = new ArrayList<>(rows.isEmpty() ? List.of(new long[] {1}) : rows);
-        if (walk.sizes().length == 0) {
-            parts.add(new long[] {1, 0});
-        } else {
-            parts.add(walk.sizes());
-            IntStream.range(0, walked.size()).forEach(i -> parts.add(walk.strides(i)));
-        }
-        long[] words = parts.stream().flatMapToLong(java.util.Arrays::stream).toArray();
-        return MemorySegment.ofArray(words).asReadOnly();
-    }
-
     /** {@code elementwise_fused of 5 steps, 4 elements an access}. */
     public String tier() {
         return "elementwise_fused of " + code.live + (code.live == 1 ? " step, " : " steps, ") + code.width
                 + " elements an access";
+    }
+
+    /** The struct {@code Layout} of the kernel. */
+    MemorySegment layout() {
+        return operands.layout();
+    }
+
+    /** Prepares the launch. */
+    Launch launch(Kernels kernels) {
+        Kernel kernel = kernels.kernel(KernelCatalog.FUSED, "elementwise_fused", code.variant);
+        return new Launch(kernel, shape(), inputs + results, elements, layout());
+    }
+
+    /** A prepared launch of a compiled region. Immutable; enqueue with a slab of the calling thread. */
+    public record Launch(Kernel kernel, LaunchShape shape, int operands, long elements, MemorySegment layout) {
+        /**
+         * Starts the arguments: the caller then sets the addresses of the inputs and after them of the results, all on
+         * 16-byte boundaries, by {@link KernelArguments#word}. A result may lie over an input of its shape and width.
+         */
+        public void begin(KernelArguments arguments) {
+            arguments.clear().addWords(operands);
+        }
+
+        public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
+            arguments
+                    .add(elements)
+                    .add(layout, WalkStruct.ALIGNMENT)
+                    .add(faults)
+                    .add(step);
+            stream.launch(kernel.function(), shape, arguments);
+        }
     }
 }

@@ -17,15 +17,23 @@ import java.util.stream.Collectors;
  * division among them would report faults.
  */
 final class FusedSteps {
+    /** No steps: what comes in goes out. */
+    static final FusedSteps NONE = new FusedSteps();
+
     private final List<DType> types;
     private final int inputs;
     private final List<String> calls = new ArrayList<>();
+
+    private FusedSteps() {
+        types = List.of();
+        inputs = 0;
+    }
 
     /** @param types of the inputs and after them of what each step gives */
     FusedSteps(Region region, List<DType> types, int inputs) {
         this.types = types;
         this.inputs = inputs;
-        int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
+        int[] lastUse = RegionProgram.lastUses(region.steps(), region.results(), inputs);
         for (int i = 0; i < region.steps().size(); i++) {
             if (lastUse[inputs + i] >= 0) {
                 Region.Step step = region.steps().get(i);

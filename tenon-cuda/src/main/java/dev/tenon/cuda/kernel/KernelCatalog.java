@@ -146,6 +146,13 @@ public final class KernelCatalog {
             List.of(),
             List.of(STRUCT, I64, STRUCT, POINTER, I32));
 
+    /** Its variants are made for each row region that comes. */
+    static final KernelFile FUSED_ROWS = file(
+            "norm/row_fused.cu",
+            List.of("row_fused"),
+            List.of(),
+            List.of(STRUCT, I64, I64, COMPUTE, STRUCT, POINTER, I32));
+
     static final KernelFile REDUCE = new KernelFile(
             "reduce/reduce.cu",
             List.of(
@@ -274,6 +281,7 @@ public final class KernelCatalog {
                 CAST,
                 REGION,
                 new KernelFile(FUSED.path(), FUSED.entries(), SampleRegions.variants()),
+                new KernelFile(FUSED_ROWS.path(), FUSED_ROWS.entries(), SampleRegions.rows()),
                 STRIDED_COPY,
                 TRANSPOSE,
                 GATHER,

@@ -61,6 +61,8 @@ public final class KernelSources {
             "elementwise.cuh",
             "binary_fn.cuh",
             "region.cuh",
+            "fused_operands.cuh",
+            "reduce_rule.cuh",
             "resize.cuh",
             "sample.cuh",
             "sample_few.cuh",

@@ -52,13 +52,31 @@ public final class RegionProgram {
         this.slots = new int[types.size()];
         Arrays.fill(slots, -1);
         int result = this.inputs + region.results().getFirst();
-        int[] lastUse = RegionUses.last(region.steps(), region.results(), this.inputs);
+        int[] lastUse = lastUses(region.steps(), region.results(), this.inputs);
         for (int i = 0; i < region.steps().size(); i++) {
             if (lastUse[this.inputs + i] >= 0) {
                 step(region.steps().get(i), i, lastUse);
             }
         }
         append(STORE, TypeCodes.of(types.get(result)), 0, 0, List.of(slots[result]), 0, 0);
+    }
+
+    /**
+     * For each input and after them each step: the last step that reads it, the number of steps for a result, -1 for
+     * what no result needs.
+     */
+    public static int[] lastUses(List<Region.Step> steps, List<Integer> results, int inputs) {
+        int[] last = new int[inputs + steps.size()];
+        Arrays.fill(last, -1);
+        results.forEach(result -> last[inputs + result] = steps.size());
+        for (int i = steps.size() - 1; i >= 0; i--) {
+            if (last[inputs + i] >= 0) {
+                for (int argument : steps.get(i).arguments()) {
+                    last[argument] = Math.max(last[argument], i);
+                }
+            }
+        }
+        return last;
     }
 
     /** Why the interpreter cannot take a region; empty when it can. */

@@ -203,6 +203,42 @@ public record RowPlan(
         return new RowPlan(Form.BLOCK, file, "residual_norm_t" + threads, shape, 1, 0, 0, 0, reason);
     }
 
+    /**
+     * Who has a row whose elements are all in registers, between loads and stores that compute.
+     *
+     * @param threads of a row: a warp's or a block's
+     * @param values that each has at most
+     */
+    record Threads(int threads, int values) {
+        private static final int[][] FORMS = {{32, 8}, {32, 16}, {32, 32}, {FEW, 32}, {MANY, 32}};
+
+        /** The fewest for rows of {@code cols} elements. @throws UnsupportedException for more than the longest */
+        static Threads of(DType dtype, long cols) {
+            int most = dtype == DType.F64 ? 16 : 32;
+            for (int[] form : FORMS) {
+                if (form[1] <= most && cols <= (long) form[0] * form[1]) {
+                    return new Threads(form[0], form[1]);
+                }
+                if (form[0] > 32 && cols <= (long) form[0] * most) {
+                    return new Threads(form[0], most);
+                }
+            }
+            throw new UnsupportedException("row_fused: a row of " + cols + " elements of " + dtype
+                    + " is longer than the " + mostResidualCols(dtype) + " that one block holds");
+        }
+    }
+
+    /** Plans rows for {@code row_fused.cu}. */
+    static RowPlan fused(DType dtype, long rows, long cols, DeviceProperties device) {
+        KernelFile file = KernelCatalog.FUSED_ROWS;
+        int threads = Threads.of(dtype, cols).threads();
+        if (threads == 32) {
+            return warp(file, rows, "row_fused", device).overlapping();
+        }
+        LaunchShape shape = LaunchShape.of(blocks(rows), threads).withProgrammatic();
+        return new RowPlan(Form.BLOCK, file, "row_fused", shape, 1, 0, 0, 0, "a row a block, in registers");
+    }
+
     private static RowPlan warp(KernelFile file, long rows, String entry, DeviceProperties device) {
         int warps = rows >= 16L * device.multiprocessors() ? 4 : rows >= 4L * device.multiprocessors() ? 2 : 1;
         LaunchShape shape = LaunchShape.of(blocks(Math.ceilDiv(rows, warps)), 32 * warps);

@@ -50,6 +50,7 @@ import dev.tenon.core.ir.op.normalisation.LocalResponseNorm;
 import dev.tenon.core.ir.op.normalisation.LogSoftmax;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.MaxPoolIndices;
 import dev.tenon.core.ir.op.pooling.MaxRoiPool;
@@ -95,6 +96,7 @@ import dev.tenon.cuda.lower.norm.GpuChannelNormLowering;
 import dev.tenon.cuda.lower.norm.GpuEmbeddingLowering;
 import dev.tenon.cuda.lower.norm.GpuLastNormLowering;
 import dev.tenon.cuda.lower.norm.GpuNormLowering;
+import dev.tenon.cuda.lower.norm.GpuRowRegionLowering;
 import dev.tenon.cuda.lower.quantisation.GpuQuantisationLowering;
 import dev.tenon.cuda.lower.random.GpuRandomLowering;
 import dev.tenon.cuda.lower.reduce.GpuArgReduceLowering;
@@ -137,12 +139,20 @@ public final class GpuLowering {
                 case PlainAttention op -> GpuAttentionLowering.lower(op, node, context);
                 case ResidualNorm op -> GpuNormLowering.lower(op, node, context);
                 case EmbeddingNorm op -> GpuEmbeddingLowering.lower(op, node, context);
+                case RowRegion op -> lower(op, node, context);
                 case GatedUnit op -> GpuGatedLowering.lower(op, node, context);
                 case ChannelsLastConv op -> GpuConvLowering.lower(op, node, context);
                 case ChannelsLastNorm op -> GpuLastNormLowering.lower(op, node, context);
             };
         }
         return node.op() instanceof Primitive primitive ? lower(primitive, node, context) : unsupported(node);
+    }
+
+    private static Lowered lower(RowRegion op, Node node, GpuLoweringContext context) {
+        String refusal = GpuRowRegionLowering.refusal(op, node, context);
+        return refusal.isEmpty()
+                ? GpuRowRegionLowering.lower(op, node, context)
+                : PartsStep.lower(op, node, context, "row_fused: " + refusal);
     }
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {
@@ -233,6 +243,7 @@ public final class GpuLowering {
             case PlainAttention op -> claims(op, whole);
             case ResidualNorm op -> GpuNormLowering.claims(op, whole);
             case EmbeddingNorm op -> GpuEmbeddingLowering.claims(op, whole);
+            case RowRegion op -> GpuRowRegionLowering.claims(op, whole);
             case GatedUnit _ -> GpuGatedLowering.claims(whole);
             case ChannelsLastConv op -> GpuConvLowering.claims(op, whole, precision);
             case ChannelsLastNorm _ -> GpuLastNormLowering.claims(whole);

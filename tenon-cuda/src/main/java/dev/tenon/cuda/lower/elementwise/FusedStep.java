@@ -1,6 +1,6 @@
 package dev.tenon.cuda.lower.elementwise;
 
-import dev.tenon.cuda.kernel.FusedLaunch;
+import dev.tenon.cuda.kernel.FusedRegion;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.port.KernelArguments;
@@ -8,14 +8,14 @@ import java.util.List;
 
 /** One launch of a compiled region. */
 final class FusedStep implements GpuStep {
-    private final FusedLaunch launch;
+    private final FusedRegion.Launch launch;
     private final int[] slots;
     private final int number;
     private final String tier;
     private final List<String> passedOver;
 
     /** @param slots of the inputs and after them of the outputs */
-    FusedStep(FusedLaunch launch, int[] slots, int number, String tier, List<String> passedOver) {
+    FusedStep(FusedRegion.Launch launch, int[] slots, int number, String tier, List<String> passedOver) {
         this.launch = launch;
         this.slots = slots;
         this.number = number;

@@ -34,7 +34,7 @@ public final class GpuElementwiseLowering {
     private GpuElementwiseLowering() {}
 
     /** What a kernel reports: the right operand of an operation on integers. */
-    static String fault(long operand) {
+    public static String fault(long operand) {
         return operand == 0
                 ? "division of an integer by zero; expected a divisor other than 0"
                 : "no integer is 0 to the power of " + operand + "; expected an exponent of 0 or more";

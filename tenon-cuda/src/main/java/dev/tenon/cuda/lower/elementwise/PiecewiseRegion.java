@@ -7,7 +7,7 @@ import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
 import dev.tenon.cuda.kernel.MovementKernels;
-import dev.tenon.cuda.kernel.RegionUses;
+import dev.tenon.cuda.kernel.RegionProgram;
 import dev.tenon.cuda.lower.movement.GpuMovementLowering;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
@@ -53,7 +53,7 @@ final class PiecewiseRegion implements GpuStep {
         List<Shape> shapes = GpuElementwiseLowering.shapes(node.inputs());
         List<Place> places = new ArrayList<>();
         node.inputs().forEach(input -> places.add(Place.slot(context.slot(input))));
-        int[] lastUse = RegionUses.last(region.steps(), region.results(), inputs);
+        int[] lastUse = RegionProgram.lastUses(region.steps(), region.results(), inputs);
         int direct = direct(region, node, inputs, lastUse);
         ElementwiseKernels kernels = new ElementwiseKernels(context.kernels());
         for (int i = 0; i < region.steps().size(); i++) {
@@ -102,7 +102,7 @@ final class PiecewiseRegion implements GpuStep {
     static boolean writesOutput(Region given, Node node) {
         int inputs = node.inputs().size();
         WideRegion region = WideRegion.of(given, GpuElementwiseLowering.types(node.inputs()));
-        return direct(region, node, inputs, RegionUses.last(region.steps(), region.results(), inputs)) >= 0;
+        return direct(region, node, inputs, RegionProgram.lastUses(region.steps(), region.results(), inputs)) >= 0;
     }
 
     /** The step that may write the node's only output itself: the last one, in the output's shape; -1 for none. */

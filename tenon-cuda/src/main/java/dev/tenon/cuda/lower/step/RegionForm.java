@@ -20,7 +20,7 @@ public enum RegionForm {
      *
      * @throws InputException for such a word
      */
-    static RegionForm asked() {
+    public static RegionForm asked() {
         return of(System.getenv("TENON_REGIONS"));
     }
 

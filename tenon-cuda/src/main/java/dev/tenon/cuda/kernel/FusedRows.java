@@ -1,0 +1,245 @@
+package dev.tenon.cuda.kernel;
+
+import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.fn.BinaryFn;
+import dev.tenon.core.ir.op.elementwise.Binary;
+import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.LogSoftmax;
+import dev.tenon.core.ir.op.normalisation.RmsNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
+import dev.tenon.core.ir.op.normalisation.Softmax;
+import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.cuda.port.GpuStream;
+import dev.tenon.cuda.port.Hash;
+import dev.tenon.cuda.port.KernelArguments;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A row region as {@code row_fused.cu} runs it: a variant of that file, which depends on operations, types, how each
+ * operand is read and how many elements a thread has; and the sizes. Scale and bias of a norm are steps after it.
+ * Immutable.
+ */
+public final class FusedRows {
+    /** The most steps of a region, scale and bias of a norm among them: a thread has up to 32 copies of each. */
+    public static final int MOST_STEPS = 24;
+
+    private static final int WIDEST = 16;
+    private static final int IN_FLIGHT_BYTES = 64; // of a thread's operands, beside the row itself
+
+    private final RowRegion op;
+    private final Shape shape;
+    private final DType dtype;
+    private final long rows;
+    private final long cols;
+    private final int inputs;
+    private final int width;
+    private final int live;
+    private final FusedOperands operands;
+    private final KernelVariant variant;
+
+    /** One part: how its inputs are read, its steps, and the number of the value that it gives. */
+    private record Part(String forms, FusedSteps steps, int given) {}
+
+    /**
+     * @param given types of the inputs, all concrete, types and steps as the kernel takes them; the row operation goes
+     *     along rows of at most {@link ResidualNormKernels#mostCols} elements
+     */
+    public FusedRows(RowRegion op, List<TensorType> given) {
+        this.op = op;
+        TensorType row = op.rowType(given);
+        shape = row.shape();
+        dtype = row.dtype();
+        int axis = op.rowAxis(shape);
+        rows = shape.elements(0, axis);
+        cols = shape.elements(axis, shape.rank());
+        inputs = given.size();
+        operands = new FusedOperands(shape);
+        DType result = op.infer(given).getFirst().dtype();
+        List<DType> streams = Stream.concat(
+                        Stream.of(dtype, result), given.stream().map(TensorType::dtype))
+                .toList();
+        int most = width(streams);
+        width = cols % most == 0 ? most : 1;
+        Part before = part(op.before(), given.subList(0, op.operands()), 0, false);
+        List<TensorType> later = new ArrayList<>(List.of(row));
+        later.addAll(given.subList(op.operands(), given.size()));
+        Part after = part(withParameters(later.size()), later, 1, op.row() instanceof Reduce);
+        live = before.steps.count() + after.steps.count();
+        variant = variant(before, after, result, bytes(given) * width);
+    }
+
+    private int width(List<DType> streams) {
+        int widest = streams.stream().mapToInt(DType::bytes).max().orElseThrow();
+        return Math.clamp(WIDEST / widest, dtype == DType.F64 ? 2 : 4, 8);
+    }
+
+    private static int bytes(List<TensorType> given) {
+        return given.stream().mapToInt(type -> type.dtype().bytes()).sum();
+    }
+
+    private KernelVariant variant(Part before, Part after, DType result, int packBytes) {
+        RowPlan.Threads threads = RowPlan.Threads.of(dtype, cols);
+        int batch = Math.clamp(
+                Integer.highestOneBit(Math.max(1, IN_FLIGHT_BYTES / packBytes)), 1, threads.values() / width);
+        String text = String.join(
+                "\n",
+                "#pragma once",
+                "#define TENON_W " + width,
+                "#define TENON_THREADS " + threads.threads(),
+                "#define TENON_VALUES " + threads.values(),
+                "#define TENON_BATCH " + batch,
+                "#define TENON_RULE(A) " + rule(),
+                "#define TENON_REDUCES " + (op.row() instanceof Reduce ? 1 : 0),
+                "#define TENON_INPUTS " + before.forms,
+                "#define TENON_STEPS " + before.steps.text(),
+                "#define TENON_GIVES v" + before.given,
+                "#define TENON_LATER_INPUTS " + after.forms,
+                "#define TENON_LATER_STEPS " + after.steps.text(),
+                "#define TENON_RESULT RESULT(" + TypeCodes.of(result) + ", " + after.given + ")",
+                "#define TENON_LATER " + (op.operands() - 1),
+                String.join("\n", operands.counts(inputs, 1)),
+                "");
+        KernelVariant typed = KernelVariant.of(dtype);
+        String hash = new Hash().add(text).hex().substring(0, 32);
+        return new KernelVariant(
+                "_" + hash + typed.suffix(), dtype, typed.defines(), Map.of("fused_program.cuh", text));
+    }
+
+    /**
+     * @param first number of the first input that is read from memory
+     * @param single whether it works on one element a row
+     */
+    private Part part(@Nullable Region region, List<TensorType> given, int first, boolean single) {
+        List<DType> types = given.stream().map(TensorType::dtype).toList();
+        List<String> forms = new ArrayList<>();
+        for (int i = first; i < given.size(); i++) {
+            TensorType type = given.get(i);
+            forms.add("INPUT(" + i + ", " + (single ? single(type) : form(type)) + ")");
+        }
+        String text = String.join(" ", forms);
+        if (region == null) {
+            return new Part(text, FusedSteps.NONE, 0);
+        }
+        FusedSteps steps = new FusedSteps(region, RegionProgram.types(region, types), types.size());
+        return new Part(text, steps, types.size() + region.results().getFirst());
+    }
+
+    private static String single(TensorType type) {
+        return (type.shape().elements() == 1 ? "Single<" : "Each<") + TypeCodes.of(type.dtype()) + ">";
+    }
+
+    private String form(TensorType type) {
+        Broadcast alone = Broadcast.of(shape, List.of(type.shape()));
+        if (alone.sizes().length == 2 && alone.sizes()[0] == rows) { // then the other is a row's columns
+            long[] strides = alone.strides(0);
+            if (strides[0] == 0 && strides[1] == 1) {
+                return "Column<" + TypeCodes.of(type.dtype()) + ">";
+            } else if (strides[0] == 1 && strides[1] == 0) {
+                return "Each<" + TypeCodes.of(type.dtype()) + ">";
+            }
+        }
+        return operands.form(type.dtype(), type.shape());
+    }
+
+    private String rule() {
+        return switch (op.row()) {
+            case Softmax _ -> "SoftmaxRule<A, false>";
+            case LogSoftmax _ -> "SoftmaxRule<A, true>";
+            case LayerNorm _ -> "LayerNormRule<A>";
+            case RmsNorm _ -> "RmsNormRule<A>";
+            case Reduce reduce -> "ReduceRule<A, " + reduce.fn().code() + ">";
+            default -> throw new IllegalStateException(op.row().mnemonic());
+        };
+    }
+
+    /**
+     * What follows the row operation, its scale and bias among it.
+     *
+     * @param inputs of [row, scale?, bias?, later inputs...]
+     */
+    private @Nullable Region withParameters(int inputs) {
+        Region after = op.after();
+        int parameters = op.parametersEnd() - op.operands();
+        if (parameters == 0) {
+            return after;
+        }
+        boolean scale = !(op.row() instanceof LayerNorm norm) || norm.scale();
+        List<Region.Step> steps = new ArrayList<>();
+        for (int i = 0; i < parameters; i++) {
+            BinaryFn fn = i == 0 && scale ? BinaryFn.MUL : BinaryFn.ADD;
+            steps.add(new Region.Step(new Binary(fn), List.of(i == 0 ? 0 : inputs + i - 1, 1 + i)));
+        }
+        if (after == null) {
+            return new Region(steps, List.of(parameters - 1));
+        }
+        int old = inputs - parameters; // inputs of the region as it was
+        for (Region.Step step : after.steps()) {
+            steps.add(new Region.Step(
+                    step.op(),
+                    step.arguments().stream()
+                            .map(of -> of == 0
+                                    ? inputs + parameters - 1
+                                    : of < old ? of + parameters : of - old + inputs + parameters)
+                            .toList()));
+        }
+        return new Region(steps, List.of(parameters + after.results().getFirst()));
+    }
+
+    KernelVariant variant() {
+        return variant;
+    }
+
+    /** {@code 5 steps, 4 elements an access}. */
+    public String form() {
+        return live + (live == 1 ? " step, " : " steps, ") + width + (width == 1 ? " element" : " elements")
+                + " an access";
+    }
+
+    /** Prepares the launch. */
+    public Launch launch(Kernels kernels) {
+        RowPlan plan = RowPlan.fused(dtype, rows, cols, kernels.context().device());
+        Kernel kernel = kernels.kernel(KernelCatalog.FUSED_ROWS, plan.entry(), variant);
+        double epsilon = switch (op.row()) {
+            case LayerNorm norm -> norm.epsilon();
+            case RmsNorm norm -> norm.epsilon();
+            default -> 0;
+        };
+        return new Launch(kernel, plan, inputs, rows, cols, epsilon, operands.layout());
+    }
+
+    /**
+     * A prepared launch. Immutable; enqueue with a slab of the calling thread.
+     *
+     * @param plan how rows are cut
+     */
+    public record Launch(
+            Kernel kernel, RowPlan plan, int inputs, long rows, long cols, double epsilon, MemorySegment layout) {
+        /**
+         * Starts the arguments: the caller then sets the addresses of the inputs and after them of the result, all on
+         * 16-byte boundaries, by {@link KernelArguments#word}. The result lies over no input.
+         */
+        public void begin(KernelArguments arguments) {
+            arguments.clear().addWords(inputs + 1);
+        }
+
+        public void enqueue(GpuStream stream, KernelArguments arguments, long faults, int step) {
+            arguments.add(rows).add(cols);
+            if (kernel.variant().dtype() == DType.F64) {
+                arguments.add(epsilon);
+            } else {
+                arguments.add((float) epsilon);
+            }
+            arguments.add(layout, WalkStruct.ALIGNMENT).add(faults).add(step);
+            stream.launch(kernel.function(), plan.shape(), arguments);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Composite;
+import dev.tenon.core.ir.Graph;
+import dev.tenon.core.ir.Node;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.lower.step.GpuFrame;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.GpuStep;
+import dev.tenon.cuda.lower.step.Lowered;
+import dev.tenon.cuda.lower.step.NoKernel;
+import dev.tenon.cuda.lower.step.RegionForm;
+import dev.tenon.cuda.lower.step.Workspace;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * A claimed composite whose own kernel cannot be made: the steps of what it decomposes into, with what passes between
+ * them in the workspace. Immutable.
+ */
+final class PartsStep implements GpuStep {
+    private final List<GpuStep> steps;
+    /** Slots of the node's operands and results. */
+    private final int[] slots;
+    /** Where what passes between the steps lies in the workspace. */
+    private final long[] between;
+
+    private final long own;
+    private final String reason;
+
+    private PartsStep(List<GpuStep> steps, int[] slots, long[] between, long own, String reason) {
+        this.steps = List.copyOf(steps);
+        this.slots = slots;
+        this.between = between;
+        this.own = own;
+        this.reason = reason;
+    }
+
+    /** The steps in order, or why one of them has no kernel. */
+    static Lowered lower(Composite op, Node node, GpuLoweringContext context, String reason) {
+        GraphBuilder builder = new GraphBuilder(node.name());
+        List<Value> operands = new ArrayList<>();
+        for (Value input : node.inputs()) {
+            operands.add(builder.input("in" + operands.size(), input.type()));
+        }
+        List<Value> results = op.decompose(builder, operands);
+        for (int i = 0; i < results.size(); i++) {
+            builder.output("out" + i, results.get(i));
+        }
+        Graph graph = builder.build();
+        Map<Value, Integer> numbers = new HashMap<>();
+        operands.forEach(value -> numbers.put(value, numbers.size()));
+        results.forEach(value -> numbers.put(value, numbers.size()));
+        int[] slots = new int[numbers.size()];
+        for (int i = 0; i < slots.length; i++) {
+            int inputs = node.inputs().size();
+            slots[i] = context.slot(i < inputs ? node.input(i) : node.outputs().get(i - inputs));
+        }
+        Workspace workspace = new Workspace();
+        List<Long> between = new ArrayList<>();
+        List<GpuStep> steps = new ArrayList<>();
+        for (Node part : graph.nodes()) {
+            for (Value value : part.outputs()) {
+                if (!numbers.containsKey(value)) {
+                    numbers.put(value, numbers.size());
+                    between.add(workspace.take(value.type().bytes()));
+                }
+            }
+            switch (GpuLowering.lower(part, new Numbered(context, numbers))) {
+                case GpuStep step -> steps.add(step);
+                case NoKernel none -> {
+                    return none;
+                }
+            }
+        }
+        long[] offsets = between.stream().mapToLong(Long::longValue).toArray();
+        return new PartsStep(steps, slots, offsets, workspace.bytes(), reason);
+    }
+
+    /** What the lowering of a part asks: its values are numbered, all else is the node's own. */
+    private record Numbered(GpuLoweringContext context, Map<Value, Integer> numbers) implements GpuLoweringContext {
+        @Override
+        public int slot(Value value) {
+            Integer number = numbers.get(value);
+            if (number == null) {
+                throw new IllegalArgumentException(value + " is no value of the parts");
+            }
+            return number;
+        }
+
+        @Override
+        public int transposedSlot(Value matrix) {
+            throw new IllegalArgumentException(matrix + " is no constant of the parts");
+        }
+
+        @Override
+        public Kernels kernels() {
+            return context.kernels();
+        }
+
+        @Override
+        public Precision precision() {
+            return context.precision();
+        }
+
+        @Override
+        public Blas blas() {
+            return context.blas();
+        }
+
+        @Override
+        public Program onHost(Plan plan, String reason) {
+            return context.onHost(plan, reason);
+        }
+
+        @Override
+        public RegionForm regions() {
+            return context.regions();
+        }
+
+        @Override
+        public String compilerRefused() {
+            return context.compilerRefused();
+        }
+
+        @Override
+        public int stepNumber() {
+            return context.stepNumber();
+        }
+    }
+
+    @Override
+    public void enqueue(GpuFrame frame) {
+        long[] addresses = new long[slots.length + between.length];
+        for (int i = 0; i < addresses.length; i++) {
+            addresses[i] = i < slots.length ? frame.at(slots[i]) : frame.workspace() + between[i - slots.length];
+        }
+        GpuFrame part = frame.over(addresses, frame.workspace() + own);
+        steps.forEach(step -> step.enqueue(part));
+    }
+
+    @Override
+    public String tier() {
+        return steps.stream().map(GpuStep::tier).collect(Collectors.joining("; "));
+    }
+
+    @Override
+    public List<String> passedOver() {
+        List<String> all = new ArrayList<>(List.of(reason));
+        steps.forEach(step -> all.addAll(step.passedOver()));
+        return all;
+    }
+
+    @Override
+    public String fault(long value) {
+        return steps.getFirst().fault(value);
+    }
+
+    @Override
+    public boolean recordable() {
+        return steps.stream().allMatch(GpuStep::recordable);
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return own + steps.stream().mapToLong(GpuStep::workspaceBytes).max().orElse(0);
+    }
+
+    @Override
+    public long counterBytes() {
+        return steps.stream().mapToLong(GpuStep::counterBytes).max().orElse(0);
+    }
+}
