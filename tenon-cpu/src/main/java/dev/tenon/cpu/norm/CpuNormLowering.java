@@ -1,6 +1,7 @@
 package dev.tenon.cpu.norm;
 
 import dev.tenon.core.ir.Broadcast;
+import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
@@ -35,6 +36,9 @@ public final class CpuNormLowering {
         long inner = shape.elements(axis + 1, shape.rank());
         int input = context.slot(x);
         int output = context.slot(node.output());
+        if (inner == 1 && size > LongSoftmaxStep.MOST_ALONE && x.dtype() != DType.F64) {
+            return new LongSoftmaxStep(x.dtype(), outer, size, log, input, output);
+        }
         return inner == 1
                 ? new SoftmaxStep(x.dtype(), outer, size, log, input, output)
                 : new ColumnSoftmaxStep(x.dtype(), outer, size, inner, log, input, output);

@@ -1,0 +1,163 @@
+package dev.tenon.cpu.norm;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cpu.loops.Convert;
+import dev.tenon.cpu.loops.FloatRows;
+import dev.tenon.cpu.loops.Loops;
+import dev.tenon.cpu.machine.NormFactors;
+import dev.tenon.cpu.machine.Place;
+import dev.tenon.cpu.machine.SoftmaxKernel;
+import dev.tenon.cpu.step.CpuFrame;
+import dev.tenon.cpu.step.CpuStep;
+import dev.tenon.cpu.step.RangeTask;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Softmax or its logarithm over rows so long that all workers share each, read from memory twice: chunks that stay in a
+ * cache give their largest element and their sum of exponentials against it; then every chunk is written from what all
+ * of them have in common. Chunks and their order do not depend on the number of workers, and so results do not.
+ */
+final class LongSoftmaxStep implements CpuStep {
+    /** Longer rows are shared: up to here each stays in a cache, and a worker alone reads it from memory once. */
+    static final long MOST_ALONE = SoftmaxKernel.MOST;
+
+    private static final int BLOCK = FloatRows.BLOCK;
+    private static final long CHUNK = 16L * BLOCK;
+    private static final long X_AT = 0;
+    private static final long Y_AT = FloatRows.BLOCK_BYTES;
+    /** Of each chunk the sum and, behind it, the largest element; in the workspace of the first worker. */
+    private static final long FOUND_AT = 2 * FloatRows.BLOCK_BYTES;
+
+    private static final long FOUND_BYTES = 16;
+
+    private final DType dtype;
+    private final long rows;
+    private final long size;
+    private final boolean log;
+    private final int input;
+    private final int output;
+    private final long chunks;
+    private final RangeTask search = this::search;
+    private final RangeTask finish = this::finish;
+
+    /** @param dtype f32, f16 or bf16 */
+    LongSoftmaxStep(DType dtype, long rows, long size, boolean log, int input, int output) {
+        this.dtype = dtype;
+        this.rows = rows;
+        this.size = size;
+        this.log = log;
+        this.input = input;
+        this.output = output;
+        this.chunks = Math.ceilDiv(size, CHUNK);
+    }
+
+    @Override
+    public void run(CpuFrame frame) {
+        for (long row = 0; row < rows; row++) {
+            frame.group()[0] = row;
+            frame.parallel(search, chunks, 1);
+            frame.parallel(finish, chunks, 1);
+        }
+    }
+
+    private void search(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
+        MemorySegment x = frame.at(input);
+        MemorySegment workspace = frame.workspace(worker);
+        MemorySegment found = frame.workspace(0);
+        long first = frame.group()[0] * size;
+        for (long chunk = from; chunk < to; chunk++) {
+            long end = Math.min(size, (chunk + 1) * CHUNK);
+            float max = Float.NEGATIVE_INFINITY;
+            for (long at = chunk * CHUNK; at < end; at += BLOCK) {
+                int n = (int) Math.min(BLOCK, end - at);
+                MemorySegment block = FloatRows.segment(dtype, x, first + at, n, workspace, X_AT);
+                max = Math.max(max, loops.max(block, FloatRows.offset(dtype, first + at, X_AT), n));
+            }
+            double sum = 0;
+            for (long at = chunk * CHUNK; at < end; at += BLOCK) {
+                int n = (int) Math.min(BLOCK, end - at);
+                sum += exponentials(loops, x, first + at, n, max, workspace);
+            }
+            found.set(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk, sum);
+            found.set(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8, max);
+        }
+    }
+
+    private void finish(CpuFrame frame, long from, long to, int worker) {
+        Loops loops = Loops.current();
+        MemorySegment x = frame.at(input);
+        MemorySegment y = frame.at(output);
+        MemorySegment workspace = frame.workspace(worker);
+        MemorySegment found = frame.workspace(0);
+        float max = Float.NEGATIVE_INFINITY;
+        for (long chunk = 0; chunk < chunks; chunk++) {
+            max = Math.max(max, found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8));
+        }
+        double sum = 0;
+        for (long chunk = 0; chunk < chunks; chunk++) {
+            float own = found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8);
+            if (own == max || own != Float.NEGATIVE_INFINITY) { // else its sum is NaN, and it adds nothing
+                sum += found.get(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk)
+                        * Math.exp((double) own - (own == max ? own : max));
+            }
+        }
+        long first = frame.group()[0] * size;
+        long end = Math.min(size, to * CHUNK);
+        for (long at = from * CHUNK; at < end; at += BLOCK) {
+            int n = (int) Math.min(BLOCK, end - at);
+            if (log) {
+                logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, (float) -Math.log(sum)), workspace);
+            } else {
+                exponentials(loops, x, first + at, n, max, workspace);
+                boolean direct = dtype == DType.F32;
+                loops.affine(
+                        workspace,
+                        Y_AT,
+                        direct ? y : workspace,
+                        direct ? 4 * (first + at) : Y_AT,
+                        (float) (1 / sum),
+                        0,
+                        n);
+                if (!direct) {
+                    Convert.store(dtype, workspace, Y_AT, y, first + at, n);
+                }
+            }
+        }
+    }
+
+    private double exponentials(Loops loops, MemorySegment x, long from, int n, float max, MemorySegment workspace) {
+        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
+        return loops.expSum(block, FloatRows.offset(dtype, from, X_AT), max, workspace, Y_AT, n);
+    }
+
+    private void logarithms(
+            Loops loops,
+            MemorySegment x,
+            MemorySegment y,
+            long from,
+            int n,
+            NormFactors factors,
+            MemorySegment workspace) {
+        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
+        Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
+        boolean direct = dtype == DType.F32;
+        Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
+        loops.normalise(source, target, n, factors, Place.NONE, Place.NONE);
+        if (!direct) {
+            Convert.store(dtype, workspace, Y_AT, y, from, n);
+        }
+    }
+
+    @Override
+    public String tier() {
+        return "rows, shared by all workers";
+    }
+
+    @Override
+    public long workspaceBytes() {
+        return SizeMath.sum("softmax", FOUND_AT, SizeMath.product("softmax", FOUND_BYTES, chunks));
+    }
+}
