@@ -36,7 +36,10 @@ public final class CpuNormLowering {
         long inner = shape.elements(axis + 1, shape.rank());
         int input = context.slot(x);
         int output = context.slot(node.output());
-        if (inner == 1 && size > LongSoftmaxStep.MOST_ALONE && x.dtype() != DType.F64) {
+        if (inner == 1
+                && size > LongSoftmaxStep.MOST_ALONE
+                && outer <= LongSoftmaxStep.MOST_ROWS
+                && x.dtype() != DType.F64) {
             return new LongSoftmaxStep(x.dtype(), outer, size, log, input, output);
         }
         return inner == 1

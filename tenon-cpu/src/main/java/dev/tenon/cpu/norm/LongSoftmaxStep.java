@@ -15,13 +15,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Softmax or its logarithm over rows so long that all workers share each, read from memory twice: chunks that stay in a
- * cache give their largest element and their sum of exponentials against it; then every chunk is written from what all
- * of them have in common. Chunks and their order do not depend on the number of workers, and so results do not.
+ * Softmax or its logarithm over few rows so long that all workers share each: chunks that stay in a cache give their
+ * largest element and their sum of exponentials against it, which the result keeps where it is f32; then every chunk is
+ * scaled, or written, by what all of them have in common. Chunks and their order do not depend on the number of
+ * workers, and so results do not.
  */
 final class LongSoftmaxStep implements CpuStep {
-    /** Longer rows are shared: up to here each stays in a cache, and a worker alone reads it from memory once. */
+    /** Longer rows are shared where they are few: up to here each stays in a cache. */
     static final long MOST_ALONE = SoftmaxKernel.MOST;
+
+    /** More rows than these go to the workers whole. */
+    static final long MOST_ROWS = 8;
 
     private static final int BLOCK = FloatRows.BLOCK;
     private static final long CHUNK = 16L * BLOCK;
@@ -38,6 +42,7 @@ final class LongSoftmaxStep implements CpuStep {
     private final boolean log;
     private final int input;
     private final int output;
+    private final boolean kept;
     private final long chunks;
     private final RangeTask search = this::search;
     private final RangeTask finish = this::finish;
@@ -50,6 +55,7 @@ final class LongSoftmaxStep implements CpuStep {
         this.log = log;
         this.input = input;
         this.output = output;
+        this.kept = dtype == DType.F32 && !log;
         this.chunks = Math.ceilDiv(size, CHUNK);
     }
 
@@ -79,7 +85,9 @@ final class LongSoftmaxStep implements CpuStep {
             double sum = 0;
             for (long at = chunk * CHUNK; at < end; at += BLOCK) {
                 int n = (int) Math.min(BLOCK, end - at);
-                sum += exponentials(loops, x, first + at, n, max, workspace);
+                sum += kept
+                        ? loops.expSum(x, 4 * (first + at), max, frame.at(output), 4 * (first + at), n)
+                        : exponentials(loops, x, first + at, n, max, workspace);
             }
             found.set(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk, sum);
             found.set(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8, max);
@@ -87,10 +95,6 @@ final class LongSoftmaxStep implements CpuStep {
     }
 
     private void finish(CpuFrame frame, long from, long to, int worker) {
-        Loops loops = Loops.current();
-        MemorySegment x = frame.at(input);
-        MemorySegment y = frame.at(output);
-        MemorySegment workspace = frame.workspace(worker);
         MemorySegment found = frame.workspace(0);
         float max = Float.NEGATIVE_INFINITY;
         for (long chunk = 0; chunk < chunks; chunk++) {
@@ -104,26 +108,33 @@ final class LongSoftmaxStep implements CpuStep {
                         * Math.exp((double) own - (own == max ? own : max));
             }
         }
+        for (long chunk = from; chunk < to; chunk++) {
+            float own = found.get(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8);
+            float factor = (float) ((own == max ? 1 : Math.exp((double) own - max)) / sum);
+            finish(frame, chunk, kept ? factor : (float) (1 / sum), max, log ? (float) -Math.log(sum) : 0, worker);
+        }
+    }
+
+    /** @param factor of what is kept, or else of the exponentials against the row's largest element */
+    private void finish(CpuFrame frame, long chunk, float factor, float max, float minusLog, int worker) {
+        Loops loops = Loops.current();
+        MemorySegment x = frame.at(input);
+        MemorySegment y = frame.at(output);
+        MemorySegment workspace = frame.workspace(worker);
+        long end = Math.min(size, (chunk + 1) * CHUNK);
         long first = frame.group()[0] * size;
-        long end = Math.min(size, to * CHUNK);
-        for (long at = from * CHUNK; at < end; at += BLOCK) {
+        for (long at = chunk * CHUNK; at < end; at += BLOCK) {
             int n = (int) Math.min(BLOCK, end - at);
             if (log) {
-                logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, (float) -Math.log(sum)), workspace);
+                logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), workspace);
+            } else if (kept && factor == 0) {
+                loops.fill(y, 4 * (first + at), 0, n); // what is kept is NaN where the chunk is -infinity alone
+            } else if (kept) {
+                loops.affine(y, 4 * (first + at), y, 4 * (first + at), factor, 0, n);
             } else {
                 exponentials(loops, x, first + at, n, max, workspace);
-                boolean direct = dtype == DType.F32;
-                loops.affine(
-                        workspace,
-                        Y_AT,
-                        direct ? y : workspace,
-                        direct ? 4 * (first + at) : Y_AT,
-                        (float) (1 / sum),
-                        0,
-                        n);
-                if (!direct) {
-                    Convert.store(dtype, workspace, Y_AT, y, first + at, n);
-                }
+                loops.affine(workspace, Y_AT, workspace, Y_AT, factor, 0, n);
+                Convert.store(dtype, workspace, Y_AT, y, first + at, n);
             }
         }
     }
