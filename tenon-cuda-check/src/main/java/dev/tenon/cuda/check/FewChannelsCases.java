@@ -23,7 +23,7 @@ final class FewChannelsCases {
 
     private static final List<Epilogue> EPILOGUES = List.of(
             BIAS.withActivation(Unary.of(UnaryFn.RELU)),
-            BIAS.withActivation(Unary.of(UnaryFn.SILU)).withResidual(),
+            BIAS.withActivation(new Unary(UnaryFn.SILU, 1, 0)).withResidual(),
             BIAS.withResidual().withActivation(Unary.of(UnaryFn.HARD_SWISH)),
             Epilogue.NONE.withActivation(Unary.of(UnaryFn.TANH)),
             Epilogue.NONE);
