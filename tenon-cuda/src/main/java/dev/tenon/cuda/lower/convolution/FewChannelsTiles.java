@@ -66,7 +66,7 @@ record FewChannelsTiles(
                 .min(Comparator.comparingDouble(tiles -> tiles.microseconds(depth, multiprocessors)));
     }
 
-    /** Of tiles of as many positions, the one that leaves the fewest idle, then the one with the fewest loads of cells. */
+    /** Of tiles of as many positions, those that leave the fewest idle, of these the one with the fewest loads. */
     private static Optional<FewChannelsTiles> cut(Form form, int threads, ConvGeometry geometry) {
         int lanes = lanes(geometry.outputs());
         int step = threads / lanes;
