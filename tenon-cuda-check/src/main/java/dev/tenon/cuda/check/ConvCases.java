@@ -252,6 +252,9 @@ final class ConvCases {
             infinite(conv, type, new long[] {2, 48, 9, 8}, new long[] {48, 48 / groups, 3, 3});
             infinite(new ChannelsLastConv(conv), type, new long[] {2, 9, 8, 48}, new long[] {48, 3, 3, 48 / groups});
         }
+        Conv few = new Conv(each(2), each(1), each(2), each(1), 1, epilogue);
+        infinite(few, type, new long[] {2, 3, 9, 8}, new long[] {48, 3, 3, 3});
+        infinite(new ChannelsLastConv(few), type, new long[] {2, 9, 8, 3}, new long[] {48, 3, 3, 3});
         Op deep = new Conv(each(1), each(1), each(1), each(1), 1, epilogue);
         infinite(deep, type, new long[] {1, 512, 5, 5}, new long[] {48, 512, 3, 3});
         Op transposed = new ConvTranspose(each(2), each(1), each(1), each(1), each(1), 1, epilogue);

@@ -25,6 +25,7 @@ public final class KernelCases {
         all.addAll(ConvCases.warpgroups());
         all.addAll(RivalCases.all());
         all.addAll(ChannelCases.all());
+        all.addAll(FewChannelsCases.all());
         all.addAll(MendCases.all());
         all.addAll(RegionCases.all());
         all.addAll(RowRegionCases.all());

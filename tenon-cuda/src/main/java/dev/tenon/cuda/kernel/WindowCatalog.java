@@ -194,6 +194,13 @@ public final class WindowCatalog {
             Stream.of(DType.F32, DType.F16, DType.BF16).map(KernelVariant::of).toList(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, COMPUTE, COMPUTE)));
 
+    /** Convolutions of few channels. */
+    public static final KernelFile CONV_FEW_CHANNELS = file(
+            "convolution/conv_few_channels.cu",
+            List.of("conv_few_channels_8", "conv_few_channels_4"),
+            shortFloats(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -291,6 +298,7 @@ public final class WindowCatalog {
                 CONV_DEPTHWISE,
                 CONV_DEPTHWISE_LAST,
                 CONV_DEPTHWISE_STRIP,
+                CONV_FEW_CHANNELS,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA,

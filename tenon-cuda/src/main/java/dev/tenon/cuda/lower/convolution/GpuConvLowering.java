@@ -54,7 +54,7 @@ public final class GpuConvLowering {
 
     /**
      * Whether convolutions with their channels innermost are run as they are: where tensor cores take them, and read x
-     * and w in whole chunks or one chunk per cell; and of single channels where there is a kernel.
+     * and w in whole chunks or one chunk per cell; and of few or single channels where there is a kernel.
      */
     public static boolean claims(ChannelsLastConv op, Node node, Precision precision) {
         DType dtype = node.input(0).dtype();
@@ -65,6 +65,7 @@ public final class GpuConvLowering {
         }
         ConvGeometry geometry = ConvGeometry.of(op, node);
         return DepthwiseLastConv.refusal(geometry, dtype).isEmpty()
+                || FewChannelsConv.refusal(geometry, dtype).isEmpty()
                 || (MmaConv.refusal(geometry, dtype).isEmpty() && MmaConv.takesLast(geometry, dtype));
     }
 
@@ -87,36 +88,54 @@ public final class GpuConvLowering {
             passed.add("1 fused, 2 cudnn: warpgroups are asked for");
         } else {
             GpuStep library =
-                    DnnConv.step(geometry, operands, node, context, rival(geometry, operands, context), passed);
+                    DnnConv.step(geometry, operands, node, context, () -> rival(geometry, operands, context), passed);
             if (library != null) {
                 return library;
             }
         }
-        String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
-        if (refusal.isEmpty()) {
-            return onTensorCores(geometry, operands, ConvMend.needed(geometry, node.input(1)), context, passed);
+        GpuStep tiled = tiled(geometry, operands, ConvMend.needed(geometry, node.input(1)), context, passed);
+        if (tiled != null) {
+            return tiled;
         }
-        passed.add("3 implicit gemm: " + refusal);
         LaunchStep step = depthwise
                 ? depthwise(geometry, operands, node.input(1), context, passed)
                 : direct(geometry, operands, context);
         return step.passing(passed);
     }
 
-    /** For a convolution that {@link MmaConv} does not refuse. */
-    private static GpuStep onTensorCores(
+    /**
+     * The faster by the model of the kernels that make tiles of results.
+     *
+     * @param mends whether results may have to be made again whose weights are not finite
+     * @param passed takes the reasons for those before it
+     * @return null where none takes the convolution
+     */
+    private static @Nullable GpuStep tiled(
             ConvGeometry geometry,
             ConvOperands operands,
             boolean mends,
             GpuLoweringContext context,
             List<String> passed) {
-        GpuStep warpgroups = WarpgroupConv.step(geometry, operands, mends, context, passed);
-        return warpgroups != null ? warpgroups : new MmaConv(geometry, operands, context).step(passed);
+        FewChannelsConv few = FewChannelsConv.of(geometry, operands, context).orElse(null);
+        String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
+        if (refusal.isEmpty() && few != null) {
+            double tensors = MmaConv.microseconds(geometry, operands, context);
+            refusal = few.microseconds() < tensors
+                    ? "%.1f us by the model, conv_few_channels %.1f".formatted(tensors, few.microseconds())
+                    : "";
+        }
+        if (refusal.isEmpty()) {
+            GpuStep warpgroups = WarpgroupConv.step(geometry, operands, mends, context, passed);
+            return warpgroups != null ? warpgroups : new MmaConv(geometry, operands, context).step(passed);
+        }
+        passed.add("3 implicit gemm: " + refusal);
+        return few == null ? null : few.step(mends, context, passed);
     }
 
     /** What is timed beside the library, on finite weights; null where nothing is. */
     private static @Nullable Rival rival(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
-        if (!MmaConv.refusal(geometry, operands.dtype(), context).isEmpty()) {
+        if (!MmaConv.refusal(geometry, operands.dtype(), context).isEmpty()
+                && FewChannelsConv.of(geometry, operands, context).isEmpty()) {
             return null;
         }
         Epilogue epilogue = operands.epilogue();
@@ -132,7 +151,7 @@ public final class GpuConvLowering {
                 dtype.bytesFor(outputs),
                 result,
                 result);
-        return context.rival(bytes, with -> onTensorCores(geometry, own, false, with, new ArrayList<>()));
+        return context.rival(bytes, with -> tiled(geometry, own, false, with, new ArrayList<>()));
     }
 
     private static LaunchStep depthwise(

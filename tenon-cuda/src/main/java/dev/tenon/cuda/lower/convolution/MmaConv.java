@@ -32,6 +32,10 @@ final class MmaConv {
     private static final long LEAST_DEPTH = 16;
 
     private static final long LEAST_OUTPUTS = 8;
+    /** Microseconds of a launch that packs channels, and bytes that it writes in one more. */
+    private static final double PACK = 2.2;
+
+    private static final double PACKED = 1.5e6;
     private static final int STATIC_SHARED = 4 << 10; // at least what the kernels declare
 
     private final ConvGeometry geometry;
@@ -114,35 +118,57 @@ final class MmaConv {
                 : "";
     }
 
-    /** What its products take by the model, of a convolution that it takes. */
+    /** What it takes by the model, of a convolution that it takes. */
     static double microseconds(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
         MmaConv conv = new MmaConv(geometry, operands, context);
-        return ConvPhase.of(geometry).stream()
+        double products = ConvPhase.of(geometry).stream()
                 .mapToDouble(phase -> conv.tiles(phase)
                         .microseconds(
                                 conv.problem(phase),
                                 context.kernels().context().device().multiprocessors()))
                 .sum();
+        return products
+                + (conv.packsImages() ? PACK + conv.imageBytes() / PACKED : 0)
+                + (conv.packsWeights() ? PACK + conv.weightBytes() / PACKED : 0);
+    }
+
+    /** Whether x or the weights lie as products read them. */
+    private boolean liesPacked() {
+        return geometry.last() && isWhole(geometry, operands.dtype());
+    }
+
+    private boolean packsImages() {
+        return !liesPacked() && (!isWhole(geometry, operands.dtype()) || geometry.area() > 1);
+    }
+
+    private boolean packsWeights() {
+        return !liesPacked() && (!isWhole(geometry, operands.dtype()) || geometry.cells() > 1 || geometry.transposed());
+    }
+
+    private long imageBytes() {
+        return SizeMath.product("conv", geometry.batch(), geometry.area(), geometry.groups(), chunks, CHUNK_BYTES);
+    }
+
+    private long weightBytes() {
+        long outputs = SizeMath.product("conv", geometry.groups(), geometry.outputs());
+        return SizeMath.product("conv", outputs, geometry.cells(), chunks, CHUNK_BYTES);
     }
 
     GpuStep step(List<String> passedOver) {
         DType dtype = operands.dtype();
         long area = geometry.area();
         long cells = geometry.cells();
-        boolean even = isWhole(geometry, dtype);
         boolean last = geometry.last();
-        boolean packed = last && even;
         long x = -1;
-        if (!packed && (!even || area > 1)) {
-            x = workspace.take(
-                    SizeMath.product("conv", geometry.batch(), area, geometry.groups(), chunks, CHUNK_BYTES));
+        if (packsImages()) {
+            x = workspace.take(imageBytes());
             long images = last ? SizeMath.product("conv", geometry.batch(), area) : geometry.batch();
             pack(operands.x(), x, new long[] {images, geometry.groups(), geometry.channels(), last ? 1 : area});
         }
         long w = -1;
-        if (!packed && (!even || cells > 1 || geometry.transposed())) {
+        if (packsWeights()) {
             long outputs = SizeMath.product("conv", geometry.groups(), geometry.outputs());
-            w = workspace.take(SizeMath.product("conv", outputs, cells, chunks, CHUNK_BYTES));
+            w = workspace.take(weightBytes());
             long[] sizes = geometry.transposed()
                     ? new long[] {geometry.groups(), 1, geometry.channels(), geometry.outputs() * cells}
                     : last

@@ -102,7 +102,7 @@ final class WarpgroupConv implements GpuStep {
     private static String refusal(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
         DType dtype = operands.dtype();
         if (context.convolutions() == ConvForm.NO_WARPGROUPS) {
-            return "TENON_CONV_WGMMA is not 1";
+            return "TENON_CONV_WGMMA is 0";
         }
         if (context.kernels().context().device().architecture().number() != CAPABILITY) {
             return "compute capability " + context.kernels().context().device().architecture() + " is not 9.0";

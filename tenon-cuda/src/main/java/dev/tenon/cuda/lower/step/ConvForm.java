@@ -11,10 +11,16 @@ public enum ConvForm {
     /** By choice, without warpgroups. */
     NO_WARPGROUPS;
 
-    /** What {@code TENON_CONV_WGMMA} asks for: 1 forces warpgroups. Else there are none: they are not timed yet. */
-    private static final ConvForm ASKED = Switches.on("TENON_CONV_WGMMA", false) ? WARPGROUPS : NO_WARPGROUPS;
+    private static final String VARIABLE = "TENON_CONV_WGMMA";
+
+    /** What {@code TENON_CONV_WGMMA} asks for: 1 forces warpgroups, 0 forbids them. */
+    private static final ConvForm ASKED = of(System.getenv(VARIABLE) != null, Switches.on(VARIABLE, false));
 
     static ConvForm asked() {
         return ASKED;
+    }
+
+    private static ConvForm of(boolean set, boolean on) {
+        return !set ? BY_CHOICE : on ? WARPGROUPS : NO_WARPGROUPS;
     }
 }
