@@ -221,8 +221,15 @@ final class PartialEvaluator implements Ops {
     }
 
     private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, SymbolicSizes symbolic) {
-        List<Value> firsts = operands.stream().map(symbolic::first).toList();
+        SizeVectors vectors = symbolic.vectors();
+        List<Value> firsts = operands.stream().map(vectors::first).toList();
         List<TensorType> types = symbolic.types(op, firsts);
+        Value plainer = types.size() == 1
+                ? symbolic.grids().plainer(op, firsts, types.getFirst().shape(), this)
+                : null;
+        if (plainer != null) {
+            return List.of(plainer);
+        }
         List<String> names = new ArrayList<>();
         if (like != null) {
             like.outputs().forEach(value -> names.add(value.name()));
@@ -232,8 +239,9 @@ final class PartialEvaluator implements Ops {
         }
         List<Value> results = builder.addTyped(current, op, firsts, names, types);
         if (results.size() == 1) {
-            symbolic.note(op, firsts, results.getFirst());
-            ConstantData constant = symbolic.constant(results.getFirst());
+            vectors.note(op, firsts, results.getFirst());
+            symbolic.grids().note(op, firsts, results.getFirst());
+            ConstantData constant = vectors.constant(results.getFirst());
             return constant == null ? results : List.of(builder.constant(constant));
         }
         return results;
