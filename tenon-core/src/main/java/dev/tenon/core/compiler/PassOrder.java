@@ -49,7 +49,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new ChannelsLast(),
                         new MergeParallelProducts(),
                         new PackHeads(),
-                        new FuseElementwise(),
+                        FuseElementwise.ofPlan(),
                         new FuseEmbeddings(),
                         new FuseResidualNorms()),
                 List.of(new DeadCode(), new OutputCopies()),
@@ -68,7 +68,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseGatedUnits(),
                         new MergeParallelProducts(),
                         new PackHeads(),
-                        new FuseElementwise(),
+                        FuseElementwise.ahead(),
                         new FuseEmbeddings(),
                         new DeadCode()));
     }

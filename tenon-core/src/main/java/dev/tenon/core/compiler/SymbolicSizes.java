@@ -1,6 +1,7 @@
 package dev.tenon.core.compiler;
 
 import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.rewrite.Match;
 import dev.tenon.core.error.ShapeException;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Control;
@@ -8,6 +9,7 @@ import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.NdArray;
+import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
@@ -17,6 +19,7 @@ import dev.tenon.core.ir.op.control.Scan;
 import dev.tenon.core.ir.op.filling.FillTo;
 import dev.tenon.core.ir.op.filling.RangeOf;
 import dev.tenon.core.ir.op.movement.ExpandTo;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
@@ -54,6 +57,25 @@ final class SymbolicSizes {
     /** The greatest number of some names up to which the types hold. */
     Map<String, Long> limits() {
         return limits;
+    }
+
+    /** The operands of an operation, but for a reshape those of the reshapes before it, whose result it shows. */
+    List<Value> operands(Op op, List<Value> operands) {
+        @Nullable Monomial[] sizes = op instanceof ReshapeTo ? vectors.of(operands.get(1)) : null;
+        if (sizes == null || !Arrays.stream(sizes).allMatch(size -> size != null && !size.is(0))) {
+            return operands; // a size of 0 stands for a dim of the operand
+        }
+        Value x = operands.getFirst();
+        Node before = Match.producer(x);
+        while (before != null && isReshape(before.op())) {
+            x = before.input(0);
+            before = Match.producer(x);
+        }
+        return List.of(x, operands.get(1));
+    }
+
+    private static boolean isReshape(Op op) {
+        return op instanceof Reshape || op instanceof ReshapeTo || op instanceof UnsqueezeAxes;
     }
 
     /** The types of an operation's results, as far as their sizes are known. */
