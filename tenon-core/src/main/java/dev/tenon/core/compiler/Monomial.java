@@ -81,4 +81,43 @@ record Monomial(long factor, List<String> names) {
         }
         return new Monomial(factor / other.factor, List.copyOf(rest));
     }
+
+    /** 1 where the two are equal whatever numbers of 1 or more the names get, 0 where they never are, else null. */
+    @Nullable
+    Monomial equal(Monomial other) {
+        if (equals(other)) {
+            return of(1);
+        }
+        boolean never = names.equals(other.names)
+                || (isNumber() && factor <= 0 && other.factor > 0)
+                || (other.isNumber() && other.factor <= 0 && factor > 0);
+        return never ? of(0) : null;
+    }
+
+    /** The sizes of a reshape's result; null where nothing is known of them. */
+    static @Nullable Monomial @Nullable [] reshaped(
+            Shape x, @Nullable Monomial @Nullable [] sizes, boolean allowZero) {
+        if (sizes == null || !x.isRanked()) {
+            return null;
+        }
+        @Nullable Monomial[] wanted = sizes.clone();
+        Monomial rest = Monomial.elements(x);
+        int hole = -1;
+        for (int axis = 0; axis < wanted.length; axis++) {
+            Monomial size = wanted[axis];
+            if (size != null && size.is(0) && !allowZero) {
+                size = axis < x.rank() ? Monomial.of(x.dim(axis)) : null;
+                wanted[axis] = size;
+            }
+            if (size != null && size.is(-1)) {
+                hole = axis;
+            } else {
+                rest = rest == null || size == null ? null : rest.over(size);
+            }
+        }
+        if (hole >= 0) {
+            wanted[hole] = rest;
+        }
+        return wanted;
+    }
 }

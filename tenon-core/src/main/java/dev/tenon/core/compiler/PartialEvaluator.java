@@ -14,11 +14,9 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Numbering;
 import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Primitive;
-import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.control.Loop;
-import dev.tenon.core.ir.op.movement.Reshape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -141,15 +139,15 @@ final class PartialEvaluator implements Ops {
     private void addNeeded(List<Node> nodes, SizeRecipe by, Map<String, Long> numbers) {
         for (int step = 0; step < nodes.size(); step++) {
             Node node = nodes.get(step);
-            Shape dims = by.reshaped(step);
             if (by.isNeeded(step)) {
                 kind = by.kind(step);
-                if (dims == null) {
+                Op resized = by.resized(node, step, numbers);
+                if (resized == null) {
                     whole = node;
                     put(node, node.op(), node.inputs().size());
                 } else {
-                    whole = null; // the result is a reshape's, named as if its sizes had been computed
-                    put(node, Reshape.to(SizeRecipe.sizes(dims, numbers)), 1);
+                    whole = null; // the result is named as if its sizes had been computed
+                    put(node, resized, 1);
                 }
             }
         }
@@ -221,8 +219,16 @@ final class PartialEvaluator implements Ops {
     }
 
     private List<Value> keep(Op op, List<Value> operands, @Nullable Node like, SymbolicSizes symbolic) {
-        List<Value> firsts = operands.stream().map(symbolic::first).toList();
+        SizeVectors vectors = symbolic.vectors();
+        List<Value> firsts =
+                symbolic.operands(op, operands.stream().map(vectors::first).toList());
         List<TensorType> types = symbolic.types(op, firsts);
+        Value plainer = types.size() == 1
+                ? symbolic.grids().plainer(op, firsts, types.getFirst().shape(), this)
+                : null;
+        if (plainer != null) {
+            return List.of(plainer);
+        }
         List<String> names = new ArrayList<>();
         if (like != null) {
             like.outputs().forEach(value -> names.add(value.name()));
@@ -232,8 +238,9 @@ final class PartialEvaluator implements Ops {
         }
         List<Value> results = builder.addTyped(current, op, firsts, names, types);
         if (results.size() == 1) {
-            symbolic.note(op, firsts, results.getFirst());
-            ConstantData constant = symbolic.constant(results.getFirst());
+            vectors.note(op, firsts, results.getFirst());
+            symbolic.grids().note(op, firsts, results.getFirst());
+            ConstantData constant = vectors.constant(results.getFirst());
             return constant == null ? results : List.of(builder.constant(constant));
         }
         return results;

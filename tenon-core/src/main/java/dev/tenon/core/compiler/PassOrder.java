@@ -50,7 +50,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new ChannelsLast(),
                         new MergeParallelProducts(),
                         new PackHeads(),
-                        new FuseElementwise(),
+                        FuseElementwise.ofPlan(),
                         new FuseEmbeddings(),
                         new FuseResidualNorms(),
                         new FuseRowRegions()),
@@ -70,7 +70,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FuseGatedUnits(),
                         new MergeParallelProducts(),
                         new PackHeads(),
-                        new FuseElementwise(),
+                        FuseElementwise.ahead(),
                         new FuseEmbeddings(),
                         new DeadCode()));
     }

@@ -10,6 +10,9 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
+import dev.tenon.core.ir.op.movement.ExpandTo;
+import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import java.util.ArrayList;
@@ -26,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * What specialising a reduced graph has in common for all sizes, worked out once:
  *
  * <ul>
- *   <li>Reshapes whose results have known dims take their sizes from these, so that a plan need not compute them.
+ *   <li>Reshapes and expansions whose results have known dims take their sizes from these, so that a plan need not
+ *       compute them.
  *   <li>Nodes that nothing but such sizes needs are passed over.
  *   <li>Nodes are alike where equal operations read equal known types: a plan asks one of them for the types of its
  *       results.
@@ -43,8 +47,13 @@ final class SizeRecipe {
     private final int[] alike;
     private final int kinds;
 
-    /** An operation, or the dims that a reshape has, and the types that it reads. */
-    private record Kind(Object does, List<TensorType> reads) {}
+    /**
+     * Nodes that are alike.
+     *
+     * @param op of which those with the same dims differ in nothing else
+     * @param dims that the result has; null where the operation says them
+     */
+    private record Kind(Object op, @Nullable Shape dims, List<TensorType> reads) {}
 
     private SizeRecipe(boolean[] needed, @Nullable Shape[] reshaped, int[] alike, int kinds) {
         this.needed = needed;
@@ -59,7 +68,7 @@ final class SizeRecipe {
         Set<Dim> given = given(graph);
         for (int i = 0; i < reshaped.length; i++) {
             Op op = nodes.get(i).op();
-            Shape shape = op instanceof ReshapeTo || op instanceof UnsqueezeAxes
+            Shape shape = op instanceof ReshapeTo || op instanceof UnsqueezeAxes || op instanceof ExpandTo
                     ? nodes.get(i).output().shape()
                     : Shape.unranked();
             reshaped[i] = shape.isKnown() && given.containsAll(named(shape)) ? shape : null;
@@ -121,7 +130,7 @@ final class SizeRecipe {
         }
         Integer next = kinds.size();
         return Objects.requireNonNullElse(
-                kinds.putIfAbsent(new Kind(reshaped == null ? op : reshaped, types), next), next);
+                kinds.putIfAbsent(new Kind(reshaped == null ? op : op instanceof ExpandTo, reshaped, types), next), next);
     }
 
     /** Whether a plan needs a node of the graph. */
@@ -129,7 +138,18 @@ final class SizeRecipe {
         return needed[step];
     }
 
-    /** The known dims of the result of a reshape that takes its sizes from them; null for any other node. */
+    /** The operation that a node with known dims of its result becomes; null where it stays as it is. */
+    @Nullable
+    Op resized(Node node, int step, Map<String, Long> numbers) {
+        Shape dims = reshaped[step];
+        if (dims == null) {
+            return null;
+        }
+        long[] sizes = sizes(dims, numbers);
+        return node.op() instanceof ExpandTo ? Expand.to(sizes) : Reshape.to(sizes);
+    }
+
+    /** The known dims of the result of a node that takes its sizes from them; null for any other node. */
     @Nullable
     Shape reshaped(int step) {
         return reshaped[step];
@@ -145,7 +165,7 @@ final class SizeRecipe {
     }
 
     /** The sizes of known dims, with those numbers of their names. */
-    static long[] sizes(Shape dims, Map<String, Long> numbers) {
+    private static long[] sizes(Shape dims, Map<String, Long> numbers) {
         long[] sizes = new long[dims.rank()];
         Arrays.setAll(
                 sizes,

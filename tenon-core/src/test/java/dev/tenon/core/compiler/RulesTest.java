@@ -202,7 +202,7 @@ final class RulesTest {
 
     @Test
     void elementwiseNodesBecomeOneRegion() {
-        Graph graph = new FuseElementwise()
+        Graph graph = FuseElementwise.ofPlan()
                 .apply(
                         graph((g, x) -> g.mul(g.add(g.unary(UnaryFn.EXP, x), constant(g, 4)), x)),
                         new PassContext(node -> false, null));
@@ -213,14 +213,14 @@ final class RulesTest {
 
     @Test
     void regionsEndAtOutputsReductionsAndOtherShapes() {
-        assertThat(ops(new FuseElementwise(), (g, x) -> {
+        assertThat(ops(FuseElementwise.ofPlan(), (g, x) -> {
                     Value exp = g.unary(UnaryFn.EXP, x);
                     g.output("exp", exp);
                     return g.mul(exp, exp);
                 }))
                 .containsExactly("unary", "binary");
         assertThat(ops(
-                        new FuseElementwise(),
+                        FuseElementwise.ofPlan(),
                         (g, x) -> g.div(x, g.unary(UnaryFn.SQRT, g.reduce(ReduceFn.SUM, x, true, 1)))))
                 .containsExactly("reduce", "unary", "binary");
     }

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Region;
+import dev.tenon.core.ir.op.normalisation.Softmax;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -50,6 +51,22 @@ public final class FuseElementwise implements Pass {
         }
     }
 
+    private final boolean ahead;
+
+    private FuseElementwise(boolean ahead) {
+        this.ahead = ahead;
+    }
+
+    /** Fuses all that can be. */
+    public static FuseElementwise ofPlan() {
+        return new FuseElementwise(false);
+    }
+
+    /** Leaves what stands beside a softmax, of which sizes may yet make an attention. */
+    public static FuseElementwise ahead() {
+        return new FuseElementwise(true);
+    }
+
     /** Stands for consumers that are in no group, or in several. */
     private static final Group OUTSIDE = new Group();
 
@@ -63,7 +80,7 @@ public final class FuseElementwise implements Pass {
         if (!hasElementwise(graph)) {
             return graph;
         }
-        Map<Node, Group> groups = group(graph);
+        Map<Node, Group> groups = group(graph, ahead ? besideSoftmax(graph) : Set.of());
         Map<Node, Region> regions = new HashMap<>();
         groups.forEach((node, group) -> {
             if (group.members.size() > 1 && group.members.getFirst().equals(node)) {
@@ -84,12 +101,38 @@ public final class FuseElementwise implements Pass {
         return new DeadCode().apply(fused, context);
     }
 
-    private static Map<Node, Group> group(Graph graph) {
+    /** The elementwise nodes between the products of an attention and its softmax. */
+    private static Set<Node> besideSoftmax(Graph graph) {
+        Set<Node> beside = new HashSet<>();
+        Set<Value> scores = new HashSet<>();
+        for (Node node : graph.nodes().reversed()) {
+            boolean before = isElementwise(node) && scores.contains(node.output());
+            if (before) {
+                beside.add(node);
+            }
+            if (before || node.op() instanceof Softmax) {
+                scores.addAll(node.inputs());
+            }
+        }
+        Set<Value> weights = new HashSet<>();
+        for (Node node : graph.nodes()) {
+            boolean after = isElementwise(node) && node.inputs().stream().anyMatch(weights::contains);
+            if (after) {
+                beside.add(node);
+            }
+            if (after || node.op() instanceof Softmax) {
+                weights.add(node.output());
+            }
+        }
+        return beside;
+    }
+
+    private static Map<Node, Group> group(Graph graph, Set<Node> left) {
         Map<Value, Group> consumers = HashMap.newHashMap(2 * graph.nodes().size());
         Map<Node, Group> groups = new LinkedHashMap<>();
         for (Node node : graph.nodes().reversed()) {
             Group group = OUTSIDE;
-            if (isElementwise(node)) {
+            if (isElementwise(node) && !left.contains(node)) {
                 Group common =
                         graph.uses().isOutput(node.output()) ? OUTSIDE : consumers.getOrDefault(node.output(), OUTSIDE);
                 group = common != OUTSIDE && common.takes(node) ? common : new Group();

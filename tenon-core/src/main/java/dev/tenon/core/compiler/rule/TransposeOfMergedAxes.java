@@ -6,6 +6,7 @@ import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Transpose;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,23 +15,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code reshape(transpose(reshape(x))) → transpose(x)}, where the first reshape merges leading axes, which the
  * transpose leaves in front, and the second takes them apart again: keys of scaled_dot_product_attention are
- * exported so.
+ * exported so. The number of merged elements may be unknown: the dims behind it say it.
  */
 final class TransposeOfMergedAxes implements Rule {
     @Override
     public @Nullable List<Value> apply(Node node, Rewriter into) {
-        Node transpose = node.op() instanceof Reshape ? Match.producer(node.input(0)) : null;
+        Node transpose = isReshape(node) ? Match.producer(node.input(0)) : null;
         if (transpose == null || !(transpose.op() instanceof Transpose(List<Integer> permutation))) {
             return null;
         }
         Node merge = Match.producer(transpose.input(0));
-        if (merge == null || !(merge.op() instanceof Reshape)) {
+        if (merge == null || !isReshape(merge)) {
             return null;
         }
         Value x = merge.input(0);
         Shape whole = x.shape();
         Shape merged = merge.output().shape();
-        if (!whole.isConcrete() || !merged.isConcrete()) {
+        if (!whole.isKnown() || !merged.isRanked()) {
             return null;
         }
         int more = whole.rank() - merged.rank();
@@ -50,5 +51,9 @@ final class TransposeOfMergedAxes implements Rule {
         return all.shapes(List.of(whole)).getFirst().mustEqual(node.output().shape())
                 ? into.addAll(all, List.of(into.map(x)))
                 : null;
+    }
+
+    private static boolean isReshape(Node node) {
+        return node.op() instanceof Reshape || node.op() instanceof ReshapeTo;
     }
 }

@@ -92,7 +92,7 @@ final class FuseGatedUnitsTest {
     void isFoundInRegions(int form) {
         Graph graph = unit(form);
         PassContext context = new PassContext(UNITS, null);
-        Graph after = new FuseGatedUnits().apply(new FuseElementwise().apply(graph, context), context);
+        Graph after = new FuseGatedUnits().apply(FuseElementwise.ofPlan().apply(graph, context), context);
         assertThat(ops(new DeadCode().apply(after, context))).containsExactly("gated_unit");
         assertSame(graph, after, form);
     }
