@@ -245,8 +245,9 @@ final class IndexGrids {
         @Nullable Monomial[] sizes = Monomial.reshaped(x.shape(), vectors.of(row.input(1)), allowZero);
         if (sizes == null
                 || sizes.length == 0
+                || sizes[0] == null
                 || !x.shape().isKnown()
-                || !Monomial.elements(x.shape()).equals(sizes[0])) {
+                || !sizes[0].equals(Monomial.elements(x.shape()))) {
             return null;
         }
         for (int axis = 1; axis < sizes.length; axis++) {
