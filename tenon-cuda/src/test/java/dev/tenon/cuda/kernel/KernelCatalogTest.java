@@ -101,6 +101,7 @@ class KernelCatalogTest {
                     "DepthwiseSizes",
                     "DepthwiseLastSizes",
                     "DepthwiseStripSizes",
+                    "FewChannelsSizes",
                     "ConvTile",
                     "ConvWindows",
                     "DftSpace",

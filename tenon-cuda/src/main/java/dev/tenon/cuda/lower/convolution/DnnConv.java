@@ -21,6 +21,7 @@ import dev.tenon.cuda.lower.step.PreparedLaunch;
 import dev.tenon.cuda.tuning.Rival;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ record DnnConv(
     /**
      * The step.
      *
-     * @param rival timed beside the library where that makes the whole convolution; null for none
+     * @param rivals makes what is timed beside the library where that makes the whole convolution; null for none
      * @param passed takes the reasons why cuDNN does not run it
      * @return null where cuDNN does not take the convolution
      */
@@ -57,7 +58,7 @@ record DnnConv(
             ConvOperands operands,
             Node node,
             GpuLoweringContext context,
-            @Nullable Rival rival,
+            Supplier<@Nullable Rival> rivals,
             List<String> passed) {
         String refusal = refusal(geometry, operands, context);
         if (!refusal.isEmpty()) {
@@ -65,6 +66,7 @@ record DnnConv(
             passed.add(PLAIN + refusal);
             return null;
         }
+        Rival rival = rivals.get();
         DnnProblem problem = problem(geometry, operands, node, context.precision());
         String type =
                 (problem.tf32() ? "TF32" : operands.dtype().toString()) + (geometry.last() ? ", channels last" : "");

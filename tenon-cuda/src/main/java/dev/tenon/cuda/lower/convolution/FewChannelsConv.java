@@ -31,8 +31,7 @@ final class FewChannelsConv {
     private final FewChannelsTiles tiles;
     private final int multiprocessors;
 
-    private FewChannelsConv(
-            ConvGeometry geometry, ConvOperands operands, FewChannelsTiles tiles, int multiprocessors) {
+    private FewChannelsConv(ConvGeometry geometry, ConvOperands operands, FewChannelsTiles tiles, int multiprocessors) {
         this.geometry = geometry;
         this.operands = operands;
         this.tiles = tiles;
@@ -44,9 +43,7 @@ final class FewChannelsConv {
         if (dtype == DType.F64) {
             return "it takes f32, f16 and bf16, not f64";
         }
-        if (geometry.transposed()
-                || geometry.groups() > 1
-                || geometry.axes().size() != DIMS) {
+        if (geometry.transposed() || geometry.groups() > 1 || geometry.axes().size() != DIMS) {
             return "it takes one group, and planes";
         }
         if (geometry.channels() < 1 || geometry.channels() > MOST_CHANNELS) {
@@ -106,8 +103,8 @@ final class FewChannelsConv {
         if (mends) {
             works.add(ConvMend.of(geometry, operands, operands.epilogue(), context));
         }
-        String tier = "4 direct: " + tiles.text() + ", " + operands.dtype()
-                + (geometry.last() ? ", channels last" : "") + operands.words() + (mends ? ", then conv_mend" : "");
+        String tier = "4 direct: " + tiles.text() + ", " + operands.dtype() + (geometry.last() ? ", channels last" : "")
+                + operands.words() + (mends ? ", then conv_mend" : "");
         return LaunchStep.of(tier, works, 0).passing(passedOver);
     }
 

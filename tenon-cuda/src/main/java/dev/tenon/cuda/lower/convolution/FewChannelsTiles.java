@@ -44,8 +44,7 @@ record FewChannelsTiles(
         }
 
         BlockTimes times(int threads) {
-            return new BlockTimes(
-                    times.resident() * THREADS / threads, times.fixed(), times.alone(), times.together());
+            return new BlockTimes(times.resident() * THREADS / threads, times.fixed(), times.alone(), times.together());
         }
     }
 
@@ -67,7 +66,7 @@ record FewChannelsTiles(
                 .min(Comparator.comparingDouble(tiles -> tiles.microseconds(depth, multiprocessors)));
     }
 
-    /** Of tiles of as many positions, the one that leaves the fewest idle, then the one whose cells are fetched soonest. */
+    /** Of tiles of as many positions, those that leave the fewest idle, of these the one with the fewest loads. */
     private static Optional<FewChannelsTiles> cut(Form form, int threads, ConvGeometry geometry) {
         int lanes = lanes(geometry.outputs());
         int step = threads / lanes;
@@ -133,5 +132,4 @@ record FewChannelsTiles(
     String text() {
         return form.entry() + ", tiles of " + rows + "x" + (1 << columns);
     }
-
 }

@@ -88,7 +88,7 @@ public final class GpuConvLowering {
             passed.add("1 fused, 2 cudnn: warpgroups are asked for");
         } else {
             GpuStep library =
-                    DnnConv.step(geometry, operands, node, context, rival(geometry, operands, context), passed);
+                    DnnConv.step(geometry, operands, node, context, () -> rival(geometry, operands, context), passed);
             if (library != null) {
                 return library;
             }
@@ -116,8 +116,7 @@ public final class GpuConvLowering {
             boolean mends,
             GpuLoweringContext context,
             List<String> passed) {
-        FewChannelsConv few =
-                FewChannelsConv.of(geometry, operands, context).orElse(null);
+        FewChannelsConv few = FewChannelsConv.of(geometry, operands, context).orElse(null);
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
         if (refusal.isEmpty() && few != null) {
             double tensors = MmaConv.microseconds(geometry, operands, context);

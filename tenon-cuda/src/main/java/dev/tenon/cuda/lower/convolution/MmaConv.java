@@ -142,8 +142,7 @@ final class MmaConv {
     }
 
     private boolean packsWeights() {
-        return !liesPacked()
-                && (!isWhole(geometry, operands.dtype()) || geometry.cells() > 1 || geometry.transposed());
+        return !liesPacked() && (!isWhole(geometry, operands.dtype()) || geometry.cells() > 1 || geometry.transposed());
     }
 
     private long imageBytes() {
