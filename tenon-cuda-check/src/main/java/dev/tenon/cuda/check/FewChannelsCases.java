@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Convolutions of 1 to 4 channels, as vision networks begin with: channels innermost and first, with every epilogue. */
+/** Convolutions of 1 to 4 channels, as vision networks begin with: channels innermost and first, every epilogue. */
 final class FewChannelsCases {
     private static final String KERNEL = "conv_few_channels";
 

@@ -26,6 +26,10 @@ import dev.tenon.core.ir.op.reduction.TopK;
 import dev.tenon.core.ir.op.searching.BoxSelection;
 import dev.tenon.core.ir.op.searching.NonZeroIndices;
 import dev.tenon.core.ir.op.searching.UniqueIndices;
+import dev.tenon.cuda.kernel.Transposition;
+import dev.tenon.cuda.port.DeviceBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,6 +39,8 @@ import java.util.Random;
 final class IndexingCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
     private static final List<DType> WIDTHS = List.of(DType.U8, DType.F16, DType.F32, DType.I64);
+    /** Of memory on the way to the device: some of the matrices that are transposed there go in several parts. */
+    private static final long PASSAGE_BYTES = 32 * 1024;
 
     private final List<KernelCase> cases = new ArrayList<>();
 
@@ -44,6 +50,7 @@ final class IndexingCases {
         IndexingCases all = new IndexingCases();
         WIDTHS.forEach(all::moves);
         WIDTHS.forEach(all::orders);
+        WIDTHS.forEach(all::transpositions);
         FLOATS.forEach(all::sums);
         List.of(DType.I32, DType.U8).forEach(all::sums);
         all.casts();
@@ -246,6 +253,34 @@ final class IndexingCases {
                 .check(result.step().tier(), Interpreter.run(op, inputs).getFirst(), result.output());
         if (!result.step().tier().contains("any order")) {
             throw new AssertionError("the step is \"" + result.step().tier() + "\"; expected atomic additions");
+        }
+    }
+
+    /** Of weights on their way to the device, at sizes about the tiles. */
+    private void transpositions(DType type) {
+        for (long[] sizes :
+                new long[][] {{1, 1}, {31, 33}, {64, 32}, {65, 97}, {3, 300}, {300, 2}, {97, 257}, {0, 3}}) {
+            TensorType matrix = TensorType.of(type, sizes);
+            cases.add(new KernelCase("transposition", matrix.toString(), stage -> transposed(stage, matrix)));
+        }
+    }
+
+    private static void transposed(KernelStage stage, TensorType type) {
+        Random random = new Random(7);
+        NdArray matrix = NdArray.zeros(type);
+        for (int i = 0; i < matrix.size(); i++) {
+            matrix.set(i, (double) random.nextInt(251));
+        }
+        NdArray expected =
+                new Transpose(List.of(1, 0)).evaluate(List.of(matrix)).getFirst();
+        Transposition transposition = new Transposition(stage.modules(), type, PASSAGE_BYTES);
+        DeviceBuffer passage = stage.poisoned(transposition.passageBytes());
+        DeviceBuffer result = stage.poisoned(type.bytes());
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment elements = arena.allocate(type.bytes(), 16);
+            matrix.write(elements);
+            transposition.enqueue(stage.stream(), stage.arguments(), elements, passage, result.address());
+            Tolerance.EXACT.check("transposed", expected, stage.download(expected.type(), result));
         }
     }
 
