@@ -12,6 +12,7 @@ import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Unary;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
@@ -32,42 +33,48 @@ final class FewChannelsCases {
      * A plane's convolution; pairs are rows, columns.
      *
      * @param x images, channels, height, width
-     * @param pads before and after
+     * @param conv strides, padding and dilations, without an epilogue
      */
-    private record Sizes(long[] x, long outputs, long[] kernel, long[] strides, long[] pads, long[] dilations) {
+    private record Sizes(List<Long> x, long outputs, List<Long> kernel, Conv conv) {
         static Sizes of(long[] x, long outputs, long kernel, long stride, long pad) {
-            return new Sizes(
-                    x,
-                    outputs,
-                    new long[] {kernel, kernel},
-                    new long[] {stride, stride},
-                    new long[] {pad, pad, pad, pad},
-                    new long[] {1, 1});
+            return of(x, outputs, new long[] {kernel, kernel}, new long[] {stride, stride}, pad, pad, pad, pad);
+        }
+
+        /** @param pads before and after */
+        static Sizes of(long[] x, long outputs, long[] kernel, long[] strides, long... pads) {
+            return dilated(x, outputs, kernel, strides, List.of(1L, 1L), pads);
+        }
+
+        static Sizes dilated(
+                long[] x, long outputs, long[] kernel, long[] strides, List<Long> dilations, long... pads) {
+            List<Long> all = listed(pads);
+            Conv conv = new Conv(listed(strides), all.subList(0, 2), all.subList(2, 4), dilations, 1, Epilogue.NONE);
+            return new Sizes(listed(x), outputs, listed(kernel), conv);
+        }
+
+        private static List<Long> listed(long... values) {
+            return Arrays.stream(values).boxed().toList();
         }
 
         Op op(Epilogue epilogue, boolean last) {
-            Conv conv = new Conv(
-                    List.of(strides[0], strides[1]),
-                    List.of(pads[0], pads[1]),
-                    List.of(pads[2], pads[3]),
-                    List.of(dilations[0], dilations[1]),
-                    1,
-                    epilogue);
-            return last ? new ChannelsLastConv(conv) : conv;
+            Conv whole = conv.with(epilogue);
+            return last ? new ChannelsLastConv(whole) : whole;
         }
 
         TensorType image(DType type, boolean last) {
-            return last ? TensorType.of(type, x[0], x[2], x[3], x[1]) : TensorType.of(type, x);
+            return last
+                    ? TensorType.of(type, x.get(0), x.get(2), x.get(3), x.get(1))
+                    : TensorType.of(type, x.get(0), x.get(1), x.get(2), x.get(3));
         }
 
         TensorType weights(DType type, boolean last) {
             return last
-                    ? TensorType.of(type, outputs, kernel[0], kernel[1], x[1])
-                    : TensorType.of(type, outputs, x[1], kernel[0], kernel[1]);
+                    ? TensorType.of(type, outputs, kernel.get(0), kernel.get(1), x.get(1))
+                    : TensorType.of(type, outputs, x.get(1), kernel.get(0), kernel.get(1));
         }
 
         long depth() {
-            return x[1] * kernel[0] * kernel[1];
+            return x.get(1) * kernel.get(0) * kernel.get(1);
         }
     }
 
@@ -78,28 +85,20 @@ final class FewChannelsCases {
             Sizes.of(new long[] {1, 3, 45, 47}, 64, 7, 2, 3),
             Sizes.of(new long[] {2, 2, 70, 65}, 16, 3, 1, 1),
             Sizes.of(new long[] {2, 1, 12, 11}, 264, 1, 1, 0),
+            Sizes.of(new long[] {3, 3, 151, 130}, 32, 3, 2, 1), // 8 positions per thread on a small device
             Sizes.of(new long[] {1, 4, 20, 21}, 40, 4, 4, 0),
-            rectangle(new long[] {2, 2, 13, 11}, 16, new long[] {5, 3}, new long[] {2, 1}, 2, 0, 1, 3),
+            Sizes.of(new long[] {2, 2, 13, 11}, 16, new long[] {5, 3}, new long[] {2, 1}, 2, 0, 1, 3),
             // one row, one column, one position
-            rectangle(new long[] {1, 1, 1, 300}, 64, new long[] {1, 10}, new long[] {1, 5}, 0, 0, 0, 0),
-            rectangle(new long[] {2, 3, 300, 1}, 8, new long[] {7, 1}, new long[] {3, 1}, 3, 0, 2, 0),
-            rectangle(new long[] {5, 4, 2, 3}, 48, new long[] {2, 3}, new long[] {9, 9}, 0, 0, 0, 0),
+            Sizes.of(new long[] {1, 1, 1, 300}, 64, new long[] {1, 10}, new long[] {1, 5}, 0, 0, 0, 0),
+            Sizes.of(new long[] {2, 3, 300, 1}, 8, new long[] {7, 1}, new long[] {3, 1}, 3, 0, 2, 0),
+            Sizes.of(new long[] {5, 4, 2, 3}, 48, new long[] {2, 3}, new long[] {9, 9}, 0, 0, 0, 0),
             // padding that is larger than the window, strides that are larger than it, dilated windows
-            rectangle(new long[] {1, 3, 4, 5}, 16, new long[] {2, 2}, new long[] {1, 1}, 5, 6, 4, 3),
-            rectangle(new long[] {2, 4, 29, 31}, 40, new long[] {2, 2}, new long[] {5, 7}, 1, 0, 0, 1),
-            new Sizes(
-                    new long[] {1, 3, 20, 23},
-                    72,
-                    new long[] {3, 3},
-                    new long[] {1, 2},
-                    new long[] {4, 3, 4, 5},
-                    new long[] {4, 3}));
+            Sizes.of(new long[] {1, 3, 4, 5}, 16, new long[] {2, 2}, new long[] {1, 1}, 5, 6, 4, 3),
+            Sizes.of(new long[] {2, 4, 29, 31}, 40, new long[] {2, 2}, new long[] {5, 7}, 1, 0, 0, 1),
+            Sizes.dilated(
+                    new long[] {1, 3, 20, 23}, 72, new long[] {3, 3}, new long[] {1, 2}, List.of(4L, 3L), 4, 3, 4, 5));
 
     private FewChannelsCases() {}
-
-    private static Sizes rectangle(long[] x, long outputs, long[] kernel, long[] strides, long... pads) {
-        return new Sizes(x, outputs, kernel, strides, pads, new long[] {1, 1});
-    }
 
     static List<KernelCase> all() {
         List<KernelCase> cases = new ArrayList<>();

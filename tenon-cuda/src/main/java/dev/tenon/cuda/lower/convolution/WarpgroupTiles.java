@@ -21,8 +21,11 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
     private static final int BOUNDARY = 1024;
     private static final int MOST_PARTS = 8;
 
-    /** Microseconds of a cluster's meetings, and of a sum of another block. */
-    private static final double MEETING = 1.5;
+    /**
+     * Microseconds of a cluster's launch, which waits for the end of the one before it, and of its meetings; then of a
+     * sum of another block.
+     */
+    private static final double MEETING = 6;
 
     private static final double SHARED = 2e-5;
 
@@ -43,10 +46,14 @@ record WarpgroupTiles(Form form, int parts, long steps, long tiles) {
         }
     }
 
+    /**
+     * Figures of an H200. Two blocks of 64 columns fetch 48 KiB per step at the 64 bytes per cycle that a
+     * multiprocessor has of L2; the wider ones are as fast as they multiply.
+     */
     static final List<Form> FORMS = List.of(
-            new Form(64, 4, new BlockTimes(2, 3.0, 0.2, 0.32)),
-            new Form(128, 3, new BlockTimes(2, 3.5, 0.33, 0.62)),
-            new Form(256, 4, new BlockTimes(1, 4.5, 0.62, 0.62)));
+            new Form(64, 4, new BlockTimes(2, 1.6, 0.22, 0.43)),
+            new Form(128, 3, new BlockTimes(2, 3.0, 0.36, 0.62)),
+            new Form(256, 4, new BlockTimes(1, 4.0, 0.62, 0.62)));
 
     /**
      * The fastest cut.

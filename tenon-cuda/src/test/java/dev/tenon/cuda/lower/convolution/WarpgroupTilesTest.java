@@ -27,6 +27,11 @@ class WarpgroupTilesTest {
     }
 
     @Test
+    void tilesThatHalfFillTheDeviceAreNotParted() {
+        assertThat(WarpgroupTiles.of(8 * 14 * 14, 512, 72, H200).parts()).isEqualTo(1);
+    }
+
+    @Test
     void sumsOfOneStepAreNotParted() {
         assertThat(WarpgroupTiles.of(10, 16, 1, H200).parts()).isEqualTo(1);
     }
