@@ -1,10 +1,5 @@
 package dev.tenon.core.compiler;
 
-import dev.tenon.core.compiler.fusion.FuseElementwise;
-import dev.tenon.core.compiler.fusion.FuseEmbeddings;
-import dev.tenon.core.compiler.fusion.FuseEpilogues;
-import dev.tenon.core.compiler.fusion.FuseGatedUnits;
-import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
@@ -90,13 +85,10 @@ public final class Compiler {
         }
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
+        boolean decided = context.half() == null;
         for (Pass pass : ORDER.get().ahead()) {
-            boolean followsHalves = pass instanceof FuseEpilogues
-                    || pass instanceof FuseGatedUnits
-                    || pass instanceof MergeParallelProducts
-                    || pass instanceof FuseElementwise
-                    || pass instanceof FuseEmbeddings;
-            reduced = followsHalves && context.half() != null ? reduced : pass.apply(reduced, context);
+            decided |= pass instanceof HalfPrecision && HalfPrecision.isDecided(reduced, context);
+            reduced = decided || !PassOrder.followsHalves(pass) ? pass.apply(reduced, context) : reduced;
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());
     }

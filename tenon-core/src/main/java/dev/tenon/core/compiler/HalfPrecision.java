@@ -39,11 +39,22 @@ import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
+import dev.tenon.core.ir.Primitive;
+import dev.tenon.core.ir.Composite;
+import dev.tenon.core.ir.Claimable;
+import dev.tenon.core.ir.Deferred;
+import dev.tenon.core.ir.Control;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
+import dev.tenon.core.ir.op.movement.ExpandTo;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
+import dev.tenon.core.ir.op.movement.SliceBy;
+import dev.tenon.core.ir.op.filling.ShapeOf;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +80,40 @@ final class HalfPrecision implements Pass {
         }
         Walk walk = new Walk(store);
         return Rewriter.rewrite(graph, walk::rewrite);
+    }
+
+    /**
+     * Whether the walk decides about a graph what it will decide about each graph that is made of it: of operations that
+     * wait for sizes, none but those that move elements work on floats.
+     */
+    static boolean isDecided(Graph graph, PassContext context) {
+        for (Node node : graph.nodes()) {
+            boolean known =
+                    switch (node.op()) {
+                        case Primitive _ -> true;
+                        case Composite composite -> composite instanceof Claimable
+                                && context.claims().test(node);
+                        case Deferred deferred -> moves(deferred) || !touchesFloats(node);
+                        case Control _ -> false;
+                    };
+            if (!known) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean moves(Op op) {
+        return op instanceof ReshapeTo
+                || op instanceof ExpandTo
+                || op instanceof UnsqueezeAxes
+                || op instanceof SliceBy
+                || op instanceof ShapeOf;
+    }
+
+    private static boolean touchesFloats(Node node) {
+        return Stream.concat(node.inputs().stream(), node.outputs().stream())
+                .anyMatch(value -> value.dtype() == DType.F32);
     }
 
     private static final class Walk {
@@ -111,6 +156,9 @@ final class HalfPrecision implements Pass {
                     return outward(node, results, into);
                 }
             }
+            if (node.op() instanceof ShapeOf) {
+                return null; // it reads no elements
+            }
             boolean anyShort = node.inputs().stream().anyMatch(input -> isShort(input, into));
             return anyShort
                     ? into.addAll(
@@ -135,6 +183,7 @@ final class HalfPrecision implements Pass {
                         PlainAttention _,
                         ResidualNorm _,
                         Rope _ -> true;
+                case ReshapeTo _, ExpandTo _, UnsqueezeAxes _, SliceBy _ -> true;
                 case Gather _, Reshape _, Transpose _, Slice _, Concat _, Expand _, Copy _ -> true;
                 // maxima and means stay in the range of what they are of; kernels add in f32
                 case Reduce reduce -> reduce.fn() == ReduceFn.MEAN || reduce.fn() == ReduceFn.MAX;
