@@ -87,7 +87,7 @@ public final class Compiler {
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
         boolean decided = context.half() == null;
         for (Pass pass : ORDER.get().ahead()) {
-            decided |= pass instanceof HalfPrecision && HalfPrecision.isDecided(reduced, context);
+            decided |= pass instanceof HalfPrecision halves && halves.isDecided(reduced, context);
             reduced = decided || !PassOrder.followsHalves(pass) ? pass.apply(reduced, context) : reduced;
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());

@@ -4,12 +4,18 @@ import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Claimable;
+import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Control;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
@@ -23,15 +29,20 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.filling.ShapeOf;
 import dev.tenon.core.ir.op.image.CoordinateMode;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
@@ -39,16 +50,6 @@ import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.pooling.Pool;
 import dev.tenon.core.ir.op.pooling.PoolFn;
 import dev.tenon.core.ir.op.reduction.Reduce;
-import dev.tenon.core.ir.Primitive;
-import dev.tenon.core.ir.Composite;
-import dev.tenon.core.ir.Claimable;
-import dev.tenon.core.ir.Deferred;
-import dev.tenon.core.ir.Control;
-import dev.tenon.core.ir.op.movement.ReshapeTo;
-import dev.tenon.core.ir.op.movement.ExpandTo;
-import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
-import dev.tenon.core.ir.op.movement.SliceBy;
-import dev.tenon.core.ir.op.filling.ShapeOf;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -83,20 +84,24 @@ final class HalfPrecision implements Pass {
     }
 
     /**
-     * Whether the walk decides about a graph what it will decide about each graph that is made of it: of operations that
-     * wait for sizes, none but those that move elements work on floats.
+     * Whether the pass decides about a graph what it would decide about each graph that sizes make of it: of operations
+     * that wait for sizes, none but those that move elements work on floats, and the backend runs whole what it ran
+     * whole in f32.
      */
-    static boolean isDecided(Graph graph, PassContext context) {
+    boolean isDecided(Graph graph, PassContext context) {
+        return isSettled(graph, context) && isSettled(apply(graph, context), context);
+    }
+
+    private static boolean isSettled(Graph graph, PassContext context) {
         for (Node node : graph.nodes()) {
-            boolean known =
-                    switch (node.op()) {
-                        case Primitive _ -> true;
-                        case Composite composite -> composite instanceof Claimable
-                                && context.claims().test(node);
-                        case Deferred deferred -> moves(deferred) || !touchesFloats(node);
-                        case Control _ -> false;
-                    };
-            if (!known) {
+            boolean settled = switch (node.op()) {
+                case Primitive _ -> true;
+                case Composite composite ->
+                    composite instanceof Claimable && context.claims().test(node);
+                case Deferred deferred -> moves(deferred) || !touchesFloats(node);
+                case Control _ -> false;
+            };
+            if (!settled) {
                 return false;
             }
         }
@@ -152,8 +157,7 @@ final class HalfPrecision implements Pass {
             if (floats && bears(node.op()) && startsOrFollows(node, into)) {
                 List<Value> inputs = halves(node, into);
                 if (inputs != null) {
-                    List<Value> results = into.addAll(node.op(), inputs);
-                    return outward(node, results, into);
+                    return outward(node, results(node, inputs, into), into);
                 }
             }
             if (node.op() instanceof ShapeOf) {
@@ -167,6 +171,16 @@ final class HalfPrecision implements Pass {
                                     .map(input -> isShort(input, into) ? wide(into.map(input), into) : into.map(input))
                                     .toList())
                     : null;
+        }
+
+        /** What waits for sizes keeps the dims that are known of its result. */
+        private List<Value> results(Node node, List<Value> inputs, Rewriter into) {
+            return node.op() instanceof Deferred
+                    ? List.of(into.addTyped(
+                            node.op(),
+                            inputs,
+                            new TensorType(store.dtype(), node.output().shape())))
+                    : into.addAll(node.op(), inputs);
         }
 
         /**

@@ -81,9 +81,10 @@ final class IndexGrids {
             case RangeOf _ -> vectors.is(x, 0) && vectors.is(operands.get(2), 1) ? List.of(ONE) : null;
             case UnsqueezeAxes _ -> unsqueezed(steps.get(x), operands.get(1).constant(), shape.rank());
             case ExpandTo _ -> stretched(x, shape);
-            case Binary(BinaryFn fn) when fn == BinaryFn.ADD ->
-                sum(stretched(x, shape), stretched(operands.get(1), shape));
-            case Binary(BinaryFn fn) when fn == BinaryFn.MUL -> {
+            case Binary(BinaryFn fn)
+            when fn == BinaryFn.ADD -> sum(stretched(x, shape), stretched(operands.get(1), shape));
+            case Binary(BinaryFn fn)
+            when fn == BinaryFn.MUL -> {
                 List<Monomial> multiple = scaled(stretched(x, shape), operands.get(1));
                 yield multiple != null ? multiple : scaled(stretched(operands.get(1), shape), x);
             }
@@ -107,9 +108,8 @@ final class IndexGrids {
 
     /** The steps of a value repeated to a shape; null where they are unknown, or would end before its axis does. */
     private @Nullable List<Monomial> stretched(Value value, Shape shape) {
-        List<Monomial> known = Match.isAll(value, 0)
-                ? Collections.nCopies(value.shape().rank(), NONE)
-                : steps.get(value);
+        List<Monomial> known =
+                Match.isAll(value, 0) ? Collections.nCopies(value.shape().rank(), NONE) : steps.get(value);
         if (known == null) {
             return null;
         }
@@ -242,9 +242,11 @@ final class IndexGrids {
             return null;
         }
         Value x = row.input(0);
-        @Nullable Monomial[] sizes =
-                Monomial.reshaped(x.shape(), vectors.of(row.input(1)), allowZero);
-        if (sizes == null || sizes.length == 0 || !x.shape().isKnown() || !Monomial.elements(x.shape()).equals(sizes[0])) {
+        @Nullable Monomial[] sizes = Monomial.reshaped(x.shape(), vectors.of(row.input(1)), allowZero);
+        if (sizes == null
+                || sizes.length == 0
+                || !x.shape().isKnown()
+                || !Monomial.elements(x.shape()).equals(sizes[0])) {
             return null;
         }
         for (int axis = 1; axis < sizes.length; axis++) {
@@ -255,11 +257,15 @@ final class IndexGrids {
         }
         List<Integer> axes = counting(known);
         for (int i = 0; i < axes.size(); i++) {
-            if (!known.get(axes.get(i)).equals(Monomial.elements(x.shape().range(Math.min(i + 1, x.shape().rank()), x.shape().rank())))) {
+            if (!known.get(axes.get(i))
+                    .equals(Monomial.elements(x.shape()
+                            .range(Math.min(i + 1, x.shape().rank()), x.shape().rank())))) {
                 return null;
             }
         }
-        return shows(x.shape(), axes, indices.shape()) ? shown(x, axes, indices.shape().rank() + sizes.length - 1, into) : null;
+        return shows(x.shape(), axes, indices.shape())
+                ? shown(x, axes, indices.shape().rank() + sizes.length - 1, into)
+                : null;
     }
 
     private static List<Integer> counting(List<Monomial> steps) {
@@ -293,9 +299,14 @@ final class IndexGrids {
 
     /** A value with its dims at those axes of a rank, and 1 elsewhere. */
     private static Value shown(Value x, List<Integer> axes, int rank, Ops into) {
-        long[] added = LongStream.range(0, rank).filter(axis -> !axes.contains((int) axis)).toArray();
+        long[] added = LongStream.range(0, rank)
+                .filter(axis -> !axes.contains((int) axis))
+                .toArray();
         return added.length == 0
                 ? x
-                : into.add(new UnsqueezeAxes(), x, into.constant(NdArray.ofLongs(added).toConstant()));
+                : into.add(
+                        new UnsqueezeAxes(),
+                        x,
+                        into.constant(NdArray.ofLongs(added).toConstant()));
     }
 }

@@ -95,8 +95,7 @@ record Monomial(long factor, List<String> names) {
     }
 
     /** The sizes of a reshape's result; null where nothing is known of them. */
-    static @Nullable Monomial @Nullable [] reshaped(
-            Shape x, @Nullable Monomial @Nullable [] sizes, boolean allowZero) {
+    static @Nullable Monomial @Nullable [] reshaped(Shape x, @Nullable Monomial @Nullable [] sizes, boolean allowZero) {
         if (sizes == null || !x.isRanked()) {
             return null;
         }

@@ -10,8 +10,8 @@ import dev.tenon.core.ir.Op;
 import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Reshape;
 import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
@@ -130,7 +130,8 @@ final class SizeRecipe {
         }
         Integer next = kinds.size();
         return Objects.requireNonNullElse(
-                kinds.putIfAbsent(new Kind(reshaped == null ? op : op instanceof ExpandTo, reshaped, types), next), next);
+                kinds.putIfAbsent(new Kind(reshaped == null ? op : op instanceof ExpandTo, reshaped, types), next),
+                next);
     }
 
     /** Whether a plan needs a node of the graph. */

@@ -98,19 +98,20 @@ final class SizeVectors {
             case Concat _ -> joined(operands);
             case Gather _ -> gathered(of(operands.getFirst()), operands.get(1));
             case Slice slice -> sliced(of(operands.getFirst()), slice);
-            case Binary(BinaryFn fn) when fn == BinaryFn.MUL ->
-                paired(of(operands.get(0)), of(operands.get(1)), Monomial::times);
-            case Compare(CompareFn fn) when fn == CompareFn.EQ ->
-                paired(of(operands.get(0)), of(operands.get(1)), Monomial::equal);
+            case Binary(BinaryFn fn)
+            when fn == BinaryFn.MUL -> paired(of(operands.get(0)), of(operands.get(1)), Monomial::times);
+            case Compare(CompareFn fn)
+            when fn == CompareFn.EQ -> paired(of(operands.get(0)), of(operands.get(1)), Monomial::equal);
             case Where _ -> chosen(of(operands.get(0)), of(operands.get(1)), of(operands.get(2)));
-            case Reduce(ReduceFn fn, List<Integer> axes, boolean _) when fn == ReduceFn.PROD && !axes.isEmpty() ->
-                product(of(operands.getFirst()));
+            case Reduce(ReduceFn fn, List<Integer> axes, boolean _)
+            when fn == ReduceFn.PROD && !axes.isEmpty() -> product(of(operands.getFirst()));
             default -> null;
         };
     }
 
     /** The elements of a vector or scalar, null where unknown; null for any other value. */
-    @Nullable Monomial @Nullable [] of(Value value) {
+    @Nullable
+    Monomial @Nullable [] of(Value value) {
         ConstantData data = value.constant();
         if (data == null) {
             return elements.get(value);
@@ -202,7 +203,9 @@ final class SizeVectors {
     }
 
     private static @Nullable Monomial @Nullable [] chosen(
-            @Nullable Monomial @Nullable [] choice, @Nullable Monomial @Nullable [] a, @Nullable Monomial @Nullable [] b) {
+            @Nullable Monomial @Nullable [] choice,
+            @Nullable Monomial @Nullable [] a,
+            @Nullable Monomial @Nullable [] b) {
         if (choice == null || a == null || b == null || a.length != choice.length || b.length != choice.length) {
             return null;
         }

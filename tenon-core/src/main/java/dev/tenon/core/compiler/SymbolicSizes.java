@@ -128,9 +128,7 @@ final class SymbolicSizes {
     /** The shape of the numbers from 0 to below a size, one after another. */
     private @Nullable Shape counted(List<Value> operands) {
         @Nullable Monomial[] to = vectors.of(operands.get(1));
-        return to != null && vectors.is(operands.get(0), 0) && vectors.is(operands.get(2), 1)
-                ? shape(to)
-                : null;
+        return to != null && vectors.is(operands.get(0), 0) && vectors.is(operands.get(2), 1) ? shape(to) : null;
     }
 
     private static @Nullable Shape reshaped(Shape x, @Nullable Monomial @Nullable [] sizes, boolean allowZero) {

@@ -9,6 +9,7 @@ import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Shape;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
@@ -63,7 +64,10 @@ final class IndexGridsTest {
             Value row = g.add(
                     new ReshapeTo(true),
                     x,
-                    g.add(new Concat(0), g.mul(g.add(Reshape.to(1), batch), g.add(Reshape.to(1), tokens)), longs(g, 1)));
+                    g.add(
+                            new Concat(0),
+                            g.mul(g.add(Reshape.to(1), batch), g.add(Reshape.to(1), tokens)),
+                            longs(g, 1)));
             Value rows = unsqueezed(g, range(g, 0, batch), 1, 2, 3);
             Value columns = unsqueezed(g, range(g, 0, tokens), 0, 1, 2);
             Value numbers = rowByRow ? g.add(columns, g.mul(rows, tokens)) : g.add(g.mul(columns, batch), rows);
@@ -99,7 +103,7 @@ final class IndexGridsTest {
         });
         Prepared prepared = compiler.prepare(graph, Map.of());
         assertThat(prepared.reduced().outputs().get("y").shape())
-                .isEqualTo(dev.tenon.core.ir.Shape.of(Dim.named("batch"), Dim.named("tokens")));
+                .isEqualTo(Shape.of(Dim.named("batch"), Dim.named("tokens")));
         assertSame(graph, prepared, false);
     }
 
@@ -128,8 +132,12 @@ final class IndexGridsTest {
                 mask.set(i, (i * 7 + 3) % 5 < 2 ? 1 : 0);
             }
             Map<String, NdArray> inputs = Map.of("mask", mask);
-            Graph plan = compiler.plan(prepared, Map.of("mask", type), Map.of()).plan().graph();
-            Graph whole = compiler.plan(prepared.graph(), Map.of("mask", type), Map.of()).plan().graph();
+            Graph plan = compiler.plan(prepared, Map.of("mask", type), Map.of())
+                    .plan()
+                    .graph();
+            Graph whole = compiler.plan(prepared.graph(), Map.of("mask", type), Map.of())
+                    .plan()
+                    .graph();
             NdArray expected = result(whole, inputs);
             NdArray actual = result(plan, inputs);
             assertThat(actual.type()).isEqualTo(expected.type());
