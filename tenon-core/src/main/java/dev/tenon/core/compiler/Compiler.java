@@ -1,10 +1,5 @@
 package dev.tenon.core.compiler;
 
-import dev.tenon.core.compiler.fusion.FuseElementwise;
-import dev.tenon.core.compiler.fusion.FuseEmbeddings;
-import dev.tenon.core.compiler.fusion.FuseEpilogues;
-import dev.tenon.core.compiler.fusion.FuseGatedUnits;
-import dev.tenon.core.compiler.fusion.MergeParallelProducts;
 import dev.tenon.core.compiler.memory.MemoryPlanner;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
@@ -113,15 +108,11 @@ public final class Compiler {
         }
         SymbolicSizes sizes = new SymbolicSizes();
         Graph reduced = PartialEvaluator.withNamedSizes(prepared, sizes);
+        boolean decided = context.half() == null;
         for (Pass pass : ORDER.get().ahead()) {
-            boolean followsHalves = pass instanceof FuseEpilogues
-                    || pass instanceof FuseGatedUnits
-                    || pass instanceof MergeParallelProducts
-                    || pass instanceof FuseElementwise
-                    || pass instanceof FuseEmbeddings;
-            boolean waits =
-                    followsHalves && context.half() != null || options.skip().contains(pass.name());
-            reduced = waits ? reduced : pass.apply(reduced, context);
+            decided |= pass instanceof HalfPrecision halves && halves.isDecided(reduced, context);
+            boolean waits = !decided && PassOrder.followsHalves(pass);
+            reduced = waits || options.skip().contains(pass.name()) ? reduced : pass.apply(reduced, context);
         }
         return new Prepared(verified(prepared), verified(dump("prepare", reduced)), sizes.limits());
     }

@@ -4,12 +4,18 @@ import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Claimable;
+import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.ConstantData;
+import dev.tenon.core.ir.Control;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Deferred;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
+import dev.tenon.core.ir.Primitive;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.ReduceFn;
@@ -23,15 +29,20 @@ import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.ir.op.elementwise.Cast;
 import dev.tenon.core.ir.op.elementwise.Copy;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.core.ir.op.filling.ShapeOf;
 import dev.tenon.core.ir.op.image.CoordinateMode;
 import dev.tenon.core.ir.op.image.Resize;
 import dev.tenon.core.ir.op.indexing.Gather;
 import dev.tenon.core.ir.op.movement.Concat;
 import dev.tenon.core.ir.op.movement.Expand;
+import dev.tenon.core.ir.op.movement.ExpandTo;
 import dev.tenon.core.ir.op.movement.Pad;
 import dev.tenon.core.ir.op.movement.Reshape;
+import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.Slice;
+import dev.tenon.core.ir.op.movement.SliceBy;
 import dev.tenon.core.ir.op.movement.Transpose;
+import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
 import dev.tenon.core.ir.op.normalisation.ResidualNorm;
 import dev.tenon.core.ir.op.normalisation.RmsNorm;
@@ -44,6 +55,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +81,44 @@ final class HalfPrecision implements Pass {
         }
         Walk walk = new Walk(store);
         return Rewriter.rewrite(graph, walk::rewrite);
+    }
+
+    /**
+     * Whether the pass decides about a graph what it would decide about each graph that sizes make of it: of operations
+     * that wait for sizes, none but those that move elements work on floats, and the backend runs whole what it ran
+     * whole in f32.
+     */
+    boolean isDecided(Graph graph, PassContext context) {
+        return isSettled(graph, context) && isSettled(apply(graph, context), context);
+    }
+
+    private static boolean isSettled(Graph graph, PassContext context) {
+        for (Node node : graph.nodes()) {
+            boolean settled = switch (node.op()) {
+                case Primitive _ -> true;
+                case Composite composite ->
+                    composite instanceof Claimable && context.claims().test(node);
+                case Deferred deferred -> moves(deferred) || !touchesFloats(node);
+                case Control _ -> false;
+            };
+            if (!settled) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean moves(Op op) {
+        return op instanceof ReshapeTo
+                || op instanceof ExpandTo
+                || op instanceof UnsqueezeAxes
+                || op instanceof SliceBy
+                || op instanceof ShapeOf;
+    }
+
+    private static boolean touchesFloats(Node node) {
+        return Stream.concat(node.inputs().stream(), node.outputs().stream())
+                .anyMatch(value -> value.dtype() == DType.F32);
     }
 
     private static final class Walk {
@@ -107,9 +157,11 @@ final class HalfPrecision implements Pass {
             if (floats && bears(node.op()) && startsOrFollows(node, into)) {
                 List<Value> inputs = halves(node, into);
                 if (inputs != null) {
-                    List<Value> results = into.addAll(node.op(), inputs);
-                    return outward(node, results, into);
+                    return outward(node, results(node, inputs, into), into);
                 }
+            }
+            if (node.op() instanceof ShapeOf) {
+                return null; // it reads no elements
             }
             boolean anyShort = node.inputs().stream().anyMatch(input -> isShort(input, into));
             return anyShort
@@ -119,6 +171,16 @@ final class HalfPrecision implements Pass {
                                     .map(input -> isShort(input, into) ? wide(into.map(input), into) : into.map(input))
                                     .toList())
                     : null;
+        }
+
+        /** What waits for sizes keeps the dims that are known of its result. */
+        private List<Value> results(Node node, List<Value> inputs, Rewriter into) {
+            return node.op() instanceof Deferred
+                    ? List.of(into.addTyped(
+                            node.op(),
+                            inputs,
+                            new TensorType(store.dtype(), node.output().shape())))
+                    : into.addAll(node.op(), inputs);
         }
 
         /**
@@ -135,6 +197,7 @@ final class HalfPrecision implements Pass {
                         PlainAttention _,
                         ResidualNorm _,
                         Rope _ -> true;
+                case ReshapeTo _, ExpandTo _, UnsqueezeAxes _, SliceBy _ -> true;
                 case Gather _, Reshape _, Transpose _, Slice _, Concat _, Expand _, Copy _ -> true;
                 // maxima and means stay in the range of what they are of; kernels add in f32
                 case Reduce reduce -> reduce.fn() == ReduceFn.MEAN || reduce.fn() == ReduceFn.MAX;

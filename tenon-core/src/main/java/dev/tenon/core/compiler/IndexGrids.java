@@ -24,6 +24,7 @@ import dev.tenon.core.ir.op.movement.ReshapeTo;
 import dev.tenon.core.ir.op.movement.UnsqueezeAxes;
 import dev.tenon.core.ir.rule.Rules;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -236,37 +237,39 @@ final class IndexGrids {
     /** All elements of a tensor that was made one row, by their numbers. */
     private @Nullable Value counted(List<Value> operands, Ops into) {
         Node row = Match.producer(operands.getFirst());
-        Value indices = operands.get(1);
-        List<Monomial> known = steps.get(indices);
+        Shape shape = operands.get(1).shape();
+        List<Monomial> known = steps.get(operands.get(1));
         if (known == null || row == null || !(row.op() instanceof ReshapeTo(boolean allowZero))) {
             return null;
         }
         Value x = row.input(0);
         @Nullable Monomial[] sizes = Monomial.reshaped(x.shape(), vectors.of(row.input(1)), allowZero);
-        if (sizes == null
-                || sizes.length == 0
-                || sizes[0] == null
-                || !x.shape().isKnown()
-                || !sizes[0].equals(Monomial.elements(x.shape()))) {
-            return null;
-        }
-        for (int axis = 1; axis < sizes.length; axis++) {
-            Monomial size = sizes[axis];
-            if (size == null || !size.is(1)) {
-                return null;
-            }
-        }
         List<Integer> axes = counting(known);
-        for (int i = 0; i < axes.size(); i++) {
-            if (!known.get(axes.get(i))
-                    .equals(Monomial.elements(x.shape()
-                            .range(Math.min(i + 1, x.shape().rank()), x.shape().rank())))) {
-                return null;
+        return sizes != null
+                        && isRow(sizes, x.shape())
+                        && shows(x.shape(), axes, shape)
+                        && isRowMajor(axes.stream().map(known::get).toList(), x.shape())
+                ? shown(x, axes, shape.rank() + sizes.length - 1, into)
+                : null;
+    }
+
+    /** Whether sizes are all elements of a shape, and 1 behind them. */
+    private static boolean isRow(@Nullable Monomial[] sizes, Shape x) {
+        Monomial all = x.isKnown() ? Monomial.elements(x) : null;
+        return all != null
+                && sizes.length > 0
+                && all.equals(sizes[0])
+                && Arrays.stream(sizes).skip(1).allMatch(size -> size != null && size.is(1));
+    }
+
+    /** Whether steps, one for each dim of a shape, go from an element to its neighbour. */
+    private static boolean isRowMajor(List<Monomial> steps, Shape x) {
+        for (int axis = 0; axis < steps.size(); axis++) {
+            if (!steps.get(axis).equals(Monomial.elements(x.range(axis + 1, x.rank())))) {
+                return false;
             }
         }
-        return shows(x.shape(), axes, indices.shape())
-                ? shown(x, axes, indices.shape().rank() + sizes.length - 1, into)
-                : null;
+        return true;
     }
 
     private static List<Integer> counting(List<Monomial> steps) {

@@ -66,6 +66,7 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         new FoldBatchNorms(),
                         new FoldScales(),
                         new FoldPads(),
+                        new HalfPrecision(),
                         new FuseEpilogues(),
                         new FuseGatedUnits(),
                         new MergeParallelProducts(),
@@ -73,6 +74,16 @@ record PassOrder(List<Pass> requiredFirst, List<Pass> optimisations, List<Pass> 
                         FuseElementwise.ahead(),
                         new FuseEmbeddings(),
                         new DeadCode()));
+    }
+
+    /** Whether a pass works on what {@link HalfPrecision} leaves, and so waits for sizes where that does. */
+    static boolean followsHalves(Pass pass) {
+        return pass instanceof HalfPrecision
+                || pass instanceof FuseEpilogues
+                || pass instanceof FuseGatedUnits
+                || pass instanceof MergeParallelProducts
+                || pass instanceof FuseElementwise
+                || pass instanceof FuseEmbeddings;
     }
 
     /** What a plan goes through, in its order. */

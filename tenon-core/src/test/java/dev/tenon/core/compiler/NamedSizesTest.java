@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.build.GraphBuilder;
+import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
@@ -26,6 +27,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is done before sizes are known changes neither results nor what a plan finds to do. */
@@ -62,9 +64,10 @@ final class NamedSizesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void recipesMakeTheSamePlansAsTheWholeWay(boolean claimed) {
-        Compiler own = new Compiler(CompilerOptions.defaults(), node -> claimed);
+    @CsvSource({"true, false", "false, false", "true, true"})
+    void recipesMakeTheSamePlansAsTheWholeWay(boolean claimed, boolean halves) {
+        Compiler own =
+                new Compiler(CompilerOptions.defaults(), node -> claimed, halves ? new HalfStore(DType.F16) : null);
         SplittableRandom random = new SplittableRandom(7);
         int reshapes = 0;
         for (long seed = 0; seed < 2 * GRAPHS; seed++) {
@@ -85,6 +88,41 @@ final class NamedSizesTest {
         assertThat(reshapes).as("reshapes that take their sizes from names").isGreaterThan(GRAPHS);
     }
 
+    /** Halves made before sizes are known are those made with them. */
+    @Test
+    void halvesGiveTheSameResultsBeforeSizesAreKnown() {
+        Compiler own = new Compiler(CompilerOptions.defaults(), node -> true, new HalfStore(DType.F16));
+        int ahead = 0;
+        for (long seed = 0; seed < 2 * GRAPHS; seed++) {
+            Graph graph = NamedGraphs.graph(seed, false);
+            Prepared prepared = own.prepare(graph, Map.of());
+            ahead += prepared.reduced().nodes().stream()
+                            .anyMatch(node -> node.output().dtype() == DType.F16)
+                    ? 1
+                    : 0;
+            Map<String, TensorType> types = NamedGraphs.types(graph, 3, 7);
+            Map<String, NdArray> inputs = inputs(types, seed);
+            Map<String, NdArray> late = Interpreter.run(
+                    own.plan(prepared.graph(), types, Map.of()).plan().graph(), inputs);
+            Map<String, NdArray> early =
+                    Interpreter.run(own.plan(prepared, types, Map.of()).plan().graph(), inputs);
+            for (String name : late.keySet()) {
+                assertClose(early.get(name), late.get(name), 5e-3, "seed " + seed + " " + name);
+            }
+        }
+        assertThat(ahead).as("graphs with halves before sizes are known").isGreaterThan(GRAPHS / 2);
+    }
+
+    private static void assertClose(NdArray actual, NdArray expected, double tolerance, String description) {
+        assertThat(actual.type()).as(description).isEqualTo(expected.type());
+        for (int i = 0; i < expected.size(); i++) {
+            double value = expected.get(i);
+            assertThat(actual.get(i))
+                    .as(description)
+                    .isCloseTo(value, within(tolerance * Math.max(1, Math.abs(value))));
+        }
+    }
+
     private void compare(Graph graph, Prepared prepared, long[] size, long seed) {
         Map<String, TensorType> types = NamedGraphs.types(graph, size[0], size[1]);
         Graph ahead = compiler.plan(prepared, types, Map.of()).plan().graph();
@@ -96,14 +134,7 @@ final class NamedSizesTest {
         Map<String, NdArray> inputs = inputs(types, seed);
         Map<String, NdArray> expected = Interpreter.run(graph, inputs);
         Map<String, NdArray> actual = Interpreter.run(ahead, inputs);
-        expected.forEach((name, values) -> {
-            NdArray others = actual.get(name);
-            assertThat(others.type()).as(description).isEqualTo(values.type());
-            for (int i = 0; i < values.size(); i++) {
-                double value = values.get(i);
-                assertThat(others.get(i)).as(description).isCloseTo(value, within(1e-5 * Math.max(1, Math.abs(value))));
-            }
-        });
+        expected.forEach((name, values) -> assertClose(actual.get(name), values, 1e-5, description));
     }
 
     private static Map<String, NdArray> inputs(Map<String, TensorType> types, long seed) {
