@@ -9,7 +9,10 @@ import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
+import dev.tenon.core.ir.op.elementwise.Cast;
+import dev.tenon.core.ir.op.elementwise.Region;
 import dev.tenon.core.ir.op.normalisation.LayerNorm;
+import dev.tenon.core.ir.op.normalisation.RowRegion;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Kind;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Operands;
 import dev.tenon.cuda.lower.resident.ResidentPhase.Rows;
@@ -34,7 +37,7 @@ final class ResidentNodes {
 
     /** The phase that a node is by itself; null where there is none. */
     static @Nullable ResidentPhase phase(Node node) {
-        DType dtype = node.output().dtype();
+        DType dtype = dtype(node);
         boolean small = node.inputs().stream().allMatch(input -> input.shape().elements() <= MOST_ELEMENTS)
                 && node.output().shape().elements() <= MOST_ELEMENTS
                 && node.output().shape().elements() > 0;
@@ -44,9 +47,32 @@ final class ResidentNodes {
         return switch (node.op()) {
             case MatMul op -> product(op, node);
             case LayerNorm op -> norm(op, node);
+            case RowRegion op -> isWidenedNorm(op) ? widened(norm((LayerNorm) op.row(), node), node) : null;
             case PlainAttention op -> attention(op, node);
             default -> null;
         };
+    }
+
+    /** The type in which a node's phase computes: that of its result, where it does not make f32 of that at its end. */
+    static DType dtype(Node node) {
+        return node.op() instanceof RowRegion op && isWidenedNorm(op)
+                ? node.input(0).dtype()
+                : node.output().dtype();
+    }
+
+    /** Whether an operation is a norm and then a cast to f32, as at the end of an encoder of halves. */
+    private static boolean isWidenedNorm(RowRegion op) {
+        Region after = op.after();
+        return op.before() == null
+                && op.row() instanceof LayerNorm
+                && after != null
+                && after.steps().size() == 1
+                && after.steps().getFirst().op() instanceof Cast(DType to, boolean _)
+                && to == DType.F32;
+    }
+
+    private static @Nullable ResidentPhase widened(@Nullable ResidentPhase norm, Node node) {
+        return norm == null ? null : norm.widened(node.output());
     }
 
     /** What a value is a view of, or the value itself. */
@@ -88,7 +114,7 @@ final class ResidentNodes {
                 && op.bias()
                 && op.axis() == x.rank() - 1
                 && k <= MOST_NORMED
-                && k % chunk(node.output().dtype()) == 0
+                && k % chunk(dtype(node)) == 0
                 && node.input(1).shape().elements() == k
                 && node.input(2).shape().elements() == k;
         if (!fits) {

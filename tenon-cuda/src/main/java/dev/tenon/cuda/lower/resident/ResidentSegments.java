@@ -75,7 +75,7 @@ final class ResidentSegments {
             ResidentPhase phase = alone[i];
             boolean fits = phase != null
                     && isAlike(phase, first, head)
-                    && node.output().dtype() == work.get(from).output().dtype();
+                    && ResidentNodes.dtype(node) == ResidentNodes.dtype(work.get(from));
             if (fits || widens(node, made)) {
                 members.add(i);
                 made.addAll(node.outputs());
@@ -134,7 +134,7 @@ final class ResidentSegments {
                 members,
                 position,
                 phases(members),
-                work.get(members.getFirst()).output().dtype(),
+                ResidentNodes.dtype(work.get(members.getFirst())),
                 inside);
         return isSafe(segment, nodes) ? segment : null;
     }

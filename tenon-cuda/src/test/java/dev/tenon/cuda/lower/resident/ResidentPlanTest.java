@@ -19,6 +19,7 @@ import dev.tenon.cuda.port.DeviceProperties;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Which nodes become phases, and how these are spread, decided without a device. */
@@ -42,7 +43,7 @@ class ResidentPlanTest {
                 cooperative);
     }
 
-    private static Plan plan(long tokens) {
+    private static Plan plan(long tokens, CompilerOptions options) {
         Graph graph = GraphBuilder.build("layer", g -> {
             Value x = g.input("x", TensorType.of(DType.F16, 1, tokens, HIDDEN));
             Value seen = g.input("seen", TensorType.of(DType.F16, 1, 1, 1, tokens));
@@ -54,7 +55,7 @@ class ResidentPlanTest {
             Value wide = g.gelu(linear(g, y, HIDDEN, INNER));
             g.output("y", g.cast(norm(g, g.add(linear(g, wide, INNER, HIDDEN), y)), DType.F32));
         });
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> true);
+        Compiler compiler = new Compiler(options, node -> true);
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of()).plan();
@@ -73,7 +74,11 @@ class ResidentPlanTest {
     }
 
     private static ResidentSegment segment(long tokens) {
-        List<ResidentSegment> all = new ResidentSegments(plan(tokens)).all();
+        return segment(tokens, CompilerOptions.defaults());
+    }
+
+    private static ResidentSegment segment(long tokens, CompilerOptions options) {
+        List<ResidentSegment> all = new ResidentSegments(plan(tokens, options)).all();
         assertThat(all).hasSize(1);
         return all.getFirst();
     }
@@ -81,9 +86,22 @@ class ResidentPlanTest {
     @Test
     void layerIsOneSegmentBehindItsMask() {
         ResidentSegment segment = segment(16);
-        assertThat(segment.members()).hasSize(9);
+        assertThat(segment.members()).hasSize(8); // the last norm makes f32 itself
         assertThat(segment.position()).isGreaterThan(segment.members().getFirst());
-        assertThat(segment.inside()).hasSize(8);
+        assertThat(segment.inside()).hasSize(7);
+    }
+
+    @Test
+    void castBehindTheLastNormMakesNoOtherPhases() {
+        ResidentSegment fused = segment(16);
+        ResidentSegment apart = segment(16, CompilerOptions.defaults().withSkip(Set.of("fuse-row-regions")));
+        assertThat(apart.members()).hasSize(9);
+        assertThat(apart.inside()).hasSize(8);
+        assertThat(fused.dtype()).isEqualTo(DType.F16);
+        assertThat(apart.dtype()).isEqualTo(DType.F16);
+        assertThat(fused.phases().stream().map(ResidentPhase::sizes).toList())
+                .isEqualTo(apart.phases().stream().map(ResidentPhase::sizes).toList());
+        assertThat(fused.phases().getLast().at().y().dtype()).isEqualTo(DType.F32);
     }
 
     @Test
@@ -129,7 +147,7 @@ class ResidentPlanTest {
 
     @Test
     void longSequencesAreLeftToOtherSteps() {
-        assertThat(new ResidentSegments(plan(257)).all())
+        assertThat(new ResidentSegments(plan(257, CompilerOptions.defaults())).all())
                 .allSatisfy(segment -> assertThat(segment.phases()).noneMatch(phase -> phase.kind() == Kind.ATTENTION));
     }
 }
