@@ -66,7 +66,7 @@ class PlanLifeTest {
 
     @Test
     void plansPastTheBoundOfBytesGoAndTheNewestStays() {
-        long room = 4 * 1000; // for the numbers of one plan of 1000
+        long room = 8 * 1000; // for the numbers of one plan of 1000
         try (Engine engine = Engine.open(Target.cpu());
                 CompiledModel model = engine.compile(
                         COUNTED, Weights.none(), CompileOptions.defaults().withMaxPlanBytes(room));
