@@ -10,6 +10,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.Control;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Deferred;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Op;
@@ -220,13 +221,17 @@ final class HalfPrecision implements Pass {
                     || node.inputs().stream().anyMatch(input -> isShort(input, into));
         }
 
-        /** Products that add nothing up: angles of positions and frequencies are such, and need their digits. */
+        /**
+         * Products that add nothing up: angles of positions and frequencies are such, and need their digits. So may be
+         * one along a dim without a number, which waits for it.
+         */
         private static boolean isOuter(Node node) {
-            if (!(node.op() instanceof MatMul product) || !node.input(0).shape().isRanked()) {
+            if (!(node.op() instanceof MatMul product)) {
                 return false;
             }
             Shape a = node.input(0).shape();
-            return a.dim(a.rank() - (product.transposeA() ? 2 : 1)).is(1);
+            Dim summed = a.isRanked() ? a.dim(a.rank() - (product.transposeA() ? 2 : 1)) : Dim.unknown();
+            return !summed.isFixed() || summed.is(1);
         }
 
         private boolean isShort(Value old, Rewriter into) {

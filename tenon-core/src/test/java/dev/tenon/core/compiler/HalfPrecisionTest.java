@@ -8,6 +8,7 @@ import dev.tenon.core.build.GraphBuilder;
 import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.error.DTypeException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Dim;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
@@ -20,7 +21,9 @@ import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.testkit.Seeded;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -92,6 +95,32 @@ final class HalfPrecisionTest {
         double[] expected = Interpreter.run(graph, inputs).get("y").toDoubles();
         double[] actual = Interpreter.run(plan(graph, half), inputs).get("y").toDoubles();
         assertThat(actual).containsExactly(expected, within(half == DType.F16 ? 5e-3 : 4e-2));
+    }
+
+    /** A product along a dim without a number adds nothing up where that becomes 1. */
+    @Test
+    void anglesAlongDimsWithoutNumbersKeepTheirDigits() {
+        for (Dim summed : List.of(Dim.unknown(), Dim.named("k"))) {
+            Graph graph = GraphBuilder.build("angles", g -> {
+                Value positions = g.input("positions", DType.F32, Dim.named("n"), summed);
+                Value frequencies = g.input("frequencies", DType.F32, summed, Dim.of(2));
+                g.output("y", g.unary(UnaryFn.COS, g.matmul(positions, frequencies)));
+            });
+            Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false, new HalfStore(DType.F16));
+            Map<String, NdArray> inputs = Map.of(
+                    "positions",
+                    NdArray.of(TensorType.of(DType.F32, 3, 1), 7.0, 1025, 4099),
+                    "frequencies",
+                    NdArray.of(TensorType.of(DType.F32, 1, 2), 1.0, 0.1));
+            Map<String, TensorType> types = new HashMap<>();
+            inputs.forEach((name, values) -> types.put(name, values.type()));
+            Graph planned = compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
+                    .plan()
+                    .graph();
+            assertThat(Interpreter.run(planned, inputs).get("y").toDoubles())
+                    .as("%s", summed)
+                    .containsExactly(Interpreter.run(graph, inputs).get("y").toDoubles(), within(1e-6));
+        }
     }
 
     private static boolean multipliesShortMask(Node node) {
