@@ -4,6 +4,7 @@ import dev.tenon.core.compiler.rewrite.HalfStore;
 import dev.tenon.core.compiler.rewrite.Pass;
 import dev.tenon.core.compiler.rewrite.PassContext;
 import dev.tenon.core.compiler.rewrite.Rewriter;
+import dev.tenon.core.ir.Claimable;
 import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Graph;
@@ -67,12 +68,13 @@ final class HalfPrecision implements Pass {
         if (store == null) {
             return graph;
         }
-        Walk walk = new Walk(store);
+        Walk walk = new Walk(store, context);
         return Rewriter.rewrite(graph, walk::rewrite);
     }
 
     private static final class Walk {
         private final HalfStore store;
+        private final PassContext context;
         /** The short twin of an f32 value of the new graph, and the other way round. */
         private final Map<Value, Value> shorts = new HashMap<>();
 
@@ -97,8 +99,9 @@ final class HalfPrecision implements Pass {
                 UnaryFn.HARD_SWISH,
                 UnaryFn.CLIP);
 
-        Walk(HalfStore store) {
+        Walk(HalfStore store, PassContext context) {
             this.store = store;
+            this.context = context;
         }
 
         @Nullable
@@ -106,7 +109,7 @@ final class HalfPrecision implements Pass {
             boolean floats = node.outputs().stream().allMatch(value -> value.dtype() == DType.F32);
             if (floats && bears(node.op()) && startsOrFollows(node, into)) {
                 List<Value> inputs = halves(node, into);
-                if (inputs != null) {
+                if (inputs != null && runs(node.op(), inputs)) {
                     List<Value> results = into.addAll(node.op(), inputs);
                     return outward(node, results, into);
                 }
@@ -119,6 +122,11 @@ final class HalfPrecision implements Pass {
                                     .map(input -> isShort(input, into) ? wide(into.map(input), into) : into.map(input))
                                     .toList())
                     : null;
+        }
+
+        /** What a backend claimed of f32 it may not take of halves; then it stays f32. */
+        private boolean runs(Op op, List<Value> halves) {
+            return !(op instanceof Claimable) || context.claims(op, halves);
         }
 
         /**
