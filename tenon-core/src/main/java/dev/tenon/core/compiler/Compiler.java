@@ -59,6 +59,14 @@ public final class Compiler {
             throw new InputException("no pass " + String.join(" and ", unknown) + " can be skipped; expected some of "
                     + String.join(", ", optimisationNames()));
         }
+        List<String> unseen = options.dumpAfter().stream()
+                .filter(options.skip()::contains)
+                .sorted()
+                .toList();
+        if (!unseen.isEmpty()) {
+            throw new InputException("no graph can be dumped after " + String.join(" and ", unseen)
+                    + ", which is skipped; expected another pass, or all");
+        }
         this.options = options;
         this.sharing = options.shareMemory() ? sharing : MemoryPlanner.Sharing.NONE;
         this.context = new PassContext(claims, half);

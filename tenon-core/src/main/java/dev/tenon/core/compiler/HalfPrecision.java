@@ -80,7 +80,7 @@ final class HalfPrecision implements Pass {
         if (store == null) {
             return graph;
         }
-        Walk walk = new Walk(store);
+        Walk walk = new Walk(store, context);
         return Rewriter.rewrite(graph, walk::rewrite);
     }
 
@@ -124,6 +124,7 @@ final class HalfPrecision implements Pass {
 
     private static final class Walk {
         private final HalfStore store;
+        private final PassContext context;
         /** The short twin of an f32 value of the new graph, and the other way round. */
         private final Map<Value, Value> shorts = new HashMap<>();
 
@@ -148,8 +149,9 @@ final class HalfPrecision implements Pass {
                 UnaryFn.HARD_SWISH,
                 UnaryFn.CLIP);
 
-        Walk(HalfStore store) {
+        Walk(HalfStore store, PassContext context) {
             this.store = store;
+            this.context = context;
         }
 
         @Nullable
@@ -157,7 +159,7 @@ final class HalfPrecision implements Pass {
             boolean floats = node.outputs().stream().allMatch(value -> value.dtype() == DType.F32);
             if (floats && bears(node.op()) && startsOrFollows(node, into)) {
                 List<Value> inputs = halves(node, into);
-                if (inputs != null) {
+                if (inputs != null && runs(node.op(), inputs)) {
                     return outward(node, results(node, inputs, into), into);
                 }
             }
@@ -172,6 +174,11 @@ final class HalfPrecision implements Pass {
                                     .map(input -> isShort(input, into) ? wide(into.map(input), into) : into.map(input))
                                     .toList())
                     : null;
+        }
+
+        /** What a backend claimed of f32 it may not take of halves; then it stays f32. */
+        private boolean runs(Op op, List<Value> halves) {
+            return !(op instanceof Claimable) || context.claims(op, halves);
         }
 
         /** What waits for sizes keeps the dims that are known of its result. */

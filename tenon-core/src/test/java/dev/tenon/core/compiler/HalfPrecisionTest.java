@@ -17,12 +17,14 @@ import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.fn.BinaryFn;
 import dev.tenon.core.ir.fn.UnaryFn;
+import dev.tenon.core.ir.op.attention.PlainAttention;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.elementwise.Binary;
 import dev.tenon.core.testkit.Seeded;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,7 +36,11 @@ final class HalfPrecisionTest {
     }
 
     private static Graph plan(Graph graph, DType half) {
-        Compiler compiler = new Compiler(CompilerOptions.defaults(), node -> false, new HalfStore(half));
+        return plan(graph, half, node -> false);
+    }
+
+    private static Graph plan(Graph graph, DType half, Predicate<Node> claims) {
+        Compiler compiler = new Compiler(CompilerOptions.defaults(), claims, new HalfStore(half));
         Map<String, TensorType> types = new HashMap<>();
         graph.inputs().forEach(input -> types.put(input.name(), input.type()));
         return compiler.plan(compiler.prepare(graph, Map.of()), types, Map.of())
@@ -71,6 +77,31 @@ final class HalfPrecisionTest {
         double[] expected = Interpreter.run(graph, inputs).get("p").toDoubles();
         double[] actual = Interpreter.run(planned, inputs).get("p").toDoubles();
         assertThat(actual).containsExactly(expected, within(half == DType.F16 ? 5e-3 : 4e-2));
+    }
+
+    /** As on the CPU, whose attention is of f32 alone. */
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F16", "BF16"})
+    void whatIsClaimedOfF32AloneStaysF32(DType half) {
+        Seeded random = new Seeded(9);
+        Graph graph = GraphBuilder.build("heads", g -> {
+            Value x = g.input("x", TensorType.of(DType.F32, 1, 3, 8));
+            Value packed = g.reshape(g.matmul(x, weight(g, random, 8, 24)), 1, 3, 3, 2, 4);
+            Value y = g.add(new PlainAttention(false, true, 0.5, false), packed);
+            g.output("y", g.matmul(g.reshape(y, 1, 3, 8), weight(g, random, 8, 8)));
+        });
+        Graph some = plan(graph, half, node -> node.output().dtype() == DType.F32);
+        assertThat(some.nodes().stream().filter(node -> node.op() instanceof PlainAttention))
+                .as("%s", some)
+                .singleElement()
+                .satisfies(node -> assertThat(node.inputs()).allMatch(input -> input.dtype() == DType.F32));
+        Graph all = plan(graph, half, node -> true);
+        assertThat(all.nodes().stream().filter(node -> node.op() instanceof PlainAttention))
+                .as("%s", all)
+                .singleElement()
+                .satisfies(node -> assertThat(node.output().dtype()).isEqualTo(half));
     }
 
     /** Positions times frequencies, as exports of rotary embeddings have them: f16 has no odd numbers above 2048. */

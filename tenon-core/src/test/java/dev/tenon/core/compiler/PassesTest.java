@@ -75,6 +75,16 @@ public final class PassesTest {
     }
 
     @Test
+    void skippedPassLeavesNoGraphToDump() {
+        CompilerOptions options = CompilerOptions.defaults()
+                .withSkip(Set.of("cse", "fold-pads"))
+                .withDump(Set.of("all", "dce", "cse"), (pass, text) -> {});
+        assertThatThrownBy(() -> new Compiler(options, node -> false))
+                .isInstanceOf(InputException.class)
+                .hasMessage("no graph can be dumped after cse, which is skipped; expected another pass, or all");
+    }
+
+    @Test
     void areNamedForDumping() {
         assertThat(Compiler.passNames())
                 .containsExactly(

@@ -24,6 +24,7 @@ import dev.tenon.core.ir.op.normalisation.Softmax;
 import dev.tenon.core.ir.op.reduction.Reduce;
 import dev.tenon.core.options.CompileOptions;
 import dev.tenon.core.options.Precision;
+import dev.tenon.core.options.WeightType;
 import dev.tenon.core.runtime.CompiledModel;
 import dev.tenon.core.runtime.Engine;
 import dev.tenon.core.runtime.Session;
@@ -74,7 +75,12 @@ public final class ClaimedGraphs {
      * @return how often each operation ran as one step
      */
     public static Map<String, Integer> check(Engine engine, int seeds) {
-        return check(engine, seeds, seed -> new ClaimedGraphs(seed).build());
+        return check(engine, seeds, WeightType.UNCHANGED, seed -> new ClaimedGraphs(seed).build());
+    }
+
+    /** The same with weights kept in 16 bits, to what few steps of these come to. */
+    public static Map<String, Integer> checkHalves(Engine engine, int seeds, WeightType weights) {
+        return check(engine, seeds, weights, seed -> new ClaimedGraphs(seed).build());
     }
 
     /**
@@ -83,12 +89,15 @@ public final class ClaimedGraphs {
      * @param elements of a value, at least
      */
     public static Map<String, Integer> checkRows(Engine engine, int seeds, long elements) {
-        return check(engine, seeds, seed -> rows(seed, elements));
+        return check(engine, seeds, WeightType.UNCHANGED, seed -> rows(seed, elements));
     }
 
-    private static Map<String, Integer> check(Engine engine, int seeds, LongFunction<Graph> graphs) {
+    private static Map<String, Integer> check(
+            Engine engine, int seeds, WeightType weights, LongFunction<Graph> graphs) {
         Map<String, Integer> steps = new TreeMap<>();
-        CompileOptions strict = CompileOptions.defaults().withPrecision(Precision.STRICT);
+        CompileOptions strict =
+                CompileOptions.defaults().withPrecision(Precision.STRICT).withWeightType(weights);
+        Tolerance tolerance = tolerance(weights);
         for (long seed = 0; seed < seeds; seed++) {
             Graph graph = graphs.apply(seed);
             Map<String, NdArray> given = inputs(graph, seed);
@@ -99,14 +108,22 @@ public final class ClaimedGraphs {
                     Session session = model.newSession()) {
                 Map<String, Tensor> actual = session.run(tensors);
                 assertThat(actual.keySet()).isEqualTo(expected.keySet());
-                actual.forEach((name, tensor) -> Tolerance.of(DType.F32, LENGTH)
-                        .check(graph.toString(), expected.get(name), NdArray.read(tensor.type(), tensor.segment())));
+                actual.forEach((name, tensor) -> tolerance.check(
+                        graph.toString(), expected.get(name), NdArray.read(tensor.type(), tensor.segment())));
                 model.report()
                         .plans()
                         .forEach(plan -> plan.steps().forEach(step -> steps.merge(step.op(), 1, Integer::sum)));
             }
         }
         return steps;
+    }
+
+    private static Tolerance tolerance(WeightType weights) {
+        return switch (weights) {
+            case UNCHANGED -> Tolerance.of(DType.F32, LENGTH);
+            case F16 -> new Tolerance(0.03, 0.03);
+            case BF16 -> new Tolerance(0.2, 0.2);
+        };
     }
 
     private static Tensor tensor(NdArray array) {

@@ -100,7 +100,7 @@ final class HandedRowCases {
         boolean half = dtype == DType.F16 || dtype == DType.BF16;
         for (int row = 0; row < 3; row++) {
             double[] expected = Arrays.copyOfRange(x, row * n, row * n + n);
-            RowReference.apply(RowRule.SOFTMAX, expected, new double[0], new double[0], 0);
+            RowRun.reference(RowRule.SOFTMAX, expected, new double[0], new double[0], 0);
             double sum = 0;
             for (int j = 0; j < n; j++) {
                 double actual = y[row * n + j];

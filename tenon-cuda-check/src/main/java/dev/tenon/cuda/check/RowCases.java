@@ -172,7 +172,7 @@ final class RowCases {
         Tolerance tolerance = Tolerance.of(dtype, cols);
         for (int base = 0; base < x.length; base += cols) {
             double[] expected = Arrays.copyOfRange(x, base, base + cols);
-            RowReference.apply(rule, expected, gamma, beta, RowRun.EPSILON);
+            RowRun.reference(rule, expected, gamma, beta, RowRun.EPSILON);
             for (int i = 0; i < cols; i++) {
                 double rounded = Tolerance.rounded(dtype, expected[i]);
                 if (!tolerance.accepts(rounded, y[base + i])) {

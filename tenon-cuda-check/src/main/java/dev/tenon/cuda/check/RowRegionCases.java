@@ -68,6 +68,7 @@ final class RowRegionCases {
         cases.add(new KernelCase(KERNEL, "rows see what comes before unrounded", RowRegionCases::unrounded));
         cases.add(new KernelCase(KERNEL, "no rows, no columns", RowRegionCases::empty));
         cases.add(new KernelCase(KERNEL, "i32 divided by 0", RowRegionCases::division));
+        cases.add(new KernelCase(KERNEL, "i32 divided by 0 after", RowRegionCases::divisionAfter));
         cases.add(new KernelCase(KERNEL, "recorded", RowRegionCases::recorded));
         return cases;
     }
@@ -240,6 +241,23 @@ final class RowRegionCases {
         NdArray b = NdArray.of(TensorType.of(DType.I32, 1, 4), 1, 2, 0, 5);
         StepRun.Result result = new StepRun(stage, RegionForm.COMPILED).run(op, List.of(a, b));
         Tolerance.EXACT.check("fault", NdArray.of(TensorType.of(DType.I64, 2), 1, 0), result.fault());
+    }
+
+    /** The report is of the division, also where it is a step of its own behind one that reports nothing. */
+    private static void divisionAfter(KernelStage stage) {
+        Region after = new Region(
+                List.of(step(new Cast(DType.I32, true), 0), step(new Binary(BinaryFn.DIV), 2, 1)), List.of(1));
+        RowRegion op = new RowRegion(1, null, new LayerNorm(1, EPSILON, false, false), after);
+        List<NdArray> inputs =
+                List.of(numbers(DType.F32, 1, 4), NdArray.of(TensorType.of(DType.I32, 1, 4), 1, 2, 0, 5));
+        for (RegionForm form : List.of(RegionForm.COMPILED, RegionForm.INTERPRETED)) {
+            StepRun.Result result = new StepRun(stage, form).run(op, inputs);
+            Tolerance.EXACT.check("fault", NdArray.of(TensorType.of(DType.I64, 2), 1, 0), result.fault());
+            String words = result.step().fault(0);
+            if (!words.startsWith("division of an integer by zero")) {
+                throw new AssertionError(form + ": the report of 0 says " + words);
+            }
+        }
     }
 
     private static void recorded(KernelStage stage) {

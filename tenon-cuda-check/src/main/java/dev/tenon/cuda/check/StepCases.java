@@ -21,10 +21,6 @@ import dev.tenon.core.ir.op.movement.Expand;
 import dev.tenon.core.ir.op.movement.Slice;
 import dev.tenon.core.ir.op.movement.Transpose;
 import dev.tenon.core.ir.op.reduction.Reduce;
-import dev.tenon.cuda.kernel.Transposition;
-import dev.tenon.cuda.port.DeviceBuffer;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -35,9 +31,6 @@ import java.util.Random;
  */
 final class StepCases {
     private static final List<DType> FLOATS = List.of(DType.F32, DType.F16, DType.BF16, DType.F64);
-
-    /** Of memory on the way of a transposed weight: of the matrices, some go in one part and some in several. */
-    private static final long PASSAGE_BYTES = 32 * 1024;
 
     private StepCases() {}
 
@@ -95,7 +88,6 @@ final class StepCases {
         }
         cases.add(new KernelCase("elementwise", "i32 divided by 0", StepCases::division));
         cases.add(new KernelCase("gather", "index out of range", StepCases::outOfRange));
-        transpositions(cases);
         return cases;
     }
 
@@ -192,35 +184,5 @@ final class StepCases {
     /** Indices of an axis of that size, from either end. */
     private static Input indices(DType dtype, int size, long... sizes) {
         return new Input(TensorType.of(dtype, sizes), size);
-    }
-
-    /** Weights that are transposed on their way to the device: sizes about the tiles, several parts, every width. */
-    private static void transpositions(List<KernelCase> cases) {
-        for (DType type : List.of(DType.U8, DType.F16, DType.F32, DType.F64)) {
-            for (long[] sizes :
-                    new long[][] {{1, 1}, {31, 33}, {64, 32}, {65, 97}, {3, 300}, {300, 2}, {97, 257}, {0, 3}}) {
-                TensorType matrix = TensorType.of(type, sizes);
-                cases.add(new KernelCase("transposition", matrix.toString(), stage -> transposition(stage, matrix)));
-            }
-        }
-    }
-
-    private static void transposition(KernelStage stage, TensorType type) {
-        Random random = new Random(7);
-        NdArray matrix = NdArray.zeros(type);
-        for (int i = 0; i < matrix.size(); i++) {
-            matrix.set(i, (double) random.nextInt(251));
-        }
-        NdArray expected =
-                new Transpose(List.of(1, 0)).evaluate(List.of(matrix)).getFirst();
-        Transposition transposition = new Transposition(stage.modules(), type, PASSAGE_BYTES);
-        DeviceBuffer passage = stage.poisoned(transposition.passageBytes());
-        DeviceBuffer result = stage.poisoned(type.bytes());
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment elements = arena.allocate(type.bytes(), 16);
-            matrix.write(elements);
-            transposition.enqueue(stage.stream(), stage.arguments(), elements, passage, result.address());
-            Tolerance.EXACT.check("transposed", expected, stage.download(expected.type(), result));
-        }
     }
 }

@@ -152,7 +152,7 @@ public final class GpuLowering {
         String refusal = GpuRowRegionLowering.refusal(op, node, context);
         return refusal.isEmpty()
                 ? GpuRowRegionLowering.lower(op, node, context)
-                : PartsStep.lower(op, node, context, "row_fused: " + refusal);
+                : PartsStep.lower(op, node, context, "row_fused: " + refusal, GpuElementwiseLowering::fault);
     }
 
     private static Lowered lower(Primitive primitive, Node node, GpuLoweringContext context) {

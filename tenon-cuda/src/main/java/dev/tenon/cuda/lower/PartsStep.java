@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -36,17 +37,26 @@ final class PartsStep implements GpuStep {
 
     private final long own;
     private final String reason;
+    private final LongFunction<String> faults;
 
-    private PartsStep(List<GpuStep> steps, int[] slots, long[] between, long own, String reason) {
+    private PartsStep(
+            List<GpuStep> steps, int[] slots, long[] between, long own, String reason, LongFunction<String> faults) {
         this.steps = List.copyOf(steps);
         this.slots = slots;
         this.between = between;
         this.own = own;
         this.reason = reason;
+        this.faults = faults;
     }
 
-    /** The steps in order, or why one of them has no kernel. */
-    static Lowered lower(Composite op, Node node, GpuLoweringContext context, String reason) {
+    /**
+     * The steps in order, or why one of them has no kernel.
+     *
+     * @param reason why the node's own kernel cannot be made
+     * @param faults what a value means that one of the steps reports: all report by the number of the node
+     */
+    static Lowered lower(
+            Composite op, Node node, GpuLoweringContext context, String reason, LongFunction<String> faults) {
         GraphBuilder builder = new GraphBuilder(node.name());
         List<Value> operands = new ArrayList<>();
         for (Value input : node.inputs()) {
@@ -83,7 +93,7 @@ final class PartsStep implements GpuStep {
             }
         }
         long[] offsets = between.stream().mapToLong(Long::longValue).toArray();
-        return new PartsStep(steps, slots, offsets, workspace.bytes(), reason);
+        return new PartsStep(steps, slots, offsets, workspace.bytes(), reason, faults);
     }
 
     /** What the lowering of a part asks: its values are numbered, all else is the node's own. */
@@ -162,7 +172,7 @@ final class PartsStep implements GpuStep {
 
     @Override
     public String fault(long value) {
-        return steps.getFirst().fault(value);
+        return faults.apply(value);
     }
 
     @Override

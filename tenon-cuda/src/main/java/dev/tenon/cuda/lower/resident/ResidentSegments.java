@@ -131,11 +131,7 @@ final class ResidentSegments {
         }
         int position = position(members);
         ResidentSegment segment = new ResidentSegment(
-                members,
-                position,
-                phases(members),
-                ResidentNodes.dtype(work.get(members.getFirst())),
-                inside);
+                members, position, phases(members), ResidentNodes.dtype(work.get(members.getFirst())), inside);
         return isSafe(segment, nodes) ? segment : null;
     }
 
