@@ -6,7 +6,6 @@ import dev.tenon.cpu.loops.Convert;
 import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.NormFactors;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -29,10 +28,10 @@ final class LongSoftmaxStep implements CpuStep {
 
     private static final int BLOCK = FloatRows.BLOCK;
     private static final long CHUNK = 16L * BLOCK;
-    private static final long X_AT = 0;
-    private static final long Y_AT = FloatRows.BLOCK_BYTES;
+    private static final long X_AT = SoftmaxBlocks.X_AT;
+    private static final long Y_AT = SoftmaxBlocks.Y_AT;
     /** Of each chunk the sum and, behind it, the largest element; in the workspace of the first worker. */
-    private static final long FOUND_AT = 2 * FloatRows.BLOCK_BYTES;
+    private static final long FOUND_AT = SoftmaxBlocks.BYTES;
 
     private static final long FOUND_BYTES = 16;
 
@@ -40,6 +39,7 @@ final class LongSoftmaxStep implements CpuStep {
     private final long rows;
     private final long size;
     private final boolean log;
+    private final SoftmaxBlocks blocks;
     private final int input;
     private final int output;
     private final boolean kept;
@@ -53,6 +53,7 @@ final class LongSoftmaxStep implements CpuStep {
         this.rows = rows;
         this.size = size;
         this.log = log;
+        this.blocks = new SoftmaxBlocks(dtype);
         this.input = input;
         this.output = output;
         this.kept = dtype == DType.F32 && !log;
@@ -87,7 +88,7 @@ final class LongSoftmaxStep implements CpuStep {
                 int n = (int) Math.min(BLOCK, end - at);
                 sum += kept
                         ? loops.expSum(x, 4 * (first + at), max, frame.at(output), 4 * (first + at), n)
-                        : exponentials(loops, x, first + at, n, max, workspace);
+                        : blocks.exponentials(loops, x, first + at, n, max, workspace);
             }
             found.set(ValueLayout.JAVA_DOUBLE, FOUND_AT + FOUND_BYTES * chunk, sum);
             found.set(ValueLayout.JAVA_FLOAT, FOUND_AT + FOUND_BYTES * chunk + 8, max);
@@ -126,39 +127,16 @@ final class LongSoftmaxStep implements CpuStep {
         for (long at = chunk * CHUNK; at < end; at += BLOCK) {
             int n = (int) Math.min(BLOCK, end - at);
             if (log) {
-                logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), workspace);
+                blocks.logarithms(loops, x, y, first + at, n, new NormFactors(max, 1, minusLog), workspace);
             } else if (kept && factor == 0) {
                 loops.fill(y, 4 * (first + at), 0, n); // what is kept is NaN where the chunk is -infinity alone
             } else if (kept) {
                 loops.affine(y, 4 * (first + at), y, 4 * (first + at), factor, 0, n);
             } else {
-                exponentials(loops, x, first + at, n, max, workspace);
+                blocks.exponentials(loops, x, first + at, n, max, workspace);
                 loops.affine(workspace, Y_AT, workspace, Y_AT, factor, 0, n);
                 Convert.store(dtype, workspace, Y_AT, y, first + at, n);
             }
-        }
-    }
-
-    private double exponentials(Loops loops, MemorySegment x, long from, int n, float max, MemorySegment workspace) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
-        return loops.expSum(block, FloatRows.offset(dtype, from, X_AT), max, workspace, Y_AT, n);
-    }
-
-    private void logarithms(
-            Loops loops,
-            MemorySegment x,
-            MemorySegment y,
-            long from,
-            int n,
-            NormFactors factors,
-            MemorySegment workspace) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
-        Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
-        boolean direct = dtype == DType.F32;
-        Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
-        loops.normalise(source, target, n, factors, Place.NONE, Place.NONE);
-        if (!direct) {
-            Convert.store(dtype, workspace, Y_AT, y, from, n);
         }
     }
 

@@ -6,7 +6,6 @@ import dev.tenon.cpu.loops.FloatRows;
 import dev.tenon.cpu.loops.Loops;
 import dev.tenon.cpu.machine.Matrix;
 import dev.tenon.cpu.machine.NormFactors;
-import dev.tenon.cpu.machine.Place;
 import dev.tenon.cpu.machine.SoftmaxKernel;
 import dev.tenon.cpu.step.CpuFrame;
 import dev.tenon.cpu.step.CpuStep;
@@ -23,13 +22,14 @@ final class SoftmaxStep implements CpuStep, RangeTask {
 
     private static final long STREAM_SIZE = 2048;
 
-    private static final long X_AT = 0;
-    private static final long Y_AT = FloatRows.BLOCK_BYTES;
+    private static final long X_AT = SoftmaxBlocks.X_AT;
+    private static final long Y_AT = SoftmaxBlocks.Y_AT;
 
     private final DType dtype;
     private final long rows;
     private final long size;
     private final boolean log;
+    private final SoftmaxBlocks blocks;
     private final int input;
     private final int output;
 
@@ -38,6 +38,7 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         this.rows = rows;
         this.size = size;
         this.log = log;
+        this.blocks = new SoftmaxBlocks(dtype);
         this.input = input;
         this.output = output;
     }
@@ -98,54 +99,24 @@ final class SoftmaxStep implements CpuStep, RangeTask {
         double sum = 0;
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
-            sum += exponentials(
-                    loops, x, first + at, n, max, direct ? y : workspace, direct ? 4 * (first + at) : Y_AT, workspace);
+            sum += direct
+                    ? loops.expSum(x, 4 * (first + at), max, y, 4 * (first + at), n)
+                    : blocks.exponentials(loops, x, first + at, n, max, workspace);
         }
         for (long at = 0; at < size; at += BLOCK) {
             int n = (int) Math.min(BLOCK, size - at);
             if (log) {
-                logarithms(loops, x, y, first + at, n, max, (float) -Math.log(sum), workspace);
+                blocks.logarithms(
+                        loops, x, y, first + at, n, new NormFactors(max, 1, (float) -Math.log(sum)), workspace);
             } else if (direct) {
                 loops.affine(y, 4 * (first + at), y, 4 * (first + at), (float) (1 / sum), 0, n);
             } else {
                 if (!keep) {
-                    exponentials(loops, x, first + at, n, max, workspace, Y_AT, workspace);
+                    blocks.exponentials(loops, x, first + at, n, max, workspace);
                 }
                 loops.affine(workspace, Y_AT, workspace, Y_AT, (float) (1 / sum), 0, n);
                 Convert.store(dtype, workspace, Y_AT, y, first + at, n);
             }
-        }
-    }
-
-    private double exponentials(
-            Loops loops,
-            MemorySegment x,
-            long from,
-            int n,
-            float max,
-            MemorySegment to,
-            long toOffset,
-            MemorySegment workspace) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
-        return loops.expSum(block, FloatRows.offset(dtype, from, X_AT), max, to, toOffset, n);
-    }
-
-    private void logarithms(
-            Loops loops,
-            MemorySegment x,
-            MemorySegment y,
-            long from,
-            int n,
-            float max,
-            float minusLog,
-            MemorySegment workspace) {
-        MemorySegment block = FloatRows.segment(dtype, x, from, n, workspace, X_AT);
-        Place source = new Place(block, FloatRows.offset(dtype, from, X_AT));
-        boolean direct = dtype == DType.F32;
-        Place target = direct ? new Place(y, 4 * from) : new Place(workspace, Y_AT);
-        loops.normalise(source, target, n, new NormFactors(max, 1, minusLog), Place.NONE, Place.NONE);
-        if (!direct) {
-            Convert.store(dtype, workspace, Y_AT, y, from, n);
         }
     }
 

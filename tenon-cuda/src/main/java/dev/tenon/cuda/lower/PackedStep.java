@@ -1,8 +1,6 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.backend.Program;
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Broadcast;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
@@ -10,10 +8,7 @@ import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.TensorType;
 import dev.tenon.core.ir.Value;
 import dev.tenon.core.ir.op.elementwise.Cast;
-import dev.tenon.core.options.Precision;
-import dev.tenon.cuda.blas.Blas;
 import dev.tenon.cuda.kernel.ElementwiseKernels;
-import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
@@ -122,52 +117,10 @@ final class PackedStep implements GpuStep {
         }
         Map<Value, Integer> slots = new HashMap<>();
         Stream.concat(operands.stream(), results.stream()).forEach(value -> slots.put(value, slots.size()));
-        return switch (GpuLowering.lower(onBytes, new OnBytes(context, slots))) {
+        return switch (GpuLowering.lower(onBytes, new NumberedContext(context, slots))) {
             case GpuStep step -> new PackedStep(node, step, context);
             case NoKernel none -> none;
         };
-    }
-
-    /** What the lowering on bytes asks: its operands are numbered, all else is the node's own. */
-    private record OnBytes(GpuLoweringContext context, Map<Value, Integer> slots) implements GpuLoweringContext {
-        @Override
-        public int slot(Value value) {
-            Integer slot = slots.get(value);
-            if (slot == null) {
-                throw new IllegalArgumentException(value + " is no operand of the step on bytes");
-            }
-            return slot;
-        }
-
-        @Override
-        public int transposedSlot(Value matrix) {
-            throw new IllegalArgumentException(matrix + " is no constant of the step on bytes");
-        }
-
-        @Override
-        public Kernels kernels() {
-            return context.kernels();
-        }
-
-        @Override
-        public Precision precision() {
-            return context.precision();
-        }
-
-        @Override
-        public Blas blas() {
-            return context.blas();
-        }
-
-        @Override
-        public Program onHost(Plan plan, String reason) {
-            return context.onHost(plan, reason);
-        }
-
-        @Override
-        public int stepNumber() {
-            return context.stepNumber();
-        }
     }
 
     @Override

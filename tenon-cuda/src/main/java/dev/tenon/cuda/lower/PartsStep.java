@@ -1,21 +1,15 @@
 package dev.tenon.cuda.lower;
 
-import dev.tenon.core.backend.Program;
 import dev.tenon.core.build.GraphBuilder;
-import dev.tenon.core.compiler.Plan;
 import dev.tenon.core.ir.Composite;
 import dev.tenon.core.ir.Graph;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Value;
-import dev.tenon.core.options.Precision;
-import dev.tenon.cuda.blas.Blas;
-import dev.tenon.cuda.kernel.Kernels;
 import dev.tenon.cuda.lower.step.GpuFrame;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.Lowered;
 import dev.tenon.cuda.lower.step.NoKernel;
-import dev.tenon.cuda.lower.step.RegionForm;
 import dev.tenon.cuda.lower.step.Workspace;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,7 +79,7 @@ final class PartsStep implements GpuStep {
                     between.add(workspace.take(value.type().bytes()));
                 }
             }
-            switch (GpuLowering.lower(part, new Numbered(context, numbers))) {
+            switch (GpuLowering.lower(part, new NumberedContext(context, numbers))) {
                 case GpuStep step -> steps.add(step);
                 case NoKernel none -> {
                     return none;
@@ -94,58 +88,6 @@ final class PartsStep implements GpuStep {
         }
         long[] offsets = between.stream().mapToLong(Long::longValue).toArray();
         return new PartsStep(steps, slots, offsets, workspace.bytes(), reason, faults);
-    }
-
-    /** What the lowering of a part asks: its values are numbered, all else is the node's own. */
-    private record Numbered(GpuLoweringContext context, Map<Value, Integer> numbers) implements GpuLoweringContext {
-        @Override
-        public int slot(Value value) {
-            Integer number = numbers.get(value);
-            if (number == null) {
-                throw new IllegalArgumentException(value + " is no value of the parts");
-            }
-            return number;
-        }
-
-        @Override
-        public int transposedSlot(Value matrix) {
-            throw new IllegalArgumentException(matrix + " is no constant of the parts");
-        }
-
-        @Override
-        public Kernels kernels() {
-            return context.kernels();
-        }
-
-        @Override
-        public Precision precision() {
-            return context.precision();
-        }
-
-        @Override
-        public Blas blas() {
-            return context.blas();
-        }
-
-        @Override
-        public Program onHost(Plan plan, String reason) {
-            return context.onHost(plan, reason);
-        }
-
-        @Override
-        public RegionForm regions() {
-            return context.regions();
-        }
-
-        @Override
-        public String compilerRefused() {
-            return context.compilerRefused();
-        }
-
-        @Override
-        public int stepNumber() {
-            return context.stepNumber();
-        }
     }
 
     @Override

@@ -50,16 +50,7 @@ struct Shared {
     __device__ __forceinline__ u32 free(int stage) const { return barriers + 8 * (STEPS + STAGES + stage); }
 };
 
-// A place in the ring, and the parity of its phase.
-struct Place {
-    u32 stage;
-    u32 parity;
-
-    __device__ __forceinline__ void skip(int steps) {
-        stage += steps;
-        while (stage >= STAGES) stage -= STAGES, parity ^= 1;
-    }
-};
+using Place = RingPlace<STAGES>;
 
 __device__ __forceinline__ void fetch_part(const TensorMap& right, const Shared& shared, Place& place, int tile, int step) {
     await_phase(shared.free(place.stage), place.parity ^ 1);
@@ -76,7 +67,7 @@ __device__ __forceinline__ void fetch_part(const TensorMap& right, const Shared&
 }
 
 __device__ __forceinline__ void fetch(const Problem& at, const TensorMap& left, const TensorMap& right, const Shared& shared) {
-    Place place = {0, 0};
+    Place place;
     for (int step = 0; step < STEPS; step++) {
         expect_bytes(shared.rows_full(step), PART);
         copy_box(shared.rows + step * PART, left, step * 64, static_cast<i32>(at.row0), shared.rows_full(step));
@@ -123,7 +114,7 @@ __device__ __forceinline__ void consume(const Problem& at, const Shared& shared)
     i64 row = at.row0 + own * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4;
     bool teller = threadIdx.x % GROUP == 0;
     float sums[COLUMNS / 8][4];
-    Place place = {0, 0};
+    Place place;
     if (number >= 2) place.skip(STEPS);
     bool begun = false;
 #pragma unroll 1

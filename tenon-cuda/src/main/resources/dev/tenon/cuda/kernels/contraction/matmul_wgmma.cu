@@ -47,15 +47,7 @@ struct Shared {
     __device__ __forceinline__ u32 free(u32 stage) const { return barriers + 8 * (STAGES + stage); }
 };
 
-// A place in the ring, and the parity of its phase.
-struct Place {
-    u32 stage = 0;
-    u32 parity = 0;
-
-    __device__ __forceinline__ void next() {
-        if (++stage == STAGES) stage = 0, parity ^= 1;
-    }
-};
+using Place = RingPlace<STAGES>;
 
 // The tiles of this block, one after the other.
 struct Walk {

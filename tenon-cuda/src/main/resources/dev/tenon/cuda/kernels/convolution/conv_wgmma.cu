@@ -70,15 +70,7 @@ struct Tile {
         __device__ __forceinline__ u32 free(int stage) const { return barriers + 8 * (STAGES + stage); }
     };
 
-    // A place in the ring, and the parity of its phase.
-    struct Place {
-        int stage = 0;
-        u32 parity = 0;
-
-        __device__ __forceinline__ void next() {
-            if (++stage == STAGES) stage = 0, parity ^= 1;
-        }
-    };
+    using Place = RingPlace<STAGES>;
 
     // Steps of k from one to the other: cells, and within a cell channels.
     static __device__ __forceinline__ void fetch(

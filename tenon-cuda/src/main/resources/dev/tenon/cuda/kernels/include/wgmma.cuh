@@ -136,6 +136,22 @@ __device__ __forceinline__ void expect_bytes(u32 barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
+// A place in a ring of so many stages, and the parity of its phase.
+template <int STAGES>
+struct RingPlace {
+    u32 stage = 0;
+    u32 parity = 0;
+
+    __device__ __forceinline__ void next() {
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+
+    __device__ __forceinline__ void skip(int steps) {
+        stage += steps;
+        while (stage >= STAGES) stage -= STAGES, parity ^= 1;
+    }
+};
+
 // Copies the map's box whose first element is (column, row) to shared memory, zeros for what lies outside the matrix; done when the barrier
 // has its bytes. Asked for by one thread. Barriers are shown to the copy engine first.
 __device__ __forceinline__ void copy_box(u32 shared, const TensorMap& map, i32 column, i32 row, u32 barrier) {

@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(WARP ? 128 : THREADS, WARP ? 4 : 51
     bool small = rows * cols <= 0x7fffffff;
 
     await_predecessor();
-    A v[PACKS * W + 1];  // the rules' loose element is none here
+    A v[PACKS * W + 1];  // the last place is for the rules' loose element, unused
     int count = 0;
 #pragma unroll
     for (int first = 0; first < PACKS; first += BATCH) {

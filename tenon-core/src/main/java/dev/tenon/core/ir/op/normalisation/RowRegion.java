@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * operation. Types and shapes follow from each part's own rule. A device that runs it whole need not round what passes
  * from one part to the next to a short type.
  *
- * @param operands inputs that come before the parameters: those of {@code before}; 1 where there is none
+ * @param operands inputs that come before the parameters: those of {@code before}, else 1
  * @param before gives what the rows are; null for nothing
  * @param row a {@link Softmax}, {@link LogSoftmax}, {@link LayerNorm}, {@link RmsNorm} or {@link Reduce}
  * @param after of the row operation's result, which is its first input; null for nothing

@@ -1,0 +1,68 @@
+package dev.tenon.cuda.lower;
+
+import dev.tenon.core.backend.Program;
+import dev.tenon.core.compiler.Plan;
+import dev.tenon.core.ir.Value;
+import dev.tenon.core.options.Precision;
+import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.kernel.Kernels;
+import dev.tenon.cuda.lower.step.GpuLoweringContext;
+import dev.tenon.cuda.lower.step.RegionForm;
+import java.util.Map;
+
+/**
+ * What the lowering of a step asks whose values have places of their own: these are numbered, all else is the node's.
+ *
+ * @param context the node's
+ * @param numbers of the values
+ */
+record NumberedContext(GpuLoweringContext context, Map<Value, Integer> numbers) implements GpuLoweringContext {
+    @Override
+    public int slot(Value value) {
+        Integer number = numbers.get(value);
+        if (number == null) {
+            throw new IllegalArgumentException(value + " has no place within the step");
+        }
+        return number;
+    }
+
+    @Override
+    public int transposedSlot(Value matrix) {
+        throw new IllegalArgumentException(matrix + " is no constant within the step");
+    }
+
+    @Override
+    public Kernels kernels() {
+        return context.kernels();
+    }
+
+    @Override
+    public Precision precision() {
+        return context.precision();
+    }
+
+    @Override
+    public Blas blas() {
+        return context.blas();
+    }
+
+    @Override
+    public Program onHost(Plan plan, String reason) {
+        return context.onHost(plan, reason);
+    }
+
+    @Override
+    public RegionForm regions() {
+        return context.regions();
+    }
+
+    @Override
+    public String compilerRefused() {
+        return context.compilerRefused();
+    }
+
+    @Override
+    public int stepNumber() {
+        return context.stepNumber();
+    }
+}
