@@ -1,6 +1,7 @@
 """PyTorch's all-MiniLM-L6-v2 shape (Hugging Face BertModel with SDPA, random weights), timed like `tenon bench model --device cuda`: host time
 of a replayed CUDA graph and a wait, inputs and outputs on the device. One JSON object a line.
-    python3 minilm_torch.py [--eager] [f32|f16|bf16] BATCHxTOKENS…      (f32 runs in TF32)"""
+    python3 minilm_torch.py [--eager] [--compile MODE] [--bert-base] [f32|f16|bf16] BATCHxTOKENS…      (f32 runs in TF32)
+MODE is one of torch.compile, for example reduce-overhead or max-autotune. --bert-base is BERT-base's shape instead."""
 import json
 import statistics
 import sys
@@ -30,15 +31,17 @@ def median_us(work, least=50, seconds=1.0):
 
 def main():
     arguments = sys.argv[1:]
-    eager = "--eager" in arguments
-    arguments = [a for a in arguments if a != "--eager"]
+    eager, base, mode = "--eager" in arguments, "--bert-base" in arguments, None
+    if "--compile" in arguments:
+        mode = arguments.pop(arguments.index("--compile") + 1)
+    arguments = [a for a in arguments if not a.startswith("--")]
     dtype = arguments[0] if arguments else "f32"
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(1)
     config = BertConfig(
-        vocab_size=30522, hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536, hidden_act="gelu",
-        max_position_embeddings=512, attn_implementation="sdpa")
+        vocab_size=30522, hidden_size=768 if base else 384, num_hidden_layers=12 if base else 6, num_attention_heads=12,
+        intermediate_size=3072 if base else 1536, hidden_act="gelu", max_position_embeddings=512, attn_implementation="sdpa")
     model = BertModel(config, add_pooling_layer=False).eval().to("cuda", DTYPES[dtype])
     for shape in arguments[1:] or SHAPES:
         batch, tokens = map(int, shape.split("x"))
@@ -62,11 +65,17 @@ def main():
             with torch.cuda.graph(graph):
                 run()
             variants["cuda graph"] = graph.replay
+            if mode:
+                torch._dynamo.reset()
+                compiled = torch.compile(
+                    lambda ids, mask, types: model(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state,
+                    mode=mode, dynamic=False)
+                variants["torch.compile " + mode] = lambda: compiled(ids, mask, types)
             for name, work in variants.items():
                 median, p95, low, high = median_us(work)
                 print(json.dumps({
                     "bench": "model", "peer": "pytorch " + torch.__version__, "card": torch.cuda.get_device_name(),
-                    "params": {"model": "MiniLM-L6", "shape": shape, "weights": dtype}, "variant": name,
+                    "params": {"model": "BERT-base" if base else "MiniLM-L6", "shape": shape, "weights": dtype}, "variant": name,
                     "median_us": round(median, 1), "p95_us": round(p95, 1), "min_us": round(low, 1), "max_us": round(high, 1)}), flush=True)
 
 
