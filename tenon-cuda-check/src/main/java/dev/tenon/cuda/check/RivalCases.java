@@ -69,13 +69,36 @@ final class RivalCases {
         Rival rival = run.make(conv, inputs.stream().map(NdArray::type).toList())
                 .rivals()
                 .getFirst();
+        List<@Nullable NdArray> operands = new ArrayList<>(inputs.subList(0, 2));
+        operands.add(epilogue.bias() ? inputs.get(2) : null);
+        operands.add(epilogue.residual() ? inputs.getLast() : null);
+        List<TensorType> types =
+                List.of(inputs.get(0).type(), inputs.get(1).type(), TensorType.of(type, OUTPUTS), result);
+        NdArray y = tried(stage, rival, operands, types, result);
+        Tolerance base = Tolerance.of(type, channels * CELLS);
+        double step = type == DType.F32 ? 4 * Tolerance.epsilon(DType.F16) : 0; // TF32
+        new Tolerance(base.relative() + step, base.absolute() + step)
+                .check(Rival.ALGORITHM, Interpreter.run(conv, inputs).getFirst(), y);
+    }
+
+    /**
+     * What a rival's trial makes.
+     *
+     * @param operands null where there is none
+     * @param types of the operands; the result follows them
+     */
+    static NdArray tried(
+            KernelStage stage,
+            Rival rival,
+            List<@Nullable NdArray> operands,
+            List<TensorType> types,
+            TensorType result) {
         DeviceBuffer memory = stage.poisoned(rival.trialBytes());
-        long at = upload(stage, memory, 0, inputs.get(0), inputs.get(0).type());
-        at = upload(stage, memory, at, inputs.get(1), inputs.get(1).type());
-        at = upload(stage, memory, at, epilogue.bias() ? inputs.get(2) : null, TensorType.of(type, OUTPUTS));
-        at = upload(stage, memory, at, epilogue.residual() ? inputs.getLast() : null, result);
-        Tunable.Trial trial = rival.trial();
-        try (trial) {
+        long at = 0;
+        for (int i = 0; i < operands.size(); i++) {
+            at = upload(stage, memory, at, operands.get(i), types.get(i));
+        }
+        try (Tunable.Trial trial = rival.trial()) {
             if (!trial.prepare()) {
                 throw new AssertionError("the rival cannot run");
             }
@@ -84,11 +107,7 @@ final class RivalCases {
             }
             stage.stream().synchronize();
         }
-        NdArray y = download(stage, memory, at, result);
-        Tolerance base = Tolerance.of(type, channels * CELLS);
-        double step = type == DType.F32 ? 4 * Tolerance.epsilon(DType.F16) : 0; // TF32
-        new Tolerance(base.relative() + step, base.absolute() + step)
-                .check(trial.algorithm(), Interpreter.run(conv, inputs).getFirst(), y);
+        return download(stage, memory, at, result);
     }
 
     /** Where the next operand lies. */

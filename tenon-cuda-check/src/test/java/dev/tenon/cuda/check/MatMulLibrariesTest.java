@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.tenon.core.error.TenonException;
 import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.Interpreter;
 import dev.tenon.core.ir.NdArray;
 import dev.tenon.core.ir.TensorType;
+import dev.tenon.core.ir.Tolerance;
 import dev.tenon.core.ir.fn.UnaryFn;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
@@ -15,6 +17,7 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.core.testkit.Await;
 import dev.tenon.core.testkit.ChildJvm;
 import dev.tenon.cuda.blas.Blas;
+import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.platform.GpuPlatforms;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuPlatform;
@@ -209,6 +212,44 @@ class MatMulLibrariesTest {
                 Blas later = Blas.of(context, without)) {
             StepRun.Result known = new StepRun(stage, later, Precision.STRICT).check(op, inputs, 136);
             assertThat(known.step().tier()).isEqualTo(fastest.step().tier());
+        }
+    }
+
+    /** The kernels of warpgroups, on sizes that no other test uses. */
+    @Test
+    void aKernelOfOursIsTimedBesideTheLibrary() {
+        requireLibraries();
+        Assumptions.assumeTrue(
+                context.device().architecture().number() == 90
+                        && stage.modules().compilesSpecific(),
+                "kernels of warpgroups are for compute capability 9.0");
+        for (boolean alongB : new boolean[] {false, true}) {
+            MatMul op = new MatMul(false, alongB, Epilogue.NONE.withBias());
+            List<NdArray> inputs = MatMulCases.inputs(DType.F16, op, new long[0], new long[0], 4104, 520, 392);
+            List<TensorType> types = inputs.stream().map(NdArray::type).toList();
+            StepRun run = new StepRun(stage, blas, Precision.STRICT);
+            StepRun.Made made = run.make(op, types);
+            assertThat(made.rivals()).hasSize(1);
+            NdArray y = RivalCases.tried(
+                    stage,
+                    made.rivals().getFirst(),
+                    new ArrayList<>(inputs),
+                    types,
+                    TensorType.of(DType.F16, 4104, 520));
+            Tolerance.of(DType.F16, 392)
+                    .check("the rival", Interpreter.run(op, inputs).getFirst(), y);
+            StepRun.Result first = run.check(op, inputs, 392);
+            resting.set(true);
+            Await.until("the algorithms and the kernel are timed", tuner::settled);
+            resting.set(false);
+            assertThat(first.step().tier()).contains("cuBLASLt");
+            try (Blas later = Blas.of(context, Tuner.of(context, _ -> null, () -> true))) {
+                GpuStep found = new StepRun(stage, later, Precision.STRICT)
+                        .check(op, inputs, 392)
+                        .step();
+                System.out.println("a product timed beside ours: " + found.tier() + "; " + found.passedOver());
+                assertThat(found.tier() + found.passedOver()).contains("autotuned over");
+            }
         }
     }
 

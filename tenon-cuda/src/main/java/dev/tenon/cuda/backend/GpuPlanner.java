@@ -325,8 +325,8 @@ final class GpuPlanner implements GpuLoweringContext {
     }
 
     @Override
-    public LtAnswer prepare(GemmProblem problem) {
-        return resources.prepare(problem);
+    public LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
+        return resources.prepare(problem, rival);
     }
 
     @Override

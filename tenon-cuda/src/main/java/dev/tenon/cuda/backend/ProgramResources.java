@@ -47,8 +47,8 @@ final class ProgramResources implements AutoCloseable {
     }
 
     /** A product that cuBLASLt makes, prepared until close. */
-    synchronized LtAnswer prepare(GemmProblem problem) {
-        LtAnswer answer = blas.prepare(problem);
+    synchronized LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
+        LtAnswer answer = blas.prepare(problem, rival);
         if (answer instanceof LtProduct product) {
             products.add(product);
         }

@@ -8,6 +8,7 @@ import dev.tenon.cuda.blas.GemmProblem.Activation;
 import dev.tenon.cuda.port.GpuContext;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Tuner;
 import dev.tenon.cuda.tuning.TuningRecords;
 import dev.tenon.nativelib.cublas.Cublas;
@@ -147,7 +148,7 @@ public final class Blas implements AutoCloseable {
         try {
             long library = ltHandle();
             if (library != 0) {
-                device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null).destroy());
+                device.call(() -> new LtProduct(USUAL, library, workspaceBytes(), null, null).destroy());
             }
         } catch (TenonException | OutOfMemoryError e) {
             // the first product meets the same, and says so
@@ -174,6 +175,15 @@ public final class Blas implements AutoCloseable {
      * given back by {@link #release} as often as it was prepared is gone.
      */
     public LtAnswer prepare(GemmProblem problem) {
+        return prepare(problem, null);
+    }
+
+    /**
+     * The same where a kernel of ours may make the product; that it was the fastest is an answer then.
+     *
+     * @param rival timed beside the library's algorithms; null for none
+     */
+    public LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
         lock.lock();
         try {
             LtAnswer known = answers.get(problem);
@@ -183,7 +193,7 @@ public final class Blas implements AutoCloseable {
                 if (device == null || library.handle() == 0) {
                     return new LtAnswer.Refusal(library.unavailable());
                 }
-                known = ask(problem, device, library.handle());
+                known = ask(problem, rival, device, library.handle());
                 answers.put(problem, known);
             }
             if (known instanceof LtProduct product) {
@@ -213,11 +223,14 @@ public final class Blas implements AutoCloseable {
         }
     }
 
-    private LtAnswer ask(GemmProblem problem, GpuContext device, long library) {
+    private LtAnswer ask(GemmProblem problem, @Nullable Rival rival, GpuContext device, long library) {
         LtProduct[] made = new LtProduct[1];
         TuningRecords found = records();
         Choice choice = found == null ? null : found.get(LtProduct.problemClass(problem, workspaceBytes()));
-        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice));
+        if (choice != null && rival != null && choice.algorithm().equals(Rival.ALGORITHM)) {
+            return new LtAnswer.Slower("a kernel of ours is faster, " + Choice.words(choice.timed()));
+        }
+        device.call(() -> made[0] = new LtProduct(problem, library, workspaceBytes(), choice, rival));
         LtProduct product = made[0];
         if (!product.refusal().isEmpty()) {
             device.call(product::destroy);

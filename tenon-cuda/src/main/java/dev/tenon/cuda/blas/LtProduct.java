@@ -3,6 +3,7 @@ package dev.tenon.cuda.blas;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.port.GpuStream;
 import dev.tenon.cuda.tuning.Choice;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.cuda.tuning.Tunable;
 import dev.tenon.nativelib.cublas.CublasConstants;
 import dev.tenon.nativelib.cublas.CublasLibrary;
@@ -37,6 +38,7 @@ public final class LtProduct implements LtAnswer, Tunable {
      */
     final ReentrantLock lock = new ReentrantLock();
 
+    private final @Nullable Rival rival;
     private final Arena arena = Arena.ofShared();
     private final List<MemorySegment> candidates = new ArrayList<>();
     /** Never written again once it is here; another one takes its place. */
@@ -57,14 +59,16 @@ public final class LtProduct implements LtAnswer, Tunable {
      * The context is current.
      *
      * @param known what was found for problems like this one; null for nothing
+     * @param rival timed beside the library's algorithms; null for none
      */
-    LtProduct(GemmProblem problem, long handle, long workspaceBytes, @Nullable Choice known) {
+    LtProduct(GemmProblem problem, long handle, long workspaceBytes, @Nullable Choice known, @Nullable Rival rival) {
         this.problem = problem;
         this.handle = handle;
         this.workspaceBytes = workspaceBytes;
+        this.rival = rival;
         try {
             describe();
-            if (known == null || !take(known)) {
+            if (known == null || !adopt(known)) {
                 ask();
             }
         } catch (RuntimeException | Error e) {
@@ -180,25 +184,34 @@ public final class LtProduct implements LtAnswer, Tunable {
         return "rows " + Tunable.near(problem.m()) + " of " + problem.withRows(1) + " in " + workspaceBytes;
     }
 
-    /** How many algorithms the library offered. */
+    /** How many algorithms may be timed: those that the library offered, and the rival's. */
     int candidates() {
-        return candidates.size();
+        return candidates.size() + (rival == null ? 0 : 1);
     }
 
     @Override
-    public List<LtTrial> trials() {
-        return candidates.stream()
-                .map(algorithm -> new LtTrial(this, algorithm))
-                .toList();
+    public List<Trial> trials() {
+        List<Trial> all = new ArrayList<>();
+        candidates.forEach(algorithm -> all.add(new LtTrial(this, algorithm)));
+        if (rival != null) {
+            all.add(Math.min(1, all.size()), rival.trial()); // behind the favourite: there may be no time for the last
+        }
+        return all;
     }
 
     @Override
     public long trialBytes() {
-        return LtTrial.Operands.of(this).bytes();
+        long bytes = LtTrial.Operands.of(this).bytes();
+        return rival == null ? bytes : Math.max(bytes, rival.trialBytes());
     }
 
     @Override
     public boolean take(Choice choice) {
+        // the next that is prepared runs by a rival
+        return choice.algorithm().equals(Rival.ALGORITHM) ? rival != null : adopt(choice);
+    }
+
+    private boolean adopt(Choice choice) {
         byte[] bytes = LtTrial.bytes(choice.algorithm());
         if (bytes.length != CublasConstants.ALGO_BYTES) {
             return false;

@@ -5,6 +5,7 @@ import dev.tenon.core.ir.ConstantData;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.Node;
 import dev.tenon.core.ir.Shape;
+import dev.tenon.core.ir.SizeMath;
 import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.contraction.MatMul;
 import dev.tenon.core.ir.op.quantisation.DequantizedWeight;
@@ -21,9 +22,12 @@ import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.NoWork;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.Architecture;
+import dev.tenon.cuda.tuning.Rival;
 import dev.tenon.nativelib.Switches;
 import java.lang.System.Logger.Level;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -197,12 +201,18 @@ public final class GpuMatMulLowering {
         WarpgroupProducts.Answer warpgroups = warpgroups(choice, epilogue, dtype, shape, context);
         WarpgroupPlan plan = warpgroups == null ? null : warpgroups.plan();
         if (plan != null) {
-            choice = choice.byWarpgroups();
+            choice = choice.byWarpgroups("");
         }
         LtProduct prepared = null;
         if (choice.lt()) {
-            switch (context.prepare(problem(choice, epilogue, dtype, shape))) {
+            WarpgroupPlan own = rival(choice, asked, context);
+            Rival rival = own == null ? null : rival(choice, asked, own, context);
+            switch (context.prepare(problem(choice, epilogue, dtype, shape), rival)) {
                 case LtProduct product -> prepared = product;
+                case LtAnswer.Slower slower -> {
+                    choice = choice.byWarpgroups(slower.reason());
+                    plan = own;
+                }
                 case LtAnswer.Refusal none ->
                     choice = MatMulChoice.of(
                             dtype, shape, epilogue, offer.withoutLt(none.reason()), context.precision());
@@ -247,6 +257,36 @@ public final class GpuMatMulLowering {
                                 context.products())
                         : null;
         };
+    }
+
+    /** How a kernel of warpgroups is to be timed beside the library that a choice is for; null for not at all. */
+    private static @Nullable WarpgroupPlan rival(MatMulChoice choice, Asked asked, GpuLoweringContext context) {
+        return choice.fused()
+                ? WarpgroupProducts.rival(
+                        asked.dtype,
+                        asked.shape,
+                        asked.epilogue,
+                        context.kernels().context().device(),
+                        asked.specific,
+                        context.products())
+                : null;
+    }
+
+    private static @Nullable Rival rival(
+            MatMulChoice choice, Asked asked, WarpgroupPlan plan, GpuLoweringContext context) {
+        MatMulShape shape = asked.shape;
+        Slots slots = new Slots(0, 1, asked.epilogue.bias() ? 2 : -1, -1, 3);
+        List<Long> bytes = Stream.of(
+                        SizeMath.product("matmul", shape.m(), shape.k()),
+                        SizeMath.product("matmul", shape.k(), shape.n()),
+                        shape.n(),
+                        SizeMath.product("matmul", shape.m(), shape.n()))
+                .map(asked.dtype::bytesFor)
+                .toList();
+        return context.rival(
+                bytes,
+                with -> new WarpgroupMatMul(
+                        choice.byWarpgroups(""), asked.epilogue, asked.dtype, shape, plan, slots, with));
     }
 
     private static GemmProblem problem(MatMulChoice choice, Epilogue epilogue, DType dtype, MatMulShape shape) {

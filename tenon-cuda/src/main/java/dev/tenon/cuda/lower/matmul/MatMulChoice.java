@@ -89,12 +89,19 @@ record MatMulChoice(Tier tier, boolean lt, boolean fused, boolean tf32, List<Str
         return new MatMulChoice(tier, lt, fused, tf32, all);
     }
 
-    /** The choice of the tier of warpgroups, which the tiers before it leave. */
-    MatMulChoice byWarpgroups() {
-        List<String> gemv = passedOver.stream()
+    /**
+     * The choice of the tier of warpgroups, which the tiers before it leave.
+     *
+     * @param library why it is taken instead of this choice's; empty where its turn is before
+     */
+    MatMulChoice byWarpgroups(String library) {
+        List<String> passed = new ArrayList<>(passedOver.stream()
                 .filter(text -> text.startsWith(Tier.GEMV.word))
-                .toList();
-        return new MatMulChoice(Tier.WARPGROUPS, false, true, false, gemv);
+                .toList());
+        if (!library.isEmpty()) {
+            passed.add(tier.word + ": " + library);
+        }
+        return new MatMulChoice(Tier.WARPGROUPS, false, true, false, passed);
     }
 
     /** The same with the reason why the tier of warpgroups does not take it. */

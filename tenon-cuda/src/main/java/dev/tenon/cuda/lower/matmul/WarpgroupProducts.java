@@ -31,6 +31,9 @@ final class WarpgroupProducts {
     private static final double SHORT_RESULTS = 0.85e6;
     private static final double RESULTS = 0.53e6;
 
+    /** What the model may be wrong by: a rival that it finds slower by more is not timed. */
+    private static final double FAR = 1.3;
+
     /**
      * How a product is made.
      *
@@ -96,6 +99,23 @@ final class WarpgroupProducts {
                         apart));
     }
 
+    /**
+     * What is timed beside a library that makes the whole product; null where nothing is, or the model knows that it
+     * is slower.
+     */
+    static @Nullable WarpgroupPlan rival(
+            DType dtype,
+            MatMulShape shape,
+            Epilogue epilogue,
+            DeviceProperties device,
+            boolean specific,
+            ProductForm form) {
+        boolean concerns = form == ProductForm.BY_CHOICE && concerns(dtype, epilogue, false);
+        WarpgroupPlan plan =
+                concerns ? of(dtype, shape, epilogue, device, specific, form).plan() : null;
+        return plan != null && plan.microseconds() < FAR * (LAUNCH + library(dtype, shape)) ? plan : null;
+    }
+
     private static @Nullable WarpgroupPlan sooner(@Nullable WarpgroupPlan one, @Nullable WarpgroupPlan other) {
         if (one == null || other == null) {
             return one == null ? other : one;
@@ -128,10 +148,14 @@ final class WarpgroupProducts {
             return MmaPlan.of(dtype, shape, device, true, null).clocks() / CLOCKS;
         }
         double results = (double) shape.m() * shape.n();
-        double elements = results + (double) (shape.m() + shape.n()) * shape.k();
-        double product = Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
         double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);
-        return 2 * LAUNCH + product + pass;
+        return 2 * LAUNCH + library(dtype, shape) + pass;
+    }
+
+    private static double library(DType dtype, MatMulShape shape) {
+        double results = (double) shape.m() * shape.n();
+        double elements = results + (double) (shape.m() + shape.n()) * shape.k();
+        return Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
     }
 
     /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */

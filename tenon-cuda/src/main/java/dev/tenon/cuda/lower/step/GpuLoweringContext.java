@@ -49,9 +49,13 @@ public interface GpuLoweringContext {
     /** The matrix libraries that were found; what it lacks says why. */
     Blas blas();
 
-    /** A product that cuBLASLt makes, prepared for as long as the step lives. */
-    default LtAnswer prepare(GemmProblem problem) {
-        return blas().prepare(problem);
+    /**
+     * A product that cuBLASLt makes, prepared for as long as the step lives.
+     *
+     * @param rival timed beside the library's algorithms; null for none
+     */
+    default LtAnswer prepare(GemmProblem problem, @Nullable Rival rival) {
+        return blas().prepare(problem, rival);
     }
 
     /** cuDNN; where it is not, it says why. */

@@ -11,6 +11,7 @@ import dev.tenon.core.options.Precision;
 import dev.tenon.cuda.kernel.MatMulShape;
 import dev.tenon.cuda.lower.step.ProductForm;
 import dev.tenon.cuda.port.DeviceProperties;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class WarpgroupProductsTest {
@@ -70,12 +71,34 @@ class WarpgroupProductsTest {
         MatMulChoice.Offer offer = new MatMulChoice.Offer(() -> "", "", H200, ProductForm.BY_CHOICE);
         MatMulShape shape = shape(32768, 1536, 384);
         MatMulChoice choice = MatMulChoice.of(DType.F16, shape, GELU, offer, Precision.FAST);
-        MatMulChoice rows = choice.byWarpgroups();
+        MatMulChoice rows = choice.byWarpgroups("");
         RowsPlan plan = RowsPlan.of(DType.F16, shape, GELU, H200);
         assertThat(rows.text(DType.F16, GELU, plan.text()))
                 .isEqualTo("w warpgroups: matmul_rows, sums of 384, f16, bias, gelu");
         assertThat(rows.passedOver()).hasSize(1).allMatch(reason -> reason.startsWith("g gemv: "));
+        assertThat(choice.byWarpgroups("ours is faster").passedOver())
+                .hasSize(2)
+                .contains(choice.tier().word + ": ours is faster");
         assertThat(choice.notByWarpgroups("too few").passedOver()).contains("w warpgroups: too few");
+    }
+
+    @Test
+    void rivalsOfALibraryAreThoseThatMayBeFaster() {
+        Epilogue bias = Epilogue.NONE.withBias();
+        assertThat(rival(DType.F16, shape(32768, 3072, 768), bias, ProductForm.BY_CHOICE))
+                .isNotNull();
+        assertThat(rival(DType.F32, shape(32768, 3072, 768), bias, ProductForm.BY_CHOICE))
+                .isNull();
+        assertThat(rival(DType.F16, shape(32768, 3072, 768), bias, ProductForm.PLAIN))
+                .isNull();
+        assertThat(rival(DType.F16, shape(32768, 3072, 768), bias.withResidual(), ProductForm.BY_CHOICE))
+                .isNull();
+        assertThat(rival(DType.F16, shape(128, 128, 8192), bias, ProductForm.BY_CHOICE))
+                .isNull();
+    }
+
+    private static @Nullable WarpgroupPlan rival(DType dtype, MatMulShape shape, Epilogue epilogue, ProductForm form) {
+        return WarpgroupProducts.rival(dtype, shape, epilogue, H200, true, form);
     }
 
     @Test
