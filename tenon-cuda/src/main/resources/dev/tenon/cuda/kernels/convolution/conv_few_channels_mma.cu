@@ -58,6 +58,13 @@ struct Layout {
         return reinterpret_cast<u16*>(table(shared, s) + steps * STEP);
     }
 
+    // Zeros that stand beside the last pair of a line, and of all lines of the copy.
+    __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
+        const int length = tile.wide * static_cast<int>(s.channels);
+        for (int i = static_cast<int>(threadIdx.x); i < tile.high && length < line; i += THREADS) cells[i * line + length] = 0;
+        if (copy > 0 && threadIdx.x == 0) cells[2 * copy - 1] = 0;
+    }
+
     // For each pair, words from a window's first and what counts of it.
     __device__ __forceinline__ void list(uint2* table, const FewChannelsSizes& s) const {
         for (int p = static_cast<int>(threadIdx.x); p < steps * STEP; p += THREADS) {
@@ -369,6 +376,7 @@ __device__ __forceinline__ void convolve(
         u16* const cells = lay.cells(shared, s);
         if (!again) {
             lay.list(table, s);
+            lay.pad(cells, s, tile);
             await_predecessor();
         }
         constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
