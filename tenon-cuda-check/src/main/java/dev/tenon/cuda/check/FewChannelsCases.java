@@ -11,14 +11,21 @@ import dev.tenon.core.ir.op.contraction.Epilogue;
 import dev.tenon.core.ir.op.convolution.ChannelsLastConv;
 import dev.tenon.core.ir.op.convolution.Conv;
 import dev.tenon.core.ir.op.elementwise.Unary;
+import dev.tenon.cuda.lower.step.ConvForm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
-/** Convolutions of 1 to 4 channels, as vision networks begin with: channels innermost and first, every epilogue. */
+/**
+ * Convolutions of 1 to 4 channels, as vision networks begin with: channels innermost and first, every epilogue, by each
+ * kernel that takes them.
+ */
 final class FewChannelsCases {
-    private static final String KERNEL = "conv_few_channels";
+    private static final String PLAIN = "conv_few_channels";
+    private static final String TENSORS = "conv_few_channels_mma";
+    private static final double[] SPECIAL = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
 
     private static final Epilogue BIAS = Epilogue.NONE.withBias();
 
@@ -76,6 +83,11 @@ final class FewChannelsCases {
         long depth() {
             return x.get(1) * kernel.get(0) * kernel.get(1);
         }
+
+        /** Whether tensor cores take it: cells of a window are neighbours along rows. */
+        boolean isDense() {
+            return conv.dilations().get(1) == 1 || kernel.get(1) == 1;
+        }
     }
 
     private static final List<Sizes> SIZES = List.of(
@@ -96,7 +108,29 @@ final class FewChannelsCases {
             Sizes.of(new long[] {1, 3, 4, 5}, 16, new long[] {2, 2}, new long[] {1, 1}, 5, 6, 4, 3),
             Sizes.of(new long[] {2, 4, 29, 31}, 40, new long[] {2, 2}, new long[] {5, 7}, 1, 0, 0, 1),
             Sizes.dilated(
-                    new long[] {1, 3, 20, 23}, 72, new long[] {3, 3}, new long[] {1, 2}, List.of(4L, 3L), 4, 3, 4, 5));
+                    new long[] {1, 3, 20, 23}, 72, new long[] {3, 3}, new long[] {1, 2}, List.of(4L, 3L), 4, 3, 4, 5),
+            Sizes.dilated(
+                    new long[] {1, 3, 19, 24}, 96, new long[] {3, 5}, new long[] {2, 1}, List.of(3L, 1L), 1, 2, 2, 0),
+            // lines of x that begin at odd elements, where windows begin at even ones and at odd ones
+            Sizes.of(new long[] {2, 3, 27, 35}, 128, 4, 4, 1),
+            Sizes.of(new long[] {2, 3, 14, 17}, 32, 5, 3, 2));
+
+    /** Elements of windows per line are odd, then even. */
+    private static final List<Sizes> ODD_AND_EVEN = List.of(
+            Sizes.of(new long[] {2, 3, 19, 22}, 32, 3, 2, 1), Sizes.of(new long[] {1, 1, 13, 15}, 16, 4, 1, 1));
+
+    /** What holds elements that are not finite. */
+    private enum Special {
+        NOTHING,
+        IMAGE,
+        WEIGHTS
+    }
+
+    private record Variant(DType type, boolean last, Epilogue epilogue, boolean tensors, Special special) {
+        String kernel() {
+            return tensors ? TENSORS : PLAIN;
+        }
+    }
 
     private FewChannelsCases() {}
 
@@ -106,42 +140,76 @@ final class FewChannelsCases {
         for (DType type : List.of(DType.F32, DType.F16, DType.BF16)) {
             for (Sizes sizes : SIZES) {
                 for (boolean last : new boolean[] {true, false}) {
-                    cases.add(each(sizes, type, last, EPILOGUES.get(turn++ % EPILOGUES.size())));
+                    Epilogue epilogue = EPILOGUES.get(turn++ % EPILOGUES.size());
+                    addEach(cases, sizes, new Variant(type, last, epilogue, false, Special.NOTHING));
+                }
+            }
+            for (Sizes sizes : ODD_AND_EVEN) {
+                for (boolean last : new boolean[] {true, false}) {
+                    Epilogue relu = EPILOGUES.getFirst();
+                    addEach(cases, sizes, new Variant(type, last, relu, false, Special.IMAGE));
+                    addEach(cases, sizes, new Variant(type, last, relu, false, Special.WEIGHTS));
                 }
             }
         }
         return cases;
     }
 
-    private static KernelCase each(Sizes sizes, DType type, boolean last, Epilogue epilogue) {
-        TensorType image = sizes.image(type, last);
-        TensorType weights = sizes.weights(type, last);
-        Op op = sizes.op(epilogue, last);
-        String what = image + " by " + weights + " " + op.mnemonic();
-        return new KernelCase(KERNEL, what, stage -> {
-            Random random = new Random(what.hashCode());
-            List<NdArray> inputs = new ArrayList<>(List.of(
-                    ConvCases.normal(random, image, 1),
-                    ConvCases.normal(random, weights, 1 / Math.sqrt((double) sizes.depth()))));
-            if (epilogue.bias()) {
-                inputs.add(ConvCases.normal(random, TensorType.of(type, sizes.outputs), 1));
-            }
-            if (epilogue.residual()) {
-                TensorType result = new TensorType(
-                        type,
-                        sizes.op(Epilogue.NONE, last)
-                                .shapes(List.of(image.shape(), weights.shape()))
-                                .getFirst());
-                inputs.add(ConvCases.normal(random, result, 1));
-            }
-            StepRun.Result result = new StepRun(stage).run(op, inputs);
+    private static void addEach(List<KernelCase> to, Sizes sizes, Variant variant) {
+        to.add(each(sizes, variant));
+        if (variant.type != DType.F32 && sizes.isDense()) {
+            to.add(each(
+                    sizes, new Variant(variant.type, variant.last, variant.epilogue, true, variant.special)));
+        }
+    }
+
+    private static KernelCase each(Sizes sizes, Variant variant) {
+        DType type = variant.type;
+        TensorType image = sizes.image(type, variant.last);
+        TensorType weights = sizes.weights(type, variant.last);
+        Op op = sizes.op(variant.epilogue, variant.last);
+        String special = variant.special == Special.NOTHING
+                ? ""
+                : ", " + variant.special.name().toLowerCase(Locale.ROOT) + " not all finite";
+        String what = image + " by " + weights + special + " " + op.mnemonic();
+        return new KernelCase(variant.kernel(), what, stage -> {
+            List<NdArray> inputs = inputs(sizes, variant, new Random(what.hashCode()));
+            ConvForm form = variant.tensors ? ConvForm.FEW_CHANNELS_MMA : ConvForm.FEW_CHANNELS;
+            StepRun.Result result = new StepRun(stage).with(form).run(op, inputs);
             String tier = result.step().tier();
-            if (!tier.contains(KERNEL)) {
+            if (!tier.contains(PLAIN) || tier.contains(TENSORS) != variant.tensors) {
                 throw new AssertionError(
-                        tier + " is not " + KERNEL + ": " + result.step().passedOver());
+                        tier + " is not " + variant.kernel() + ": " + result.step().passedOver());
             }
             Tolerance.of(type, sizes.depth())
                     .check(tier, Interpreter.run(op, inputs).getFirst(), result.output());
         });
+    }
+
+    private static List<NdArray> inputs(Sizes sizes, Variant variant, Random random) {
+        DType type = variant.type;
+        TensorType image = sizes.image(type, variant.last);
+        TensorType weights = sizes.weights(type, variant.last);
+        List<NdArray> inputs = new ArrayList<>(List.of(
+                ConvCases.normal(random, image, 1),
+                ConvCases.normal(random, weights, 1 / Math.sqrt((double) sizes.depth()))));
+        if (variant.epilogue.bias()) {
+            inputs.add(ConvCases.normal(random, TensorType.of(type, sizes.outputs), 1));
+        }
+        if (variant.epilogue.residual()) {
+            TensorType result = new TensorType(
+                    type,
+                    sizes.op(Epilogue.NONE, variant.last)
+                            .shapes(List.of(image.shape(), weights.shape()))
+                            .getFirst());
+            inputs.add(ConvCases.normal(random, result, 1));
+        }
+        if (variant.special != Special.NOTHING) {
+            NdArray some = inputs.get(variant.special == Special.IMAGE ? 0 : 1);
+            for (int i = 0; i < 2 * SPECIAL.length; i++) {
+                some.set(random.nextInt(some.size()), SPECIAL[i % SPECIAL.length]);
+            }
+        }
+        return inputs;
     }
 }

@@ -51,6 +51,7 @@ public final class KernelSources {
             "indices.cuh",
             "walk.cuh",
             "conv.cuh",
+            "few_channels.cuh",
             "conv_direct.cuh",
             "conv_gather.cuh",
             "conv_tile.cuh",

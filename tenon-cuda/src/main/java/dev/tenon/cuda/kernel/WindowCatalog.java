@@ -201,6 +201,13 @@ public final class WindowCatalog {
             shortFloats(),
             together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32)));
 
+    /** The same in 16 bits on tensor cores. */
+    public static final KernelFile CONV_FEW_CHANNELS_MMA = file(
+            "convolution/conv_few_channels_mma.cu",
+            List.of("conv_few_channels_mma_64", "conv_few_channels_mma_32"),
+            Stream.of(DType.F16, DType.BF16).map(KernelVariant::of).toList(),
+            together(Collections.nCopies(5, POINTER), List.of(STRUCT, I32, F32, F32, I32)));
+
     /** What a library's convolution still lacks. */
     public static final KernelFile CONV_FINISH = file(
             "convolution/conv_finish.cu",
@@ -299,6 +306,7 @@ public final class WindowCatalog {
                 CONV_DEPTHWISE_LAST,
                 CONV_DEPTHWISE_STRIP,
                 CONV_FEW_CHANNELS,
+                CONV_FEW_CHANNELS_MMA,
                 CONV_FINISH,
                 CONV_PACK,
                 CONV_MMA,

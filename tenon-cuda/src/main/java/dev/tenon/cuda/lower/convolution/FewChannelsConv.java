@@ -3,22 +3,24 @@ package dev.tenon.cuda.lower.convolution;
 import dev.tenon.core.ir.DType;
 import dev.tenon.core.ir.SizeMath;
 import dev.tenon.cuda.kernel.KernelVariant;
-import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.ConvForm;
 import dev.tenon.cuda.lower.step.GpuLoweringContext;
 import dev.tenon.cuda.lower.step.GpuStep;
 import dev.tenon.cuda.lower.step.LaunchStep;
 import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.DeviceProperties;
 import dev.tenon.cuda.port.GridLimits;
 import dev.tenon.cuda.port.LaunchShape;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
 /**
- * Convolutions of 1 to 4 channels, as vision networks begin with: plain products in f32, whose cells and weights come
- * from shared memory. Channels lie innermost or not.
+ * Convolutions of 1 to 4 channels, as vision networks begin with, whose cells and weights come from shared memory:
+ * plain products in f32, or those of tensor cores in 16 bits. Channels lie innermost or not.
  */
 final class FewChannelsConv {
     private static final int DIMS = 2;
@@ -28,17 +30,17 @@ final class FewChannelsConv {
 
     private final ConvGeometry geometry;
     private final ConvOperands operands;
-    private final FewChannelsTiles tiles;
+    private final FewChannelsPlan plan;
     private final int multiprocessors;
 
-    private FewChannelsConv(ConvGeometry geometry, ConvOperands operands, FewChannelsTiles tiles, int multiprocessors) {
+    private FewChannelsConv(ConvGeometry geometry, ConvOperands operands, FewChannelsPlan plan, int multiprocessors) {
         this.geometry = geometry;
         this.operands = operands;
-        this.tiles = tiles;
+        this.plan = plan;
         this.multiprocessors = multiprocessors;
     }
 
-    /** Why the kernel does not take a convolution; empty where it does. */
+    /** Why the plain kernel, which takes most, does not take a convolution; empty where it does. */
     static String refusal(ConvGeometry geometry, DType dtype) {
         if (dtype == DType.F64) {
             return "it takes f32, f16 and bf16, not f64";
@@ -70,45 +72,59 @@ final class FewChannelsConv {
                 : "";
     }
 
-    /** The convolution as the kernel makes it; empty where it does not take it. */
+    /** The convolution as the faster kernel makes it, or the one that is asked for; empty where neither takes it. */
     static Optional<FewChannelsConv> of(ConvGeometry geometry, ConvOperands operands, GpuLoweringContext context) {
-        int multiprocessors = context.kernels().context().device().multiprocessors();
-        return refusal(geometry, operands.dtype()).isEmpty()
-                ? FewChannelsTiles.of(geometry, multiprocessors)
-                        .map(tiles -> new FewChannelsConv(geometry, operands, tiles, multiprocessors))
-                : Optional.empty();
+        DeviceProperties device = context.kernels().context().device();
+        if (!refusal(geometry, operands.dtype()).isEmpty()) {
+            return Optional.empty();
+        }
+        List<FewChannelsPlan> plans = new ArrayList<>();
+        boolean tensors = FewChannelsMmaTiles.refusal(geometry, operands.dtype(), device.architecture())
+                .isEmpty();
+        if (tensors && context.convolutions() != ConvForm.FEW_CHANNELS) {
+            FewChannelsMmaTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
+        }
+        if (plans.isEmpty() || context.convolutions() != ConvForm.FEW_CHANNELS_MMA) {
+            FewChannelsTiles.of(geometry, device.multiprocessors()).ifPresent(plans::add);
+        }
+        return plans.stream()
+                .min(Comparator.comparingDouble(plan -> plan.microseconds(geometry, device.multiprocessors())))
+                .map(plan -> new FewChannelsConv(geometry, operands, plan, device.multiprocessors()));
+    }
+
+    /** Whether kernels for few channels are asked for. */
+    static boolean isAskedFor(GpuLoweringContext context) {
+        return context.convolutions() == ConvForm.FEW_CHANNELS || context.convolutions() == ConvForm.FEW_CHANNELS_MMA;
     }
 
     /** By the model. */
     double microseconds() {
-        long depth = SizeMath.product("conv", geometry.cells(), geometry.channels());
-        return tiles.microseconds(depth, multiprocessors);
+        return plan.microseconds(geometry, multiprocessors);
+    }
+
+    String entry() {
+        return plan.entry();
     }
 
     /** @param mends whether results are to be made again whose weights are not finite */
     GpuStep step(boolean mends, GpuLoweringContext context, List<String> passedOver) {
-        LaunchShape shape = LaunchShape.of((int) tiles.tiles(), (int) tiles.parts(), 1, tiles.threads())
-                .withSharedBytes((int) tiles.sharedBytes())
+        LaunchShape shape = LaunchShape.of((int) plan.blocks(), (int) plan.parts(), 1, plan.threads())
+                .withSharedBytes((int) plan.sharedBytes())
                 .withProgrammatic();
         PreparedLaunch.Builder launch = operands.launch(
-                        context.kernels()
-                                .kernel(
-                                        WindowCatalog.CONV_FEW_CHANNELS,
-                                        tiles.form().entry(),
-                                        KernelVariant.of(operands.dtype())),
-                        shape)
+                        context.kernels().kernel(plan.file(), plan.entry(), KernelVariant.of(operands.dtype())), shape)
                 .struct(words());
-        List<LaunchStep.Work> works =
-                new ArrayList<>(List.of(operands.activation(launch).build()));
+        List<LaunchStep.Work> works = new ArrayList<>(
+                List.of(plan.rest(operands.activation(launch)).build()));
         if (mends) {
             works.add(ConvMend.of(geometry, operands, operands.epilogue(), context));
         }
-        String tier = "4 direct: " + tiles.text() + ", " + operands.dtype() + (geometry.last() ? ", channels last" : "")
+        String tier = "4 direct: " + plan.text(operands.dtype()) + (geometry.last() ? ", channels last" : "")
                 + operands.words() + (mends ? ", then conv_mend" : "");
         return LaunchStep.of(tier, works, 0).passing(passedOver);
     }
 
-    /** The struct FewChannelsSizes of conv_few_channels.cu. */
+    /** The struct FewChannelsSizes of few_channels.cuh. */
     private long[] words() {
         long channels = geometry.channels();
         long outputs = geometry.outputs();
@@ -136,6 +152,6 @@ final class FewChannelsConv {
         for (ToLongFunction<ConvGeometry.Axis> field : pairs) {
             words = LongStream.concat(words, geometry.axes().stream().mapToLong(field));
         }
-        return LongStream.concat(words, tiles.words()).toArray();
+        return LongStream.concat(words, plan.words()).toArray();
     }
 }

@@ -1,6 +1,8 @@
 package dev.tenon.cuda.lower.convolution;
 
 import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.WindowCatalog;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -20,15 +22,14 @@ import java.util.stream.LongStream;
  * @param sharedBytes per block
  */
 record FewChannelsTiles(
-        Form form, int threads, int lanes, long rows, int columns, long tiles, long parts, long sharedBytes) {
+        Form form, int threads, int lanes, long rows, int columns, long tiles, long parts, long sharedBytes)
+        implements FewChannelsPlan {
     /** Output channels of a thread. */
     static final int OUTPUTS = 8;
 
     private static final int MOST_LANES = 4;
     private static final int THREADS = 128;
     private static final int WARP = 32;
-    /** What a block has on every device. */
-    private static final long MOST_SHARED = 48 << 10;
     /** What fetching cells costs a part of the output channels, in thread's shares of it. */
     private static final double FETCHED = 0.5;
 
@@ -58,12 +59,11 @@ record FewChannelsTiles(
      * @param geometry of two spatial axes, whose outputs are a multiple of {@link #OUTPUTS}
      */
     static Optional<FewChannelsTiles> of(ConvGeometry geometry, int multiprocessors) {
-        long depth = SizeMath.product("conv", geometry.cells(), geometry.channels());
         return FORMS.stream()
                 .flatMap(form -> IntStream.of(THREADS, THREADS / 2, WARP)
                         .boxed()
                         .flatMap(threads -> cut(form, threads, geometry).stream()))
-                .min(Comparator.comparingDouble(tiles -> tiles.microseconds(depth, multiprocessors)));
+                .min(Comparator.comparingDouble(tiles -> tiles.microseconds(geometry, multiprocessors)));
     }
 
     /** Of tiles of as many positions, those that leave the fewest idle, of these the one with the fewest loads. */
@@ -103,7 +103,7 @@ record FewChannelsTiles(
     }
 
     /** Elements of x along an axis that so many positions read. */
-    private static long reach(ConvGeometry.Axis axis, long positions) {
+    static long reach(ConvGeometry.Axis axis, long positions) {
         long windows = SizeMath.estimate(positions - 1, axis.stride());
         return windows + SizeMath.estimate(axis.kernel() - 1, axis.dilation()) + 1;
     }
@@ -114,22 +114,34 @@ record FewChannelsTiles(
         return SizeMath.estimate(reach(geometry.axes().getFirst(), rows), Math.ceilDiv(line, (long) WARP));
     }
 
-    /**
-     * By the model.
-     *
-     * @param depth multiplications of a sum
-     */
-    double microseconds(long depth, int multiprocessors) {
+    @Override
+    public double microseconds(ConvGeometry geometry, int multiprocessors) {
+        long depth = SizeMath.product("conv", geometry.cells(), geometry.channels());
         return form.times(threads).microseconds((double) tiles * parts, depth, multiprocessors);
     }
 
-    /** The words that end the struct FewChannelsSizes of conv_few_channels.cu. */
-    LongStream words() {
+    @Override
+    public KernelFile file() {
+        return WindowCatalog.CONV_FEW_CHANNELS;
+    }
+
+    @Override
+    public String entry() {
+        return form.entry();
+    }
+
+    @Override
+    public long blocks() {
+        return tiles;
+    }
+
+    @Override
+    public LongStream words() {
         return LongStream.of(lanes, rows, columns);
     }
 
-    /** {@code conv_few_channels_8, tiles of 8x32}. */
-    String text() {
-        return form.entry() + ", tiles of " + rows + "x" + (1 << columns);
+    @Override
+    public String shape() {
+        return rows + "x" + (1 << columns);
     }
 }

@@ -86,6 +86,8 @@ public final class GpuConvLowering {
             passed.add("1 fused, 2 cudnn: single channels are not products");
         } else if (context.convolutions() == ConvForm.WARPGROUPS) {
             passed.add("1 fused, 2 cudnn: warpgroups are asked for");
+        } else if (FewChannelsConv.isAskedFor(context)) {
+            passed.add("1 fused, 2 cudnn: a kernel for few channels is asked for");
         } else {
             GpuStep library =
                     DnnConv.step(geometry, operands, node, context, () -> rival(geometry, operands, context), passed);
@@ -118,10 +120,12 @@ public final class GpuConvLowering {
             List<String> passed) {
         FewChannelsConv few = FewChannelsConv.of(geometry, operands, context).orElse(null);
         String refusal = MmaConv.refusal(geometry, operands.dtype(), context);
-        if (refusal.isEmpty() && few != null) {
+        if (few != null && FewChannelsConv.isAskedFor(context)) {
+            refusal = few.entry() + " is asked for";
+        } else if (refusal.isEmpty() && few != null) {
             double tensors = MmaConv.microseconds(geometry, operands, context);
             refusal = few.microseconds() < tensors
-                    ? "%.1f us by the model, conv_few_channels %.1f".formatted(tensors, few.microseconds())
+                    ? "%.1f us by the model, %s %.1f".formatted(tensors, few.entry(), few.microseconds())
                     : "";
         }
         if (refusal.isEmpty()) {

@@ -9,7 +9,11 @@ public enum ConvForm {
     /** That of warpgroups wherever it can, even if a library is there. */
     WARPGROUPS,
     /** By choice, without warpgroups. */
-    NO_WARPGROUPS;
+    NO_WARPGROUPS,
+    /** Of few channels the plain one wherever it can, even if a library is there. */
+    FEW_CHANNELS,
+    /** Of few channels that on tensor cores likewise. */
+    FEW_CHANNELS_MMA;
 
     private static final String VARIABLE = "TENON_CONV_WGMMA";
 

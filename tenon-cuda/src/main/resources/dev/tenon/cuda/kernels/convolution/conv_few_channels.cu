@@ -4,67 +4,28 @@
 //
 //   conv_few_channels_8 _4   8 or 4 positions of 8 output channels per thread
 //
-// Launch: up to 128 threads; grid (tiles of positions, parts of 8 lanes output channels at most 65535). A tile is 2^columns positions wide;
-// neighbouring lanes take the output channels of a position, and each group of lanes every (threads / lanes)-th position of the tile.
-// Dynamic shared memory, in floats: the weights of the part, [cells, channels, 8 lanes]; then the cells that the tile reads, [line, column mod
+// Launch: up to 128 threads; grid (tiles of positions, parts of 8 shares output channels at most 65535). A tile is 2^columns positions wide;
+// neighbouring lanes take the output channels of a position, and each group of lanes every (threads / shares)-th position of the tile.
+// Dynamic shared memory, in floats: the weights of the part, [cells, channels, 8 shares]; then the cells that the tile reads, [line, column mod
 // S, column / S, channel], so that neighbouring positions read neighbouring cells at any stride.
 // x, w and y lie by the strides they are given; outputs is a multiple of 8. y and residual [.., o] begin on 16-byte boundaries where channels
 // are innermost. bias [o]; bias and residual may be null.
 // Variants: TENON_T one of float, f16, bf16.
-#include "conv.cuh"
+#include "few_channels.cuh"
 
 typedef TENON_T T;
 
-constexpr int OUTPUTS = 8;  // of a thread
 constexpr int THREADS = 128;
 constexpr int AT_ONCE = 12;  // lines that a thread asks for together
 
-// Filled by FewChannelsConv.java; pairs are rows, columns.
-struct FewChannelsSizes {
-    i64 channels;
-    i64 outputs;
-    i64 x_image;  // elements from one image, position and channel to the next
-    i64 x_place;
-    i64 x_channel;
-    i64 w_output;
-    i64 w_cell;
-    i64 w_channel;
-    i64 y_image;
-    i64 y_place;
-    i64 y_channel;
-    i64 input[2];
-    i64 output[2];
-    i64 kernel[2];
-    i64 stride[2];
-    i64 before[2];
-    i64 dilation[2];
-    i64 lanes;    // of a position
-    i64 rows;     // positions of a tile
-    i64 columns;  // likewise, the binary logarithm
-};
-
 // What a block makes, and how the cells that it reads lie in shared memory.
-struct Tile {
-    i64 image;
-    int row;  // the first position
-    int column;
-    int high;  // cells
-    int wide;
+struct Tile : PositionTile {
     int rest;  // floats from one remainder of columns by the stride to the next
     int line;
 
     static __device__ __forceinline__ Tile of(const FewChannelsSizes& s) {
         Tile tile;
-        const int across = (static_cast<int>(s.output[1]) + (1 << s.columns) - 1) >> s.columns;
-        const int rows = static_cast<int>(s.rows);
-        const int down = (static_cast<int>(s.output[0]) + rows - 1) / rows;
-        const int piece = static_cast<int>(blockIdx.x);
-        const int rest = piece / across;
-        tile.image = rest / down;
-        tile.row = (rest - static_cast<int>(tile.image) * down) * rows;
-        tile.column = (piece - rest * across) << s.columns;
-        tile.high = (rows - 1) * static_cast<int>(s.stride[0]) + static_cast<int>((s.kernel[0] - 1) * s.dilation[0]) + 1;
-        tile.wide = ((1 << s.columns) - 1) * static_cast<int>(s.stride[1]) + static_cast<int>((s.kernel[1] - 1) * s.dilation[1]) + 1;
+        tile.begin(s, blockIdx.x);
         const int stride = static_cast<int>(s.stride[1]);
         tile.rest = (tile.wide + stride - 1) / stride * static_cast<int>(s.channels);
         tile.line = stride * tile.rest;
@@ -77,8 +38,8 @@ struct Tile {
         const int stride = static_cast<int>(s.stride[1]);
         const int height = static_cast<int>(s.input[0]);
         const int width = static_cast<int>(s.input[1]);
-        const int top = row * static_cast<int>(s.stride[0]) - static_cast<int>(s.before[0]);
-        const int left = column * stride - static_cast<int>(s.before[1]);
+        const int top = this->top(s);
+        const int left = this->left(s);
         const int elements = wide * channels;
         const int threads = static_cast<int>(blockDim.x);
         const int together = (elements + 31) / 32 * 32 < threads ? (elements + 31) / 32 * 32 : threads;
@@ -114,7 +75,7 @@ struct Tile {
 __device__ __forceinline__ void fetch_weights(float* to, const T* w, const FewChannelsSizes& s, int output0) {
     const int channels = static_cast<int>(s.channels);
     const int depth = static_cast<int>(s.kernel[0] * s.kernel[1]) * channels;
-    const int side = OUTPUTS * static_cast<int>(s.lanes);
+    const int side = OUTPUTS * static_cast<int>(s.shares);
     const int o = static_cast<int>(threadIdx.x) % side;
     const bool there = output0 + o < s.outputs;
     const T* const from = w + (output0 + o) * s.w_output;
@@ -133,7 +94,7 @@ struct Walk {
     int aside;
 
     static __device__ __forceinline__ Walk of(const FewChannelsSizes& s) {
-        const int lanes = static_cast<int>(s.lanes);
+        const int lanes = static_cast<int>(s.shares);
         const int number = static_cast<int>(threadIdx.x) / lanes;
         const int step = static_cast<int>(blockDim.x) / lanes;
         Walk walk;
@@ -148,12 +109,12 @@ struct Walk {
 // R positions of a thread.
 template <int R>
 struct Positions {
-    float sums[R][OUTPUTS];
+    PositionSums<R> sums;
 
     // w: of the thread's output channels.
     template <int C>
     __device__ __forceinline__ void add(const float* cells, const float* w, const Tile& tile, const FewChannelsSizes& s) {
-        const int side = OUTPUTS * static_cast<int>(s.lanes);
+        const int side = OUTPUTS * static_cast<int>(s.shares);
         const int stride = static_cast<int>(s.stride[1]);
         const int whole = static_cast<int>(s.dilation[1]) / stride;
         const int part = static_cast<int>(s.dilation[1]) - whole * stride;
@@ -179,7 +140,7 @@ struct Positions {
 #pragma unroll
                         for (int t = 0; t < R; t++) {
 #pragma unroll
-                            for (int o = 0; o < OUTPUTS; o++) sums[t][o] += v[t].at[c] * weights.at[o];
+                            for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += v[t].at[c] * weights.at[o];
                         }
                     }
                 }
@@ -201,7 +162,7 @@ struct Positions {
         if (output >= s.outputs) return;
 #pragma unroll
         for (int t = 0; t < R; t++) {
-            if (v + t * walk.down < s.output[0] && u + t * walk.aside < s.output[1]) act(sums[t], first + t * step);
+            if (v + t * walk.down < s.output[0] && u + t * walk.aside < s.output[1]) act(sums.at[t], first + t * step);
         }
     }
 
@@ -219,46 +180,9 @@ struct Positions {
         });
     }
 
-    // Applies f to all sums a row at a time: they move round through the one place where it is inlined.
-    template <typename F>
-    __device__ __forceinline__ void apply(F f) {
-#pragma unroll 1
-        for (int t = 0; t < R; t++) {
-#pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) {
-                const float v = f(sums[0][o]);
-#pragma unroll
-                for (int next = 1; next < R; next++) sums[next - 1][o] = sums[next][o];
-                sums[R - 1][o] = v;
-            }
-        }
-    }
-
     __device__ __forceinline__ void finish(const ConvEpilogue<T>& epilogue, const Tile& tile, const FewChannelsSizes& s, int output) {
-        if (epilogue.bias && output < s.outputs) {
-            const T* bias = epilogue.bias + output;
-#pragma unroll
-            for (int o = 0; o < OUTPUTS; o++) {
-                const float b = to_compute(bias[o]);
-#pragma unroll
-                for (int t = 0; t < R; t++) sums[t][o] += b;
-            }
-        }
-        if (epilogue.residual && epilogue.residual_first()) add_residual(epilogue.residual, tile, s, output);
-        switch (epilogue.function()) {
-            case 0: break;
-            case FN_RELU:
-#pragma unroll
-                for (int i = 0; i < R * OUTPUTS; i++) {
-                    float& v = sums[i / OUTPUTS][i % OUTPUTS];
-                    v = v <= 0 ? 0.0f : v;
-                }
-                break;
-            case FN_HARD_SWISH: apply([&](float v) { return unary_fn(FN_HARD_SWISH, v, epilogue.p0, epilogue.p1); }); break;
-            case FN_SILU: apply([&](float v) { return unary_fn(FN_SILU, v, epilogue.p0, epilogue.p1); }); break;
-            default: apply([&](float v) { return unary_fn_call(epilogue.function(), v, epilogue.p0, epilogue.p1); }); break;
-        }
-        if (epilogue.residual && !epilogue.residual_first()) add_residual(epilogue.residual, tile, s, output);
+        if (epilogue.bias && output < s.outputs) sums.add(epilogue.bias + output);
+        sums.finish(epilogue, [&] { add_residual(epilogue.residual, tile, s, output); });
     }
 
     __device__ __forceinline__ void store(T* y, const Tile& tile, const FewChannelsSizes& s, int output) {
@@ -279,9 +203,9 @@ struct Positions {
 template <int R>
 __device__ __forceinline__ void convolve(const T* x, const T* w, T* y, const FewChannelsSizes& s, const ConvEpilogue<T>& epilogue) {
     TENON_DYNAMIC_SHARED(float, shared);
-    const int side = OUTPUTS * static_cast<int>(s.lanes);
+    const int side = OUTPUTS * static_cast<int>(s.shares);
     const int output0 = static_cast<int>(blockIdx.y) * side;
-    const int own = static_cast<int>(threadIdx.x) % static_cast<int>(s.lanes) * OUTPUTS;
+    const int own = static_cast<int>(threadIdx.x) % static_cast<int>(s.shares) * OUTPUTS;
     __shared__ Tile kept;  // what is known again after the sums, without registers meanwhile
     const Tile tile = Tile::of(s);
     if (threadIdx.x == 0) kept = tile;

@@ -1,0 +1,195 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.core.ir.SizeMath;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.kernel.WindowCatalog;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+import dev.tenon.cuda.port.Architecture;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * How {@code conv_few_channels_mma} cuts a convolution: the tile of positions, and how many warps share it by their
+ * output channels. Chosen by a model of time whose constants are predictions: they come from counting instructions.
+ *
+ * @param shares of 32 output channels per block
+ * @param rows positions of a tile
+ * @param columns positions of a tile, the binary logarithm
+ * @param tiles of all images
+ * @param blocks per part, each of which takes as many tiles
+ * @param parts of the output channels
+ * @param sharedBytes per block
+ */
+record FewChannelsMmaTiles(
+        Form form, int shares, long rows, int columns, long tiles, long blocks, long parts, long sharedBytes)
+        implements FewChannelsPlan {
+    private static final int CAPABILITY = 80;
+    private static final int THREADS = 128;
+    private static final int WARPS = 4;
+    /** Output channels of a warp. */
+    private static final int SIDE = 32;
+
+    private static final int MOST_COLUMNS = 7;
+    /** Pairs of elements per step of k. */
+    private static final int STEP = 8;
+    /** Shared memory of a step: the table's entries, and the weights per share. */
+    private static final int TABLE_BYTES = 64;
+
+    private static final int WEIGHT_BYTES = 1024;
+    /** Places along an axis, and elements of a line, are counted in 32 bits. */
+    private static final long LARGE = 1L << 30;
+
+    /** Shared memory of a multiprocessor, as blocks use it. */
+    private static final long MULTIPROCESSOR_SHARED = 200 << 10;
+    /** Microseconds of a launch with its first loads and last stores, and of the loads of each further tile. */
+    private static final double START = 3.5;
+
+    private static final double LATENCY = 1;
+    /** Instructions of warps that a multiprocessor makes in a microsecond, and the warps that it takes for that. */
+    private static final double RATE = 3500;
+
+    private static final double WARPS_FOR_RATE = 12;
+    /** Instructions of a warp: at its beginning, per tile, per word of weights, per word of cells. */
+    private static final double BEGINNING = 250;
+
+    private static final double TILE = 100;
+    private static final double WEIGHT = 12;
+    private static final double WORD = 13;
+    /** Per step, per step and 16 positions, per position of a thread. */
+    private static final double MULTIPLIED = 8;
+
+    private static final double PRODUCTS = 16;
+    private static final double STORED = 22;
+
+    /**
+     * A kernel of {@code conv_few_channels_mma.cu}.
+     *
+     * @param positions of a warp
+     * @param resident blocks of a multiprocessor
+     */
+    record Form(int positions, int resident) {}
+
+    static final List<Form> FORMS = List.of(new Form(64, 4), new Form(32, 6));
+
+    /** Why the kernel does not take a convolution that {@link FewChannelsConv} takes; empty where it does. */
+    static String refusal(ConvGeometry geometry, DType dtype, Architecture architecture) {
+        if (dtype != DType.F16 && dtype != DType.BF16) {
+            return "it takes f16 and bf16, not " + dtype;
+        }
+        if (architecture.number() < CAPABILITY) {
+            return "compute capability " + architecture + " is below 8.0";
+        }
+        ConvGeometry.Axis wide = geometry.axes().getLast();
+        if (wide.dilation() != 1 && wide.kernel() > 1) {
+            return "cells of its windows lie side by side along rows";
+        }
+        long reach = Math.max(wide.input(), SizeMath.estimate(wide.output(), wide.stride()) + wide.before());
+        if (SizeMath.estimate(reach, geometry.channels()) >= LARGE) {
+            return "places are counted in 32 bits";
+        }
+        return of(geometry, 1)
+                .map(tiles -> tiles.tiles >= LARGE ? tiles.tiles + " tiles are counted in 32 bits" : "")
+                .orElse("weights and cells of a tile are more than 48 KiB of shared memory");
+    }
+
+    /** The fastest cut; empty where shared memory has no room for any. */
+    static Optional<FewChannelsMmaTiles> of(ConvGeometry geometry, int multiprocessors) {
+        return FORMS.stream()
+                .flatMap(form -> IntStream.of(1, 2, WARPS)
+                        .boxed()
+                        .flatMap(shares -> IntStream.rangeClosed(0, MOST_COLUMNS)
+                                .filter(columns -> 1 << columns <= WARPS / shares * form.positions)
+                                .mapToObj(columns -> of(form, shares, columns, geometry, multiprocessors))))
+                .filter(tiles -> tiles.sharedBytes <= MOST_SHARED)
+                .min(Comparator.comparingDouble(tiles -> tiles.microseconds(geometry, multiprocessors)));
+    }
+
+    private static FewChannelsMmaTiles of(
+            Form form, int shares, int columns, ConvGeometry geometry, int multiprocessors) {
+        long rows = (long) WARPS / shares * form.positions >> columns;
+        ConvGeometry.Axis high = geometry.axes().getFirst();
+        ConvGeometry.Axis wide = geometry.axes().getLast();
+        long tiles = SizeMath.estimate(
+                geometry.batch(), Math.ceilDiv(high.output(), rows), Math.ceilDiv(wide.output(), 1L << columns));
+        long parts = Math.ceilDiv(geometry.outputs(), (long) shares * SIDE);
+        long elements = SizeMath.estimate(FewChannelsTiles.reach(wide, 1L << columns), geometry.channels());
+        long copy = SizeMath.estimate(FewChannelsTiles.reach(high, rows), elements + elements % 2) + 2;
+        long cells = SizeMath.estimate(copies(geometry), Math.min(copy, MOST_SHARED), DType.F16.bytes());
+        long shared = SizeMath.estimate(steps(geometry), TABLE_BYTES + (long) shares * WEIGHT_BYTES) + cells;
+        long fit = Math.clamp(MULTIPROCESSOR_SHARED / Math.max(shared, 1), 1, form.resident);
+        long rounds = Math.ceilDiv(SizeMath.estimate(tiles, parts), fit * multiprocessors);
+        return new FewChannelsMmaTiles(
+                form, shares, rows, columns, tiles, Math.ceilDiv(tiles, Math.max(rounds, 1)), parts, shared);
+    }
+
+    /** Copies of the cells: two where windows may begin at odd elements. */
+    private static long copies(ConvGeometry geometry) {
+        return 1 + geometry.axes().getLast().stride() % 2 * (geometry.channels() % 2);
+    }
+
+    private static long steps(ConvGeometry geometry) {
+        long across = SizeMath.estimate(geometry.axes().getLast().kernel(), geometry.channels());
+        long pairs = SizeMath.estimate(
+                Math.ceilDiv(across, 2L), geometry.axes().getFirst().kernel());
+        return Math.ceilDiv(pairs, (long) STEP);
+    }
+
+    @Override
+    public double microseconds(ConvGeometry geometry, int multiprocessors) {
+        double all = Math.ceil((double) blocks * parts / multiprocessors);
+        double turns = Math.ceil((double) tiles / blocks);
+        long steps = steps(geometry);
+        double tile = TILE
+                + WORD * copies(geometry) * asked(geometry)
+                + steps * (MULTIPLIED + PRODUCTS * form.positions / 16)
+                + STORED * form.positions / STEP * 2;
+        double warp = BEGINNING + WEIGHT * shares * SIDE * STEP * steps / THREADS + turns * tile;
+        double rate = RATE * Math.min(1, all * WARPS / WARPS_FOR_RATE);
+        return START + (turns - 1) * LATENCY + all * WARPS * warp / rate;
+    }
+
+    /** Words of cells that a thread asks for. */
+    private double asked(ConvGeometry geometry) {
+        long lines = FewChannelsTiles.reach(geometry.axes().getFirst(), rows);
+        long inner = geometry.last() ? geometry.channels() : 1;
+        long words = FewChannelsTiles.reach(geometry.axes().getLast(), 1L << columns) * inner / 2 + 1;
+        long units = geometry.last() ? words : words * geometry.channels();
+        return units < THREADS
+                ? Math.ceilDiv(lines, THREADS / units)
+                : (double) Math.ceilDiv(units, (long) THREADS) * lines;
+    }
+
+    @Override
+    public KernelFile file() {
+        return WindowCatalog.CONV_FEW_CHANNELS_MMA;
+    }
+
+    @Override
+    public String entry() {
+        return "conv_few_channels_mma_" + form.positions;
+    }
+
+    @Override
+    public int threads() {
+        return THREADS;
+    }
+
+    @Override
+    public LongStream words() {
+        return LongStream.of(shares, rows, columns);
+    }
+
+    @Override
+    public PreparedLaunch.Builder rest(PreparedLaunch.Builder launch) {
+        return launch.add((int) tiles);
+    }
+
+    @Override
+    public String shape() {
+        return rows + "x" + (1 << columns);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.tenon.cuda.lower.convolution;
+
+import dev.tenon.core.ir.DType;
+import dev.tenon.cuda.kernel.KernelFile;
+import dev.tenon.cuda.lower.step.PreparedLaunch;
+import java.util.stream.LongStream;
+
+/** How one of the kernels for few channels cuts a convolution. Immutable. */
+sealed interface FewChannelsPlan permits FewChannelsTiles, FewChannelsMmaTiles {
+    /** What a block has on every device. */
+    long MOST_SHARED = 48 << 10;
+
+    KernelFile file();
+
+    String entry();
+
+    /** Threads of a block. */
+    int threads();
+
+    /** Blocks of a part of the output channels. */
+    long blocks();
+
+    /** Parts of the output channels. */
+    long parts();
+
+    /** Shared memory of a block. */
+    long sharedBytes();
+
+    /** The words that end the struct FewChannelsSizes of few_channels.cuh. */
+    LongStream words();
+
+    /** Adds the arguments that follow those of both kernels. */
+    default PreparedLaunch.Builder rest(PreparedLaunch.Builder launch) {
+        return launch;
+    }
+
+    /** By the model. */
+    double microseconds(ConvGeometry geometry, int multiprocessors);
+
+    /** {@code conv_few_channels_8, tiles of 8x32, f16}. */
+    default String text(DType dtype) {
+        return entry() + ", tiles of " + shape() + ", " + dtype;
+    }
+
+    /** {@code 8x32}. */
+    String shape();
+}

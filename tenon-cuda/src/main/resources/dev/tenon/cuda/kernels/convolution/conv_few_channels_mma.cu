@@ -1,0 +1,422 @@
+// The convolution of conv_few_channels.cu in 16 bits on tensor cores, of windows whose cells lie side by side along rows (dilation 1).
+//
+//   conv_few_channels_mma_64 _32   64 or 32 positions of 32 output channels per warp
+//
+// In a line of cells in shared memory, channels innermost, the elements that a window has there follow each other. They are counted in pairs,
+// an odd last one with nothing beside it, and k of the product runs over the pairs of all lines of the window, in steps of 8. A pair is one
+// word: where windows may begin at odd elements, a second copy of the cells lies one element further on. What a pair has beyond the window
+// is masked, as it may not be finite.
+//
+// Launch: 128 threads; grid (any number of blocks, parts of 32 shares output channels at most 65535). The warps of a share make the tile
+// together, 2^columns positions wide; blocks take every gridDim.x-th of the `tiles`.
+// Dynamic shared memory: the weights as fragments, 1024 bytes a share and step; the table of pairs, 64 bytes a step; the cells (Layout).
+// x, w, y and the rest lie as in conv_few_channels.cu.
+// Variants: TENON_T one of f16, bf16. From sm_80 on.
+#include "few_channels.cuh"
+
+typedef TENON_T T;
+
+constexpr int THREADS = 128;
+constexpr int SIDE = 32;     // output channels of a warp: 4 products wide
+constexpr int STEP = 8;      // pairs of k
+
+#if __CUDA_ARCH__ >= 800 || TENON_EMULATED
+
+// a / b of numbers below 2^23, b not 0, in few instructions.
+__device__ __forceinline__ int quotient(int a, int b) {
+    int q = static_cast<int>(static_cast<float>(a) * fast_reciprocal(static_cast<float>(b)));
+    const int rest = a - q * b;
+    if (rest < 0) q--;
+    if (rest >= b) q++;
+    return q;
+}
+
+__device__ __forceinline__ float low(u32 two) { return to_compute(T{static_cast<u16>(two)}); }
+__device__ __forceinline__ float high(u32 two) { return to_compute(T{static_cast<u16>(two >> 16)}); }
+
+// Where cells and pairs lie in shared memory.
+struct Layout {
+    int across;  // elements of a window in a line
+    int pairs;   // of them
+    int steps;
+    int line;    // elements from a line of cells to the next, even
+    int copy;    // from the cells to their copy; 0 for none
+
+    __device__ __forceinline__ Layout(const FewChannelsSizes& s, const PositionTile& tile) {
+        const int channels = static_cast<int>(s.channels);
+        across = static_cast<int>(s.kernel[1]) * channels;
+        pairs = (across + 1) / 2;
+        steps = (pairs * static_cast<int>(s.kernel[0]) + STEP - 1) / STEP;
+        line = (tile.wide * channels + 1) & ~1;
+        copy = static_cast<int>(s.stride[1]) * channels % 2 == 0 ? 0 : tile.high * line + 2;
+    }
+
+    __device__ __forceinline__ uint2* table(uint4* shared, const FewChannelsSizes& s) const {
+        return reinterpret_cast<uint2*>(shared + static_cast<int>(s.shares) * steps * 64);
+    }
+    __device__ __forceinline__ u16* cells(uint4* shared, const FewChannelsSizes& s) const {
+        return reinterpret_cast<u16*>(table(shared, s) + steps * STEP);
+    }
+
+    // Zeros that stand beside the last pair of a line, and of all lines of the copy.
+    __device__ __forceinline__ void pad(u16* cells, const FewChannelsSizes& s, const PositionTile& tile) const {
+        const int length = tile.wide * static_cast<int>(s.channels);
+        for (int i = static_cast<int>(threadIdx.x); i < tile.high && length < line; i += THREADS) cells[i * line + length] = 0;
+        if (copy > 0 && threadIdx.x == 0) cells[2 * copy - 1] = 0;
+    }
+
+    // For each pair, words from a window's first and what counts of it.
+    __device__ __forceinline__ void list(uint2* table, const FewChannelsSizes& s) const {
+        for (int p = static_cast<int>(threadIdx.x); p < steps * STEP; p += THREADS) {
+            const int i = quotient(p, pairs);
+            const int first = 2 * (p - i * pairs);
+            const bool there = i < s.kernel[0];
+            const int at = there ? i * static_cast<int>(s.dilation[0]) * line + first : 0;
+            table[p] = make_uint2(static_cast<u32>(at) / 2, !there ? 0u : first + 1 < across ? 0xffffffffu : 0xffffu);
+        }
+    }
+};
+
+// How a thread brings cells into shared memory: words of two neighbouring elements of a line of x (of one channel where channels are not
+// innermost), walking over lines, AT_ONCE of them together. Zeros for cells outside of x.
+template <int AT_ONCE>
+struct Fetch {
+    bool last;     // channels are innermost
+    bool words;    // lines of x begin at even elements
+    int channels;  // that lie in lines of their own
+    int pitch;     // elements of a line of x
+    int length;    // elements of a line of the tile
+    int start;     // the first of them in x, or the one before where words begin there
+    int shift;     // 1 then
+    int each;      // words of a line
+    int units;     // of all channels
+    int groups;    // of threads, on different lines
+    int from;      // the first line that lies in x
+    int lines;     // that lie in x
+    int top;
+    int high;
+    const T* image;
+    // of the thread
+    int unit;
+    int line;
+    int first;  // element of the tile's line: -1 where the word begins before
+    int channel;
+
+    __device__ __forceinline__ void begin(const T* x, const PositionTile& tile, const FewChannelsSizes& s) {
+        last = s.x_channel == 1;
+        const int inner = last ? static_cast<int>(s.channels) : 1;
+        channels = last ? 1 : static_cast<int>(s.channels);
+        pitch = static_cast<int>(s.input[1]) * inner;
+        length = tile.wide * inner;
+        start = tile.left(s) * inner;
+        words = pitch % 2 == 0;
+        shift = words ? start & 1 : 0;
+        start -= shift;
+        each = (length + shift + 1) / 2;
+        units = each * channels;
+        groups = units < THREADS ? quotient(THREADS, units) : 1;
+        top = tile.top(s);
+        high = tile.high;
+        from = top < 0 ? -top : 0;
+        const int below = static_cast<int>(s.input[0]) - top;
+        lines = (below < high ? below : high) - from;
+        if (lines < 0) lines = 0;
+        image = x + tile.image * s.x_image;
+        line = units < THREADS ? quotient(static_cast<int>(threadIdx.x), units) : 0;
+        unit = static_cast<int>(threadIdx.x) - line * units;
+        if (line >= groups) unit = units;
+        aim();
+    }
+
+    __device__ __forceinline__ void aim() {
+        channel = channels == 1 ? 0 : quotient(unit, each);
+        first = 2 * (unit - channel * each) - shift;
+    }
+
+    __device__ __forceinline__ bool more() const { return unit < units; }
+
+    __device__ __forceinline__ void next() {
+        line += AT_ONCE * groups;
+        if (line < high) return;
+        line = 0;  // of several passes there is one group
+        unit = units < THREADS ? units : unit + THREADS;
+        aim();
+    }
+
+    __device__ __forceinline__ void ask(u32 (&v)[AT_ONCE], const FewChannelsSizes& s) const {
+        const int at = start + shift + first;
+        const T* p = image + (static_cast<i64>(top + line) * pitch + channel * s.x_channel + at);
+        const i64 step = static_cast<i64>(groups) * pitch;
+        const u32 seen = static_cast<u32>(lines);
+        if (words) {
+            const bool inside = static_cast<u32>(at) < static_cast<u32>(pitch);
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, p += step) {
+                v[k] = inside && static_cast<u32>(line + k * groups - from) < seen ? *reinterpret_cast<const u32*>(p) : 0u;
+            }
+        } else {
+            const bool inside = static_cast<u32>(at) < static_cast<u32>(pitch);
+            const bool beside = static_cast<u32>(at + 1) < static_cast<u32>(pitch);
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, p += step) {
+                const bool there = static_cast<u32>(line + k * groups - from) < seen;
+                const u32 one = inside && there ? p[0].bits : 0u;
+                const u32 two = beside && there ? p[1].bits : 0u;
+                v[k] = one | two << 16;
+            }
+        }
+    }
+
+    __device__ __forceinline__ void put(const u32 (&v)[AT_ONCE], u16* cells, const Layout& lay, const FewChannelsSizes& s) const {
+        const int apart = last ? 1 : static_cast<int>(s.channels);
+        u16* to = cells + line * lay.line + first * apart + channel;
+        const bool one = first >= 0;
+        const bool two = first + 1 < length;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++, to += groups * lay.line) {
+            if (line + k * groups >= high) continue;
+            if (one) to[0] = static_cast<u16>(v[k]);
+            if (two) to[apart] = static_cast<u16>(v[k] >> 16);
+            if (lay.copy > 0) {
+                if (one) to[lay.copy + 1] = static_cast<u16>(v[k]);
+                if (two) to[lay.copy + 1 + apart] = static_cast<u16>(v[k] >> 16);
+            }
+        }
+    }
+};
+
+// Brings the weights of the output channels from `output0` on into shared memory, a lane's words of a step in two pieces of 16 bytes. Lane 4 g + t
+// has of product j the pairs t and t + 4 of the output channel 8 (g / 2) + 2 j + g % 2, so that of its sums 8 neighbouring channels are one
+// position's.
+__device__ __forceinline__ void fetch_weights(uint4* shared, const T* w, const Layout& lay, const FewChannelsSizes& s, int output0) {
+    constexpr int TOGETHER = 4;
+    const int all = lay.steps * STEP;
+    const int channels = static_cast<int>(s.channels);
+    const int side = SIDE * static_cast<int>(s.shares);
+    const int abreast = all < THREADS ? all : THREADS;
+    const int groups = quotient(THREADS, abreast);
+    const int group = quotient(static_cast<int>(threadIdx.x), abreast);
+    if (group >= groups) return;
+    for (int p = static_cast<int>(threadIdx.x) - group * abreast; p < all; p += abreast) {
+        const int i = quotient(p, lay.pairs);
+        const int first = 2 * (p - i * lay.pairs);
+        const bool one = i < s.kernel[0];
+        const bool two = one && first + 1 < lay.across;
+        const int cell = quotient(first, channels);
+        const int beside = quotient(first + 1, channels);
+        const i64 line = i * s.kernel[1];
+        const T* const from = w + (line + cell) * s.w_cell + (first - cell * channels) * s.w_channel;
+        const T* const after = w + (line + beside) * s.w_cell + (first + 1 - beside * channels) * s.w_channel;
+        u32* const to = reinterpret_cast<u32*>(shared) + (p / STEP * 64 + p % 4) * 4 + p / 4 % 2;
+        for (int begin = group; begin < side; begin += TOGETHER * groups) {
+            u32 v[TOGETHER];
+#pragma unroll
+            for (int k = 0; k < TOGETHER; k++) {
+                const i64 o = output0 + begin + k * groups;
+                const bool there = o < s.outputs;
+                const u32 low = one && there ? from[o * s.w_output].bits : 0u;
+                const u32 high = two && there ? after[o * s.w_output].bits : 0u;
+                v[k] = low | high << 16;
+            }
+#pragma unroll
+            for (int k = 0; k < TOGETHER; k++) {
+                const int o = begin + k * groups;
+                const int g = o % SIDE / 8 * 2 + o % 2;
+                const int j = o / 2 % 4;
+                if (o < side) to[(o / SIDE * lay.steps * 64 + j / 2 * 32 + g * 4) * 4 + j % 2 * 2] = v[k];
+            }
+        }
+    }
+}
+
+// What a thread makes: 8 output channels of 2 TILES positions.
+template <int TILES>
+struct Positions {
+    static constexpr int R = 2 * TILES;
+
+    PositionSums<R> sums;
+    int number;      // in the tile, of the warp's first position
+    bool neighbours;  // positions come in neighbouring pairs, for y with positions innermost
+
+    __device__ __forceinline__ void begin(const FewChannelsSizes& s) {
+        number = static_cast<int>(threadIdx.x) / 32 / static_cast<int>(s.shares) * (16 * TILES);
+        neighbours = s.y_channel != 1;
+    }
+
+    // In the tile.
+    __device__ __forceinline__ int place(int t) const {
+        const int g = static_cast<int>(threadIdx.x) % 32 / 4;
+        return number + t / 2 * 16 + (neighbours ? 2 * g + t % 2 : g + t % 2 * 8);
+    }
+
+    // `weights` and `table` of this lane.
+    __device__ __forceinline__ void multiply(
+        const u16* cells, const uint4* weights, const uint2* table, const Layout& lay, const FewChannelsSizes& s, const T* bias) {
+        u32 begin[OUTPUTS / 2] = {};
+        if (bias) {
+            const uint4 v = *reinterpret_cast<const uint4*>(bias);
+            begin[0] = v.x, begin[1] = v.y, begin[2] = v.z, begin[3] = v.w;
+        }
+        const u32* from[R];
+        float d[TILES][4][4];
+#pragma unroll
+        for (int t = 0; t < R; t++) {
+            const int row = place(t) >> s.columns;
+            const int column = place(t) & ((1 << s.columns) - 1);
+            int at = row * static_cast<int>(s.stride[0]) * lay.line + column * static_cast<int>(s.stride[1] * s.channels);
+            if (at % 2 == 1) at += lay.copy + 1;
+            from[t] = reinterpret_cast<const u32*>(cells) + at / 2;
+#pragma unroll
+            for (int o = 0; o < OUTPUTS; o++) d[t / 2][o / 2][t % 2 * 2 + o % 2] = o % 2 == 0 ? low(begin[o / 2]) : high(begin[o / 2]);
+        }
+#pragma unroll 2
+        for (int step = 0; step < lay.steps; step++, weights += 64, table += STEP) {
+            const uint4 one = weights[0];
+            const uint4 other = weights[32];
+            const uint2 near = table[0];
+            const uint2 far = table[STEP / 2];
+            const u32 b[4][2] = {{one.x, one.y}, {one.z, one.w}, {other.x, other.y}, {other.z, other.w}};
+#pragma unroll
+            for (int i = 0; i < TILES; i++) {
+                const u32 a[4] = {
+                    from[2 * i][near.x] & near.y, from[2 * i + 1][near.x] & near.y, from[2 * i][far.x] & far.y, from[2 * i + 1][far.x] & far.y};
+#pragma unroll
+                for (int j = 0; j < 4; j++) mma_16816(d[i][j], a, b[j], T());
+            }
+        }
+#pragma unroll
+        for (int t = 0; t < R; t++) {
+#pragma unroll
+            for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] = d[t / 2][o / 2][t % 2 * 2 + o % 2];
+        }
+    }
+
+    // For the positions of the result: their number t, and the elements from y to the first output channel.
+    template <int STRIDE, typename Do>
+    __device__ __forceinline__ void each(const PositionTile& tile, const FewChannelsSizes& s, i64 output, Do act) {
+        const i64 start = tile.image * s.y_image + output * s.y_channel;
+#pragma unroll
+        for (int t = 0; t < R; t += STRIDE) {
+            const int v = tile.row + (place(t) >> s.columns);
+            const int u = tile.column + (place(t) & ((1 << s.columns) - 1));
+            if (v < s.output[0] && u < s.output[1]) act(t, start + (v * s.output[1] + u) * s.y_place);
+        }
+    }
+
+    // Whether two neighbouring positions are one word of y.
+    __device__ __forceinline__ bool paired(const FewChannelsSizes& s) const { return s.columns > 0 && s.output[1] % 2 == 0; }
+
+    __device__ __forceinline__ void add_residual(const T* residual, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
+        if (output >= s.outputs) return;
+        if (!neighbours) {
+            each<1>(tile, s, output, [&](int t, i64 at) {
+                const uint4 v = *reinterpret_cast<const uint4*>(residual + at);
+                const u32 two[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += o % 2 == 0 ? low(two[o / 2]) : high(two[o / 2]);
+            });
+        } else if (paired(s)) {
+            each<2>(tile, s, output, [&](int t, i64 at) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) {
+                    const u32 two = *reinterpret_cast<const u32*>(residual + at + o * s.y_channel);
+                    sums.at[t][o] += low(two);
+                    sums.at[t + 1][o] += high(two);
+                }
+            });
+        } else {
+            each<1>(tile, s, output, [&](int t, i64 at) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) sums.at[t][o] += to_compute(residual[at + o * s.y_channel]);
+            });
+        }
+    }
+
+    __device__ __forceinline__ void store(T* y, const PositionTile& tile, const FewChannelsSizes& s, i64 output) {
+        if (output >= s.outputs) return;
+        if (!neighbours) {
+            each<1>(tile, s, output, [&](int t, i64 at) {
+                u32 two[4];
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o += 2) two[o / 2] = to_pair(sums.at[t][o], sums.at[t][o + 1], T());
+                store_16(y + at, two);
+            });
+        } else if (paired(s)) {
+            each<2>(tile, s, output, [&](int t, i64 at) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) {
+                    *reinterpret_cast<u32*>(y + at + o * s.y_channel) = to_pair(sums.at[t][o], sums.at[t + 1][o], T());
+                }
+            });
+        } else {
+            each<1>(tile, s, output, [&](int t, i64 at) {
+#pragma unroll
+                for (int o = 0; o < OUTPUTS; o++) y[at + o * s.y_channel] = From<T>::of(sums.at[t][o]);
+            });
+        }
+    }
+};
+
+template <int TILES>
+__device__ __forceinline__ void convolve(
+    const T* x, const T* w, T* y, const FewChannelsSizes& s, const ConvEpilogue<T>& epilogue, int tiles) {
+    TENON_DYNAMIC_SHARED(uint4, shared);
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int share = static_cast<int>(threadIdx.x) / 32 % static_cast<int>(s.shares);
+    const int output0 = static_cast<int>(blockIdx.y) * SIDE * static_cast<int>(s.shares);
+    const i64 output = output0 + share * SIDE + lane % 4 * OUTPUTS;
+    __shared__ PositionTile kept;  // what is known again after the sums, without registers meanwhile
+    release_successor();
+    for (int number = static_cast<int>(blockIdx.x); number < tiles; number += static_cast<int>(gridDim.x)) {
+        const bool again = number != blockIdx.x;
+        PositionTile tile;
+        tile.begin(s, number);
+        const Layout lay(s, tile);
+        uint2* const table = lay.table(shared, s);
+        u16* const cells = lay.cells(shared, s);
+        if (!again) {
+            lay.list(table, s);
+            lay.pad(cells, s, tile);
+            await_predecessor();
+        }
+        constexpr int AT_ONCE = 4 * TILES + 1;  // lines of a usual tile at stride 2
+        Fetch<AT_ONCE> fetch;
+        fetch.begin(x, tile, s);
+        u32 v[AT_ONCE];
+        if (fetch.more()) fetch.ask(v, s);
+        if (again) {
+            __syncthreads();  // the last tile has been read
+        } else {
+            fetch_weights(shared, w, lay, s, output0);
+        }
+        if (threadIdx.x == 0) kept = tile;
+        while (fetch.more()) {
+            fetch.put(v, cells, lay, s);
+            fetch.next();
+            if (fetch.more()) fetch.ask(v, s);
+        }
+        __syncthreads();
+        Positions<TILES> positions;
+        positions.begin(s);
+        positions.multiply(
+            cells, shared + share * lay.steps * 64 + lane, table + lane % 4, lay, s,
+            epilogue.bias && output < s.outputs ? epilogue.bias + output : nullptr);
+        positions.sums.finish(epilogue, [&] { positions.add_residual(epilogue.residual, kept, s, output); });
+        positions.store(y, kept, s, output);
+    }
+}
+
+#define CONVOLVE(TILES) convolve<TILES>(x, w, y, sizes, {bias, residual, fn, p0, p1}, tiles)
+#else
+#define CONVOLVE(TILES)
+#endif
+
+#define KERNEL(name, TILES, BLOCKS)                                                                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) TENON_NAME(name)(                                                       \
+        const T* x, const T* w, const T* bias, const T* residual, T* y, FewChannelsSizes sizes, i32 fn, float p0, float p1, i32 tiles) {  \
+        CONVOLVE(TILES);                                                                                                                  \
+    }                                                                                                                                     \
+    TENON_ENTRY(name)
+
+KERNEL(conv_few_channels_mma_64, 4, 4)
+KERNEL(conv_few_channels_mma_32, 2, 6)
