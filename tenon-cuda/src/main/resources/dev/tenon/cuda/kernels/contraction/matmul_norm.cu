@@ -14,8 +14,8 @@
 // Dynamic shared memory: 1024 bytes and STAGES (128 + COLUMNS) 128. left: boxes of 128 rows of a, 64 elements each. right: boxes of 64 elements of 64
 // rows of b. added: boxes of 128 rows of the residual, 64 elements each; any map where has_residual is 0.
 // Variants: TENON_T one of f16, bf16; TENON_CENTRED; TENON_COLUMNS 128, 192 or 256; TENON_ALONG_B. Compiled for sm_90a alone.
+#include "pack.cuh"
 #include "product_ring.cuh"
-#include "row_rules.cuh"
 
 typedef TENON_T T;
 constexpr bool CENTRED = TENON_CENTRED;
@@ -40,6 +40,7 @@ struct Problem {
     int steps;
     int blocks;
     bool has_residual;
+    float share;  // 1 / blocks
     float epsilon;
 
     __device__ __forceinline__ int column0() const { return static_cast<int>(blockIdx.x) % blocks * COLUMNS; }
@@ -56,6 +57,7 @@ struct Walk {
 
     __device__ __forceinline__ bool there() const { return row0 < m; }
     __device__ __forceinline__ void next() { row0 += step; }
+    __device__ __forceinline__ int before() const { return row0 - step; }
 };
 
 // Of the block's columns.
@@ -96,20 +98,20 @@ __device__ __forceinline__ float over_quad(float v) {
 }
 
 // Adds the residual to a warpgroup's sums; `row`: this lane's first, the other is 8 after it.
-__device__ __forceinline__ void add_residual(float (&sums)[COLUMNS / 8][4], const Ring& ring, const u8* memory, Ring::Place& place, int own, int row) {
+__device__ __forceinline__ void add_residual(float (&sums)[COLUMNS / 8][4], const Ring& ring, Ring::Place& place, int own, int row) {
     int lane = static_cast<int>(threadIdx.x) % 32;
     Ring::Place first = place;
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
         await_phase(ring.full(place.stage), place.parity);
-        const u8* from = memory + place.stage * Ring::STAGE + row * 128 + lane % 4 * 4;
+        u32 from = ring.ring + place.stage * Ring::STAGE + row * 128 + lane % 4 * 4;
 #pragma unroll
         for (int j = 0; j < 16; j++) {
             if (part * 16 + j == COLUMNS / 8) break;
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 // chunks of 16 bytes are swapped by the row's number in its 8 lines
-                u32 word = *reinterpret_cast<const u32*>(from + j / 8 * BOX + i * 8 * 128 + (j % 8 ^ lane / 4) * 16);
+                u32 word = load_shared(from + j / 8 * BOX + i * 8 * 128 + (j % 8 ^ lane / 4) * 16);
                 const T* both = reinterpret_cast<const T*>(&word);
                 sums[part * 16 + j][2 * i] += to_compute(both[0]);
                 sums[part * 16 + j][2 * i + 1] += to_compute(both[1]);
@@ -136,7 +138,7 @@ __device__ __forceinline__ void keep(u32 (&kept)[COLUMNS / 8][2], float2 (&state
         }
     }
 #pragma unroll
-    for (int i = 0; i < 2; i++) states[i].x = CENTRED ? over_quad(total[i][0] + total[i][1]) / COLUMNS : 0.0f;
+    for (int i = 0; i < 2; i++) states[i].x = CENTRED ? over_quad(total[i][0] + total[i][1]) * (1.0f / COLUMNS) : 0.0f;
 #pragma unroll
     for (int j = 0; j < COLUMNS / 8; j++) {
 #pragma unroll
@@ -169,14 +171,16 @@ struct Scale {
 
 __device__ __forceinline__ Scale merged(const float2 (&states)[MOST_BLOCKS][ROWS], int row, float mean_here, const Problem& problem) {
     float mean = 0.0f, squares = 0.0f;
+#pragma unroll 1
     for (int block = 0; CENTRED && block < problem.blocks; block++) mean += states[block][row].x;
-    mean /= static_cast<float>(problem.blocks);
+    mean *= problem.share;
+#pragma unroll 1
     for (int block = 0; block < problem.blocks; block++) {
         float2 state = states[block][row];
         float apart = CENTRED ? state.x - mean : 0.0f;
         squares += state.y + apart * apart * COLUMNS;
     }
-    float factor = reciprocal_root(squares / static_cast<float>(problem.n) + problem.epsilon);
+    float factor = rsqrtf(squares * (problem.share / COLUMNS) + problem.epsilon);
     return {factor, (mean_here - mean) * factor};
 }
 
@@ -186,11 +190,11 @@ __device__ __forceinline__ u32 finished(u32 word, Scale scale, float gamma0, flo
     return to_pair(low * gamma0 + beta0, high * gamma1 + beta1, T());
 }
 
-// Finishes and stores 64 columns of a warp's 16 rows of the tile at row0. The branch is the same for all lanes, and more than a short cut:
+// Finishes and stores 64 columns of a warp's 16 rows; `row` is this lane's first, the other is 8 after it. The branch is the same for all lanes, and more than a short cut:
 // without it the compiler spreads this over the products before it, which then wait for it.
 __device__ __forceinline__ void store(const Problem& problem, const Columns& columns, const u32 (&kept)[COLUMNS / 8][2], const Scale (&scales)[2],
-                                      int unit, int row0, int row) {
-    if (row0 >= problem.m) return;
+                                      int unit, u32 count, int row) {
+    if (count == 0) return;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         int column = unit * UNIT + half * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
@@ -207,30 +211,29 @@ __device__ __forceinline__ void store(const Problem& problem, const Columns& col
                 words[j] = finished(words[j], scales[i], gamma.x, gamma.y, beta.x, beta.y);
                 words[j + 1] = finished(words[j + 1], scales[i], gamma.z, gamma.w, beta.z, beta.w);
             }
-            int r = row0 + row + 8 * i;
+            int r = row + 8 * i;
             if (r < problem.m) store_16(problem.y + static_cast<i64>(r) * problem.n + problem.column0() + column, words);
         }
     }
 }
 
-__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, const u8* memory, const Columns& columns, const States& states,
-                                        u32 sent) {
+__device__ __forceinline__ void consume(const Problem& problem, const Ring& ring, const Columns& columns, const States& states, u32 sent) {
     int own = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / GROUP - 1, 0);  // the same for all, which the compiler cannot know
     int row = own * 64 + static_cast<int>(threadIdx.x) % GROUP / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4;
     float sums[COLUMNS / 8][4];
     u32 kept[COLUMNS / 8][2] = {};
     Scale scales[2] = {};
-    int row0 = problem.m;  // of what is kept: nothing yet
-    u32 count = 0;         // tiles that are kept
+    u32 count = 0;  // tiles that have been kept
     Ring::Place place;
     auto merge = [&] {
-        if (row0 >= problem.m) return;
+        if (count == 0) return;
         int turn = (count - 1) % 2;
         await_phase_in_cluster(sent + 8 * turn, (count - 1) / 2 % 2);
 #pragma unroll
         for (int i = 0; i < 2; i++) scales[i] = merged(states.of[turn], row + 8 * i, scales[i].offset, problem);
     };
-    for (Walk walk(problem); walk.there(); walk.next()) {
+    Walk walk(problem);
+    for (; walk.there(); walk.next()) {
         ring.multiply<true>(sums, place, own);
         u32 before = place.stage;
         place.next();
@@ -238,7 +241,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             ring.multiply<false>(sums, place, own);
-            store(problem, columns, kept, scales, unit, row0, row);
+            store(problem, columns, kept, scales, unit, count, walk.before() + row);
             ring.pass_on(place, before);
         }
 #pragma unroll 1
@@ -247,31 +250,31 @@ __device__ __forceinline__ void consume(const Problem& problem, const Ring& ring
             ring.pass_on(place, before);
         }
         ring.finish(before);
+        if (problem.has_residual) add_residual(sums, ring, place, own, row);
 #pragma unroll
         for (int j = 0; j < COLUMNS / 8; j++) {
             float2 two = *reinterpret_cast<const float2*>(columns.bias + j * 8 + static_cast<int>(threadIdx.x) % 4 * 2);
 #pragma unroll
             for (int e = 0; e < 4; e++) sums[j][e] += e % 2 ? two.y : two.x;
         }
-        if (problem.has_residual) add_residual(sums, ring, memory, place, own, row);
         float2 parts[2];
         keep(kept, parts, sums);
         int turn = count % 2;
         send(parts, states, sent + 8 * turn, problem, turn, row);
 #pragma unroll
         for (int i = 0; i < 2; i++) scales[i].offset = parts[i].x;
-        row0 = walk.row0;
         count++;
     }
     merge();
 #pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) store(problem, columns, kept, scales, unit, row0, row);
+    for (int unit = 0; unit < UNITS; unit++) store(problem, columns, kept, scales, unit, count, walk.before() + row);
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     TENON_NAME(matmul_norm)(TensorMap const __grid_constant__ left, TensorMap const __grid_constant__ right, TensorMap const __grid_constant__ added,
-                            const T* bias, const T* gamma, const T* beta, T* y, i64 m, i64 n, i32 steps, i32 blocks, i32 has_residual, float epsilon) {
+                            const T* bias, const T* gamma, const T* beta, T* y, i64 m, i64 n, i32 steps, i32 blocks, i32 has_residual, float share,
+                            float epsilon) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     TENON_DYNAMIC_SHARED(u8, dynamic);
     __shared__ u64 barriers[2 * STAGES + 2];
@@ -280,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     u8* space = reinterpret_cast<u8*>((reinterpret_cast<u64>(dynamic) + 1023) / 1024 * 1024);
     Ring ring = {shared_address(space), shared_address(barriers)};
     u32 sent = shared_address(barriers + 2 * STAGES);
-    Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, epsilon};
+    Problem problem = {y, static_cast<int>(m), static_cast<int>(n), steps, blocks, has_residual != 0, share, epsilon};
     if (threadIdx.x == 0) {
         ring.start();
         for (int turn = 0; turn < 2; turn++) start_barrier(sent + 8 * turn, 1);
@@ -302,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             columns.beta[c] = beta ? to_compute(beta[column]) : 0.0f;
         }
         meet_at(1, 2 * GROUP);
-        consume(problem, ring, space, columns, states, sent);
+        consume(problem, ring, columns, states, sent);
     }
     meet_cluster();  // no block ends while one still sends to it
 #endif

@@ -126,6 +126,12 @@ TENON_FRESH_PRODUCT(bf16, "bf16", 256, 128, 128, 129, 130)
 // Where something lies in shared memory.
 __device__ __forceinline__ u32 shared_address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
 
+__device__ __forceinline__ u32 load_shared(u32 shared) {
+    u32 word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared) : "memory");
+    return word;
+}
+
 // A barrier in shared memory on which some threads arrive and others wait: its phases alternate between parity 0 and 1. What a thread wrote
 // before it arrived is seen by those that waited.
 __device__ __forceinline__ void start_barrier(u32 barrier, int arrivals) {
