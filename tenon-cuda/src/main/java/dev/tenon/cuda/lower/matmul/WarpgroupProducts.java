@@ -27,7 +27,7 @@ final class WarpgroupProducts {
     /** Of a library, a microsecond: multiplications and additions, bytes; of a second pass, results. */
     private static final double PRODUCTS = 280e6;
 
-    private static final double BYTES = 3.2e6;
+    static final double BYTES = 3.2e6;
     private static final double SHORT_RESULTS = 0.85e6;
     private static final double RESULTS = 0.53e6;
 
@@ -128,10 +128,15 @@ final class WarpgroupProducts {
             return MmaPlan.of(dtype, shape, device, true, null).clocks() / CLOCKS;
         }
         double results = (double) shape.m() * shape.n();
-        double elements = results + (double) (shape.m() + shape.n()) * shape.k();
-        double product = Math.max(results * shape.k() / PRODUCTS, elements / (BYTES / dtype.bytes()));
         double pass = results / (isShort(dtype, epilogue) ? SHORT_RESULTS : RESULTS);
-        return 2 * LAUNCH + product + pass;
+        return library(dtype, shape, false) + LAUNCH + pass;
+    }
+
+    /** Microseconds of a library's launch. */
+    static double library(DType dtype, MatMulShape shape, boolean residual) {
+        double results = (double) shape.m() * shape.n();
+        double elements = results * (residual ? 2 : 1) + (double) (shape.m() + shape.n()) * shape.k();
+        return LAUNCH + Math.max(results * shape.k() / PRODUCTS, elements * dtype.bytes() / BYTES);
     }
 
     /** Whether the kernels have the function in few instructions: {@code short_fn.cuh}. */
